@@ -1,0 +1,59 @@
+/*
+ * GPU timestamps around packets: a ring of pre-recorded command-buffer pairs per engine.
+ *
+ * A pair brackets a packet's own command buffers inside the same VkSubmitInfo2. Slots are taken
+ * under the engine's lock, tagged with the epoch of the submission that carries them, and given
+ * back once that epoch has been reached; none free means that the packet goes untimed (counted).
+ *
+ * Families whose timestampValidBits is 0 get no stamps; families that may not reset queries
+ * (transfer-only) or devices in general reset from the host where host query reset is enabled, and
+ * are untimed where it isn't.
+ *
+ * Thread-safety: the caller holds the engine's lock, for every function.
+ */
+#ifndef BELFRY_TRACE_STAMPS_H
+#define BELFRY_TRACE_STAMPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <volk.h>
+
+#include "os/export.h"
+#include "trace/trace.h"
+
+struct bf_stamps;
+
+struct bf_stamps_info {
+    VkDevice device;
+    const struct VolkDeviceTable *vk;
+    /* Gives a dispatchable object made below the loader its dispatch pointer; NULL where the
+     * functions in 'vk' are the loader's own. */
+    VkResult (*set_loader_data)(VkDevice device, void *object);
+    uint32_t family; /* real family index */
+    VkQueueFlags family_flags;
+    uint32_t valid_bits; /* timestampValidBits */
+    double period_ns;    /* timestampPeriod */
+    bool host_query_reset;
+    /* VK_EXT/KHR_calibrated_timestamps is enabled with the device and CLOCK_MONOTONIC domains. */
+    bool calibrated;
+    struct bf_trace *trace;
+};
+
+/* *stamps is NULL with VK_SUCCESS where the family can't be timed. */
+VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **stamps);
+void bf_stamps_destroy(struct bf_stamps *stamps); /* the engine is idle; NULL is allowed */
+
+/* Takes a slot for 'packet' (copied). False: none free, submit without. */
+bool bf_stamps_begin(struct bf_stamps *stamps, const struct bf_trace_packet *packet,
+                     VkCommandBuffer *before, VkCommandBuffer *after, uint32_t *slot);
+
+/* The submission carrying the slot was accepted as 'epoch', or refused (the slot is free again). */
+void bf_stamps_accepted(struct bf_stamps *stamps, uint32_t slot, uint64_t epoch,
+                        uint64_t handed_over_ns);
+void bf_stamps_refused(struct bf_stamps *stamps, uint32_t slot);
+
+/* Reads the stamps of all slots up to 'completed_epoch', hands them to the trace, frees them. */
+void bf_stamps_collect(struct bf_stamps *stamps, uint64_t completed_epoch);
+
+#endif
