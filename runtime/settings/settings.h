@@ -1,6 +1,20 @@
 /*
  * What a user can set, as one plain struct. The runtime reads this struct and nothing else: the
  * edge (the layer, the command line) fills it once, through bf_settings_load, and passes it in.
+ *
+ * A setting with the key K can be given, from the strongest to the weakest, by
+ *
+ *   the environment  VK_BELFRY_MULTI_ENGINE_K, else VK_MULTI_ENGINE_K. (Khronos' convention has a
+ *                    third form, VK_K. It is left out: VK_TRACE or VK_LOG could be anybody's.)
+ *   a file           'belfry_multi_engine.K = value' in vk_layer_settings.txt: the one under
+ *                    $XDG_DATA_HOME (or $HOME/.local/share) /vulkan/settings.d, where vkconfig
+ *                    writes, else the one that VK_LAYER_SETTINGS_PATH names (file or folder), else
+ *                    the one in the working directory. Only the first that exists is read.
+ *   the program      VK_EXT_layer_settings in VkInstanceCreateInfo, layer name BF_LAYER_NAME.
+ *   its default.
+ *
+ * An empty value is no value. A value that can't be used is passed over, so that the next weaker
+ * source counts.
  */
 #ifndef BELFRY_SETTINGS_SETTINGS_H
 #define BELFRY_SETTINGS_SETTINGS_H
@@ -25,6 +39,25 @@ enum bf_log_level {
     BF_LOG_INFO,
 };
 
+/* Row numbers of the table of settings. */
+enum bf_setting_key {
+    BF_KEY_QUEUES,
+    BF_KEY_QUEUES_PER_FAMILY,
+    BF_KEY_TRACE,
+    BF_KEY_SUMMARY,
+    BF_KEY_LOG,
+    BF_KEY_SERIALIZE_SUBMITS,
+    BF_KEY_COUNT
+};
+
+/* Where a value came from, in the order of precedence that the Vulkan layer settings define. */
+enum bf_setting_source {
+    BF_SETTING_DEFAULT,
+    BF_SETTING_API,         /* VK_EXT_layer_settings in VkInstanceCreateInfo */
+    BF_SETTING_FILE,        /* vk_layer_settings.txt */
+    BF_SETTING_ENVIRONMENT, /* VK_BELFRY_MULTI_ENGINE_*, and the shorter form */
+};
+
 struct bf_settings {
     enum bf_queues_mode queues;
     uint32_t queues_per_family; /* with 'append': queues a program sees per family, at least the
@@ -33,32 +66,44 @@ struct bf_settings {
     bool summary;               /* print a summary to stderr when a device is destroyed */
     enum bf_log_level log;      /* messages on stderr */
     bool serialize_submits;     /* triage: one lock over all vkQueueSubmit calls of a device */
-};
 
-/* Where a value came from, in the order of precedence that the Vulkan layer settings define. */
-enum bf_setting_source {
-    BF_SETTING_DEFAULT,
-    BF_SETTING_API,         /* VK_EXT_layer_settings in VkInstanceCreateInfo */
-    BF_SETTING_FILE,        /* vk_layer_settings.txt */
-    BF_SETTING_ENVIRONMENT, /* VK_BELFRY_MULTI_ENGINE_*, and the shorter forms */
+    /* For people who ask where a value came from; read through the functions below. */
+    enum bf_setting_source sources[BF_KEY_COUNT];
+    char *origins[BF_KEY_COUNT]; /* variable, or file and line; NULL for others; owned */
 };
-
-/* The edge's access to the environment; a test passes its own. */
-typedef const char *(*bf_getenv_fn)(const char *name);
 
 /*
  * Fills 'settings' with defaults, then with what VK_EXT_layer_settings in 'create_info' (may be
- * NULL), the settings file and the environment say. Unknown keys and bad values cost one line each
- * on 'messages' with the nearest valid one, and never fail. With 'privileged' set (the process runs
- * with raised privileges) output paths that come from environment or file are ignored, with a line.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe.
+ * NULL), the settings file and 'environment' (as 'environ': "NAME=value" strings, then NULL; may be
+ * NULL) say. Unknown keys and bad values cost one line each on 'messages' (may be NULL) with the
+ * nearest valid one, and never fail. With 'privileged' set (the process runs with raised
+ * privileges) output paths that come from environment or file are ignored, with a line.
+ * 'implicit_layer' changes the default of 'queues' to native.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; 'settings' then holds defaults and owns nothing.
+ * Thread-safety: safe, as long as nobody changes the environment meanwhile.
  */
-BF_SHARED VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, bf_getenv_fn env,
-                                    bool privileged, bool implicit_layer, FILE *messages,
-                                    struct bf_settings *settings);
+BF_SHARED VkResult bf_settings_load(const VkInstanceCreateInfo *create_info,
+                                    char *const *environment, bool privileged, bool implicit_layer,
+                                    FILE *messages, struct bf_settings *settings);
+
+/* Frees what 'settings' owns and leaves no pointer behind; accepts NULL and a zeroed struct. */
 BF_SHARED void bf_settings_finish(struct bf_settings *settings);
 
-/* The table 'belfry settings' prints and the manifest declares. */
+/* Whether the process runs with more rights than its user (set-user-id, file capabilities): the
+ * 'privileged' of bf_settings_load. Thread-safety: safe. */
+BF_SHARED bool bf_settings_is_privileged(void);
+
+/*
+ * Whether an instance has the layer because the implicit manifest was switched on (BELFRY=1), not
+ * because somebody named it: neither 'create_info' (may be NULL), nor VK_INSTANCE_LAYERS, nor a
+ * pattern of VK_LOADER_LAYERS_ENABLE. The loader doesn't tell a layer which manifest it came from.
+ * Thread-safety: safe.
+ */
+BF_SHARED bool bf_settings_is_implicit(const VkInstanceCreateInfo *create_info,
+                                       char *const *environment);
+
+/* The table that 'belfry settings' prints and the manifest declares. */
 struct bf_setting_row {
     const char *key;
     const char *label;
@@ -68,9 +113,20 @@ struct bf_setting_row {
     const char *default_value;
 };
 BF_SHARED uint32_t bf_settings_rows(const struct bf_setting_row **rows);
+
+/* The value in row 'row' as text that bf_settings_load would read back; "" for no path. Written to
+ * 'buffer' (cut off if it doesn't fit) and returned. */
 BF_SHARED const char *bf_settings_value(const struct bf_settings *settings, uint32_t row,
                                         char *buffer, size_t size);
 BF_SHARED enum bf_setting_source bf_settings_source(const struct bf_settings *settings,
                                                     uint32_t row);
+/* The variable's name or the file and line; "" for a default and for the API. Owned by 'settings'.
+ */
+BF_SHARED const char *bf_settings_origin(const struct bf_settings *settings, uint32_t row);
+
+/* Whether 'key' exists and takes 'value'. If not, says so in one line on 'messages' (may be NULL)
+ * with the nearest valid one; 'origin' names the place for the reader: "--set". */
+BF_SHARED bool bf_setting_check(const char *key, const char *value, const char *origin,
+                                FILE *messages);
 
 #endif
