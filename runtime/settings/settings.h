@@ -104,13 +104,24 @@ BF_SHARED bool bf_settings_is_implicit(const VkInstanceCreateInfo *create_info,
                                        char *const *environment);
 
 /* The table that 'belfry settings' prints and the manifest declares. */
+enum bf_value_kind {
+    BF_VALUE_ENUM,
+    BF_VALUE_INT,
+    BF_VALUE_BOOL,
+    BF_VALUE_PATH, /* of a file that will be written */
+};
+
 struct bf_setting_row {
     const char *key;
     const char *label;
     const char *description;
-    const char *value_type; /* "ENUM", "INT", "BOOL", "SAVE_FILE" */
+    enum bf_value_kind kind;
+    const char *value_type; /* the kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE" */
     const char *values;     /* allowed ones, for people: "native, append" */
     const char *default_value;
+    const char *names[5]; /* ENUM: the spelling of 0, 1, ...; the rest NULL */
+    uint32_t minimum;     /* INT */
+    uint32_t maximum;
 };
 BF_SHARED uint32_t bf_settings_rows(const struct bf_setting_row **rows);
 

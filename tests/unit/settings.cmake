@@ -1,0 +1,14 @@
+foreach(name settings_load settings_file settings_api settings_manifest)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
+  target_link_libraries(test_${name} PRIVATE belfry_internal PkgConfig::CMOCKA)
+  belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
+endforeach()
+
+# The parser built into the test, so that each of its allocations can be made to fail.
+set(runtime ${CMAKE_SOURCE_DIR}/runtime)
+add_executable(test_settings_memory ${CMAKE_CURRENT_LIST_DIR}/settings_memory.c
+  ${runtime}/settings/settings.c ${runtime}/settings/sources.c ${runtime}/settings/table.c)
+target_include_directories(test_settings_memory PRIVATE ${runtime} ${runtime}/include)
+target_link_libraries(test_settings_memory PRIVATE belfry_options PkgConfig::CMOCKA)
+target_link_options(test_settings_memory PRIVATE -Wl,--wrap=malloc -Wl,--wrap=free)
+belfry_add_test(unit_settings_memory SUITE unit DRIVER none COMMAND test_settings_memory)

@@ -1,0 +1,77 @@
+/*
+ * Loads settings from a made-up environment and keeps what was said on the way.
+ */
+#ifndef BELFRY_TESTS_SETTINGS_HELPER_H
+#define BELFRY_TESTS_SETTINGS_HELPER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "belfry/belfry.h"
+#include "settings/settings.h"
+
+struct loaded {
+    struct bf_settings settings;
+    char *messages;
+    size_t length;
+};
+
+/* The variables of an environment: ENVIRONMENT("A=1", "B=2"). */
+#define ENVIRONMENT(...) ((char *const[]){__VA_ARGS__, NULL})
+
+static inline struct loaded load_as(const VkInstanceCreateInfo *create_info,
+                                    char *const *environment, bool privileged, bool implicit_layer)
+{
+    struct loaded loaded = {.messages = NULL};
+    FILE *messages = open_memstream(&loaded.messages, &loaded.length);
+    assert_non_null(messages);
+    VkResult result = bf_settings_load(create_info, environment, privileged, implicit_layer,
+                                       messages, &loaded.settings);
+    fclose(messages);
+    assert_int_equal(result, VK_SUCCESS);
+    return loaded;
+}
+
+static inline struct loaded load(char *const *environment)
+{
+    return load_as(NULL, environment, false, false);
+}
+
+static inline void loaded_finish(struct loaded *loaded)
+{
+    bf_settings_finish(&loaded->settings);
+    free(loaded->messages);
+}
+
+static inline unsigned line_count(const char *text)
+{
+    unsigned lines = 0;
+    for (; *text; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+/* Exactly one message, which says all of up to three things. */
+static inline void assert_one_line(const struct loaded *loaded, const char *a, const char *b,
+                                   const char *c)
+{
+    const char *wanted[] = {a, b, c};
+    if (line_count(loaded->messages) != 1) {
+        fail_msg("not one line but '%s'", loaded->messages);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (wanted[i] && !strstr(loaded->messages, wanted[i])) {
+            fail_msg("no '%s' in '%s'", wanted[i], loaded->messages);
+        }
+    }
+}
+
+#endif
