@@ -1,0 +1,260 @@
+#include "device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device/dispatch.h"
+#include "os/clock.h"
+#include "os/log.h"
+#include "queue/watcher.h"
+
+/* While held work may still produce a query's result, it is asked for at this interval. */
+#define QUERY_SLICE_NS UINT64_C(500000)
+
+static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr get_proc_addr)
+{
+    bf_dispatch_load(&device->vk, device->handle, get_proc_addr);
+    const struct VolkDeviceTable *vk = &device->vk;
+    device->submit2 = vk->vkQueueSubmit2 ? vk->vkQueueSubmit2 : vk->vkQueueSubmit2KHR;
+    device->wait_semaphores = vk->vkWaitSemaphores ? vk->vkWaitSemaphores : vk->vkWaitSemaphoresKHR;
+    device->counter_value = vk->vkGetSemaphoreCounterValue ? vk->vkGetSemaphoreCounterValue
+                                                           : vk->vkGetSemaphoreCounterValueKHR;
+    device->signal_semaphore =
+        vk->vkSignalSemaphore ? vk->vkSignalSemaphore : vk->vkSignalSemaphoreKHR;
+    if (!device->submit2 || !device->wait_semaphores || !device->counter_value ||
+        !device->signal_semaphore)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    return VK_SUCCESS;
+}
+
+static VkResult create_epoch(struct bf_device *device, struct bf_engine *engine)
+{
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    return device->vk.vkCreateSemaphore(device->handle, &info, NULL, &engine->epoch);
+}
+
+static VkResult init_engine(struct bf_device *device, const struct bf_device_info *info,
+                            uint32_t number)
+{
+    const struct bf_engine_info *from = &info->engines[number];
+    struct bf_engine *engine = &device->engines[number];
+    engine->device = device;
+    engine->handle = from->handle;
+    engine->number = number;
+    engine->family = from->family;
+    engine->index = from->index;
+    engine->flags = from->flags;
+
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < info->queue_count; i++)
+        count += info->queues[i].engine == number;
+    engine->queues = calloc(count ? count : 1, sizeof(*engine->queues));
+    if (!engine->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (count > 1)
+        device->shared = true;
+
+    char name[64];
+    snprintf(name, sizeof(name), "engine %u:%u", engine->family, engine->index);
+    engine->trace_id = bf_trace_add_engine(info->trace, name);
+    if (count > 1 || info->trace) {
+        VkResult result = create_epoch(device, engine);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    if (!info->trace)
+        return VK_SUCCESS;
+    const struct bf_stamps_info stamps = {
+        .device = device->handle,
+        .vk = &device->vk,
+        .set_loader_data = info->set_loader_data,
+        .family = engine->family,
+        .family_flags = from->family_flags,
+        .valid_bits = from->timestamp_bits,
+        .period_ns = info->timestamp_period_ns,
+        .host_query_reset = info->host_query_reset,
+        .calibrated = info->calibrated_timestamps,
+        .trace = info->trace,
+    };
+    return bf_stamps_create(&stamps, &engine->stamps);
+}
+
+static const char *type_of(VkQueueFlags flags)
+{
+    if (flags & VK_QUEUE_GRAPHICS_BIT)
+        return "3D";
+    if (flags & VK_QUEUE_COMPUTE_BIT)
+        return "compute";
+    return "copy";
+}
+
+static void init_queue(struct bf_device *device, const struct bf_device_info *info, uint32_t number)
+{
+    const struct bf_queue_info *from = &info->queues[number];
+    struct bf_queue *queue = &device->queues[number];
+    struct bf_engine *engine = &device->engines[from->engine];
+    queue->device = device;
+    queue->engine = engine;
+    queue->family = from->family;
+    queue->index = from->index;
+    queue->flags = from->flags;
+    engine->queues[engine->queue_count++] = queue;
+    char name[64];
+    snprintf(name, sizeof(name), "%s queue %u:%u", type_of(from->family_flags), queue->family,
+             queue->index);
+    queue->trace_id = bf_trace_add_queue(info->trace, engine->trace_id, name);
+}
+
+VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **out)
+{
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_device *device = calloc(1, sizeof(*device));
+    if (!device)
+        return result;
+    device->handle = info->handle;
+    device->trace = info->trace;
+    if (info->serialize_submits)
+        device->submit_lock = &device->submit_lock_storage;
+    device->engines = calloc(info->engine_count ? info->engine_count : 1, sizeof(*device->engines));
+    device->queues = calloc(info->queue_count ? info->queue_count : 1, sizeof(*device->queues));
+    if (!device->engines || !device->queues)
+        goto fail;
+    result = load_functions(device, info->get_proc_addr);
+    if (result != VK_SUCCESS)
+        goto fail;
+    for (uint32_t i = 0; i < info->engine_count; i++) {
+        device->engine_count = i + 1;
+        result = init_engine(device, info, i);
+        if (result != VK_SUCCESS)
+            goto fail;
+    }
+    device->queue_count = info->queue_count;
+    for (uint32_t i = 0; i < info->queue_count; i++)
+        init_queue(device, info, i);
+    *out = device;
+    return VK_SUCCESS;
+
+fail:
+    bf_device_destroy(device);
+    return result;
+}
+
+static void free_semaphore(void *value, void *context)
+{
+    (void)context;
+    bf_semaphore_release(value);
+}
+
+static void free_fence(void *value, void *context)
+{
+    (void)context;
+    free(value);
+}
+
+static void destroy_queue(struct bf_queue *queue)
+{
+    /* Only a program that destroys its device with work outstanding leaves any. */
+    while (queue->head) {
+        struct bf_packet *next = queue->head->next;
+        bf_packet_free(queue->head);
+        queue->head = next;
+    }
+}
+
+void bf_device_destroy(struct bf_device *device)
+{
+    if (!device)
+        return;
+    bf_watchers_finish(device);
+    for (uint32_t i = 0; i < device->queue_count; i++)
+        destroy_queue(&device->queues[i]);
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        uint64_t completed;
+        if (engine->stamps &&
+            device->counter_value(device->handle, engine->epoch, &completed) == VK_SUCCESS)
+            bf_stamps_collect(engine->stamps, completed);
+        bf_stamps_destroy(engine->stamps);
+        if (engine->epoch)
+            device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
+        free(engine->queues);
+    }
+    bf_map_finish(&device->semaphores, free_semaphore, NULL);
+    bf_map_finish(&device->fences, free_fence, NULL);
+    free(device->queues);
+    free(device->engines);
+    free(device);
+}
+
+VkResult bf_device_lose(struct bf_device *device, const char *where)
+{
+    if (!atomic_exchange(&device->lost, true)) {
+        bf_log(BF_LOG_ERROR, "device lost (%s): what is held is dropped, waits end", where);
+        for (uint32_t i = 0; i < device->engine_count; i++)
+            atomic_store(&device->engines[i].dirty, 1);
+        bf_signpost_announce(&device->progress);
+    }
+    return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult bf_device_lost(struct bf_device *device, const char *where)
+{
+    bf_device_lose(device, where);
+    bf_engines_pump(device, bf_device_dirty_engines(device));
+    return VK_ERROR_DEVICE_LOST;
+}
+
+uint64_t bf_device_dirty_engines(struct bf_device *device)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        if (atomic_load(&device->engines[i].dirty))
+            engines |= bf_engine_bit(&device->engines[i]);
+    }
+    return engines;
+}
+
+bool bf_device_has_backlog(struct bf_device *device)
+{
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        if (bf_queue_has_backlog(&device->queues[i]))
+            return true;
+    }
+    return false;
+}
+
+VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uint32_t first,
+                                 uint32_t count, size_t size, void *data, VkDeviceSize stride,
+                                 VkQueryResultFlags flags)
+{
+    const VkQueryResultFlags wait = VK_QUERY_RESULT_WAIT_BIT;
+    VkResult result;
+    /* A driver asked to wait for what it hasn't been given may never return. Which packet ends
+     * the query is not known, so nothing but the answer itself can be waited for. */
+    while ((flags & wait) && bf_device_has_backlog(device)) {
+        uint32_t ticket = bf_signpost_enter(&device->progress);
+        bool timed_out = false;
+        result = device->vk.vkGetQueryPoolResults(device->handle, pool, first, count, size, data,
+                                                  stride, flags & ~wait);
+        if (result == VK_NOT_READY && !bf_device_is_lost(device)) {
+            struct timespec until = bf_timespec(bf_now_ns() + QUERY_SLICE_NS);
+            bf_signpost_sleep(&device->progress, ticket, &until, &timed_out);
+        }
+        bf_signpost_leave(&device->progress);
+        if (result != VK_NOT_READY)
+            return result;
+        if (bf_device_is_lost(device))
+            return VK_ERROR_DEVICE_LOST;
+    }
+    result = device->vk.vkGetQueryPoolResults(device->handle, pool, first, count, size, data,
+                                              stride, flags);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkGetQueryPoolResults")
+                                          : result;
+}

@@ -1,0 +1,118 @@
+/*
+ * A device: engines, the queues on them, and what is known of its semaphores and fences.
+ */
+#ifndef BELFRY_DEVICE_DEVICE_H
+#define BELFRY_DEVICE_DEVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <volk.h>
+
+#include "os/export.h"
+#include "os/lock.h"
+#include "os/map.h"
+#include "queue/engine.h"
+#include "queue/queue.h"
+#include "trace/trace.h"
+
+/* Engines are bits of 64. */
+#define BF_MAX_ENGINES 64
+
+struct bf_watcher;
+
+struct bf_device {
+    VkDevice handle;
+    struct VolkDeviceTable vk; /* the driver's functions, or the next layer's */
+    /* The core or the KHR form, whichever the device has. */
+    PFN_vkQueueSubmit2 submit2;
+    PFN_vkWaitSemaphores wait_semaphores;
+    PFN_vkGetSemaphoreCounterValue counter_value;
+    PFN_vkSignalSemaphore signal_semaphore;
+
+    uint32_t engine_count, queue_count;
+    struct bf_engine *engines;
+    struct bf_queue *queues;
+    bool shared; /* some engine has several queues */
+
+    struct bf_map semaphores, fences;
+    _Atomic uint32_t deferred_fences; /* fences that held packets carry */
+    struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
+    _Atomic bool lost;
+
+    struct bf_lock *submit_lock; /* triage: one lock over all submits; NULL: none */
+    struct bf_lock submit_lock_storage;
+
+    struct bf_lock watch_lock; /* leaf lock: the list of watchers */
+    struct bf_watcher *watchers;
+    _Atomic bool closing;
+
+    struct bf_trace *trace; /* NULL: off; not owned */
+};
+
+struct bf_engine_info {
+    VkQueue handle;
+    uint32_t family, index; /* real */
+    VkDeviceQueueCreateFlags flags;
+    VkQueueFlags family_flags;
+    uint32_t timestamp_bits;
+};
+
+struct bf_queue_info {
+    uint32_t family, index; /* as shown */
+    VkQueueFlags family_flags;
+    VkDeviceQueueCreateFlags flags;
+    uint32_t engine;
+};
+
+struct bf_device_info {
+    VkDevice handle;
+    PFN_vkGetDeviceProcAddr get_proc_addr; /* of whatever lies below */
+    VkResult (*set_loader_data)(VkDevice device, void *object);
+    uint32_t engine_count, queue_count;
+    const struct bf_engine_info *engines;
+    const struct bf_queue_info *queues;
+    bool serialize_submits;
+    struct bf_trace *trace;
+    double timestamp_period_ns;
+    bool host_query_reset, calibrated_timestamps;
+};
+
+/*
+ * The device below must have been made with timelineSemaphore and synchronization2 enabled.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs
+ * is missing), and those of vkCreateSemaphore and vkCreateCommandPool.
+ */
+BF_SHARED VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
+
+/* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */
+BF_SHARED void bf_device_destroy(struct bf_device *device);
+
+/* vkDeviceWaitIdle. Errors: VK_ERROR_DEVICE_LOST, out of memory from the driver. */
+BF_SHARED VkResult bf_device_wait_idle(struct bf_device *device);
+
+/* vkGetQueryPoolResults: with VK_QUERY_RESULT_WAIT_BIT it may wait for work that is still held,
+ * which the driver must not be asked to do. */
+BF_SHARED VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool,
+                                           uint32_t first, uint32_t count, size_t size, void *data,
+                                           VkDeviceSize stride, VkQueryResultFlags flags);
+
+/* Once: says where, marks every engine so that the next pump drops what is held, and wakes every
+ * waiter. Returns VK_ERROR_DEVICE_LOST. Callers that hold no engine's lock use bf_device_lost,
+ * which pumps as well. */
+VkResult bf_device_lose(struct bf_device *device, const char *where);
+BF_SHARED VkResult bf_device_lost(struct bf_device *device, const char *where);
+
+/* The engines that want pumping, as a mask. */
+uint64_t bf_device_dirty_engines(struct bf_device *device);
+
+static inline bool bf_device_is_lost(struct bf_device *device)
+{
+    return atomic_load_explicit(&device->lost, memory_order_relaxed);
+}
+
+/* Any packet held or under way to the driver? */
+bool bf_device_has_backlog(struct bf_device *device);
+
+#endif

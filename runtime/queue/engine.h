@@ -1,0 +1,101 @@
+/*
+ * An engine: one real VkQueue, and the scheduler's work on it.
+ *
+ * Rule M: a packet goes to the driver only when each of its waits is satisfied, or will be by work
+ * that the driver has already accepted (the driver's submit call has returned).
+ *
+ *  Q-1  Acceptance is a total order in which every wait follows its signal (Rule M). Each engine
+ *       runs a subsequence of it. By induction on that order every packet ends, provided its
+ *       command buffers do: no legal order of calls deadlocks, on one VkQueue or many.
+ *  Q-2  Packets of one queue are accepted in the order in which they were submitted.
+ *  Q-3  No append is lost. Who appends publishes the packet, sets 'dirty' and then tries the lock;
+ *       who holds the lock releases it and then looks at 'dirty'; all four are seq_cst. So either
+ *       the try succeeds, or the holder sees 'dirty' and pumps again.
+ *  Q-4  What is left when a pump reaches its bound has an owner: a pump stops early only if some
+ *       thread is committed to take the lock and pump ('takers' > 0, counted down under the lock).
+ *       Submitters of a queue with a long, unblocked backlog become takers, so a pump that cannot
+ *       keep up is relieved, and one that can ends by itself.
+ *  Q-5  A packet set free by work on another engine is pumped by the thread that set it free, or,
+ *       where that engine's lock is taken, by its holder (Q-3). No engine's lock is held while
+ *       another's is tried.
+ *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap.
+ *  Q-7  The driver never sees a submission that the program didn't ask for.
+ *
+ * Q-1, Q-2, Q-6 and Q-7 are proven by tests/random (and the test driver's own checks), Q-3 to Q-5
+ * by the same programs under several threads and by the broken schedulers that tests/random must
+ * catch.
+ */
+#ifndef BELFRY_QUEUE_ENGINE_H
+#define BELFRY_QUEUE_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/lock.h"
+#include "queue/queue.h"
+#include "trace/stamps.h"
+
+/* Most batches of one vkQueueSubmit2. */
+#define BF_ENGINE_BATCH 32
+
+struct bf_engine {
+    struct bf_device *device;
+    VkQueue handle;
+    uint32_t number; /* its bit in the masks */
+    uint32_t family; /* real */
+    uint32_t index;
+    VkDeviceQueueCreateFlags flags;
+    uint32_t trace_id;
+
+    struct bf_lock lock;
+    _Atomic uint32_t dirty;
+    _Atomic uint32_t takers;
+
+    uint32_t queue_count;
+    struct bf_queue **queues;
+    uint32_t first; /* the queue that the next scan begins with: each gets its turn */
+
+    /* Epochs are counted where somebody may need to know when a queue's own last submission is
+     * through: on engines that several queues share, and under a trace. */
+    VkSemaphore epoch; /* VK_NULL_HANDLE: not counted */
+    _Atomic uint64_t accepted_epoch;
+    struct bf_stamps *stamps;
+
+    /* Under the lock: the batch being put together. */
+    uint32_t batch_count;
+    struct bf_packet *batch[BF_ENGINE_BATCH];
+    struct bf_queue *batch_queues[BF_ENGINE_BATCH];
+    VkSubmitInfo2 infos[BF_ENGINE_BATCH];
+};
+
+static inline uint64_t bf_engine_bit(const struct bf_engine *engine)
+{
+    return UINT64_C(1) << engine->number;
+}
+
+/* Hands over whatever may go, on the engines of 'mask' and on those it thereby sets free. The
+ * caller holds no lock. */
+void bf_engines_pump(struct bf_device *device, uint64_t mask);
+
+/* The caller has just released the lock: looks again, and pumps 'mask' as well. */
+static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
+{
+#ifndef BELFRY_BREAK_RECHECK
+    if (atomic_load(&engine->dirty))
+        mask |= bf_engine_bit(engine);
+#endif
+    if (mask)
+        bf_engines_pump(engine->device, mask);
+}
+
+/* Waits for the lock as a taker and pumps. */
+void bf_engine_pump_taking_over(struct bf_engine *engine);
+
+/* One call of vkQueueSubmit2 with the device's submit function; the lock is held. */
+VkResult bf_engine_driver_submit(struct bf_engine *engine, uint32_t count,
+                                 const VkSubmitInfo2 *infos, VkFence fence);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * VkFences that travel with held packets.
+ *
+ * While the driver has not been handed a fence it may not be touched: vkQueueSubmit needs it
+ * externally synchronised, and asking the driver would say 'not yet' for ever. So a fence is
+ * 'deferred' from the program's submit until the driver's has returned, and its waits and queries
+ * stay with us meanwhile. A fence that was never deferred costs one load to ask about.
+ *
+ * F-1  No driver call on a fence overlaps the hand-over of that fence.
+ * Proven by tests/random (fences queried and waited for from other threads while held).
+ */
+#ifndef BELFRY_QUEUE_FENCE_H
+#define BELFRY_QUEUE_FENCE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/export.h"
+
+struct bf_device;
+
+struct bf_fence {
+    VkFence handle;
+    _Atomic uint32_t deferred;
+};
+
+/* The fence's record, made at its first deferral. NULL: out of memory. */
+struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle);
+void bf_fence_handed_over(struct bf_device *device, struct bf_fence *fence);
+
+/* As the Vulkan commands, including their errors. Thread-safety: as the Vulkan commands. */
+BF_SHARED VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,
+                                 VkBool32 all, uint64_t timeout_ns);
+BF_SHARED VkResult bf_fence_status(struct bf_device *device, VkFence handle);
+BF_SHARED void bf_fence_forget(struct bf_device *device, VkFence handle);
+
+/* Blocks until the driver has been handed the fence (export). Errors: VK_ERROR_DEVICE_LOST. */
+BF_SHARED VkResult bf_fence_flush(struct bf_device *device, VkFence handle);
+
+#endif

@@ -1,0 +1,322 @@
+#include "queue/packet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+
+/* Places consecutive arrays in one block: first with base NULL, to learn the size. */
+struct layout {
+    char *base;
+    size_t size;
+};
+
+static void *place(struct layout *layout, size_t count, size_t element)
+{
+    size_t at = (layout->size + 15) & ~(size_t)15;
+    layout->size = at + count * element;
+    return layout->base ? layout->base + at : NULL;
+}
+
+static void *copy(struct layout *layout, const void *source, size_t count, size_t element)
+{
+    void *target = place(layout, count, element);
+    if (target && count)
+        memcpy(target, source, count * element);
+    return target;
+}
+
+/* Runs 'build' twice: once to measure, once to fill a block of that size. */
+static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_device *,
+                                                         const void *),
+                               struct bf_device *device, const void *info)
+{
+    struct layout layout = {0};
+    fill(&layout, device, info);
+    layout = (struct layout){malloc(layout.size), 0};
+    return layout.base ? fill(&layout, device, info) : NULL;
+}
+
+/* The one struct that may be chained to a batch and has a meaning on Linux. */
+bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info)
+{
+    const VkBaseInStructure *chain = info->pNext;
+    if (chain &&
+        (chain->sType != VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR || chain->pNext))
+        return false;
+    for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
+        if (info->pCommandBufferInfos[i].pNext)
+            return false;
+    }
+    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++) {
+        if (info->pWaitSemaphoreInfos[i].pNext)
+            return false;
+    }
+    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++) {
+        if (info->pSignalSemaphoreInfos[i].pNext)
+            return false;
+    }
+    return true;
+}
+
+bool bf_packet_can_copy_bind(const VkBindSparseInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        if (s->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO &&
+            s->sType != VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO)
+            return false;
+    }
+    return true;
+}
+
+static struct bf_sync sync_of(struct bf_device *device, VkSemaphore handle, uint64_t value)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    bf_semaphore_reference(sem);
+    return (struct bf_sync){sem, value, value};
+}
+
+static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device, const void *source)
+{
+    const VkSubmitInfo2 *info = source;
+    uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
+    uint32_t buffers = info->commandBufferInfoCount;
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkPerformanceQuerySubmitInfoKHR *performance =
+        info->pNext ? copy(l, info->pNext, 1, sizeof(*performance)) : NULL;
+    VkSemaphoreSubmitInfo *wait_infos =
+        copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
+    /* Room for the epoch behind the program's signals, and for stamps around its buffers. */
+    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, buffers + 2, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    if (!l->base)
+        return NULL;
+
+    if (signals)
+        memcpy(signal_infos, info->pSignalSemaphoreInfos, signals * sizeof(*signal_infos));
+    if (buffers)
+        memcpy(buffer_infos + 1, info->pCommandBufferInfos, buffers * sizeof(*buffer_infos));
+    if (performance)
+        performance->pNext = NULL;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .submit = *info,
+        .command_buffers = buffer_infos,
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .stamp = UINT32_MAX,
+    };
+    p->submit.pNext = performance;
+    p->submit.pWaitSemaphoreInfos = wait_infos;
+    p->submit.pCommandBufferInfos = buffer_infos + 1;
+    p->submit.pSignalSemaphoreInfos = signal_infos;
+    for (uint32_t i = 0; i < waits; i++)
+        wait_syncs[i] = sync_of(device, wait_infos[i].semaphore, wait_infos[i].value);
+    for (uint32_t i = 0; i < signals; i++)
+        signal_syncs[i] = sync_of(device, signal_infos[i].semaphore, signal_infos[i].value);
+#ifdef BELFRY_BREAK_BINARY_WAIT
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < waits; i++) {
+        if (wait_syncs[i].sem && wait_syncs[i].sem->timeline)
+            wait_infos[kept++] = wait_infos[i];
+    }
+    p->submit.waitSemaphoreInfoCount = kept;
+#endif
+    return p;
+}
+
+static const void *find(const void *chain, VkStructureType type)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == type)
+            return s;
+    }
+    return NULL;
+}
+
+/* Values of a VkTimelineSemaphoreSubmitInfo may be fewer than the semaphores: the rest is binary.
+ */
+static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+{
+    return values && i < count ? values[i] : 0;
+}
+
+static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, const void *source)
+{
+    const VkBindSparseInfo *info = source;
+    const VkTimelineSemaphoreSubmitInfo *values =
+        find(info->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    const VkDeviceGroupBindSparseInfo *group =
+        find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO);
+    uint32_t waits = info->waitSemaphoreCount, signals = info->signalSemaphoreCount;
+
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkDeviceGroupBindSparseInfo *own_group = group ? copy(l, group, 1, sizeof(*own_group)) : NULL;
+    VkSemaphore *wait_handles = copy(l, info->pWaitSemaphores, waits, sizeof(*wait_handles));
+    VkSemaphore *signal_handles = place(l, signals + 1, sizeof(*signal_handles));
+    uint64_t *wait_values = place(l, waits, sizeof(*wait_values));
+    uint64_t *signal_values = place(l, signals + 1, sizeof(*signal_values));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+
+    VkSparseBufferMemoryBindInfo *buffers =
+        copy(l, info->pBufferBinds, info->bufferBindCount, sizeof(*buffers));
+    VkSparseImageOpaqueMemoryBindInfo *opaque =
+        copy(l, info->pImageOpaqueBinds, info->imageOpaqueBindCount, sizeof(*opaque));
+    VkSparseImageMemoryBindInfo *images =
+        copy(l, info->pImageBinds, info->imageBindCount, sizeof(*images));
+    for (uint32_t i = 0; i < info->bufferBindCount; i++) {
+        const VkSparseBufferMemoryBindInfo *b = &info->pBufferBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            buffers[i].pBinds = binds;
+    }
+    for (uint32_t i = 0; i < info->imageOpaqueBindCount; i++) {
+        const VkSparseImageOpaqueMemoryBindInfo *b = &info->pImageOpaqueBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            opaque[i].pBinds = binds;
+    }
+    for (uint32_t i = 0; i < info->imageBindCount; i++) {
+        const VkSparseImageMemoryBindInfo *b = &info->pImageBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            images[i].pBinds = binds;
+    }
+    if (!l->base)
+        return NULL;
+
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_BIND_SPARSE,
+        .bind = *info,
+        .values =
+            {
+                .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                .pNext = own_group,
+                .waitSemaphoreValueCount = waits,
+                .pWaitSemaphoreValues = wait_values,
+                .signalSemaphoreValueCount = signals,
+                .pSignalSemaphoreValues = signal_values,
+            },
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .stamp = UINT32_MAX,
+    };
+    if (own_group)
+        own_group->pNext = NULL;
+    if (signals)
+        memcpy(signal_handles, info->pSignalSemaphores, signals * sizeof(*signal_handles));
+    p->bind.pNext = &p->values;
+    p->bind.pWaitSemaphores = wait_handles;
+    p->bind.pSignalSemaphores = signal_handles;
+    p->bind.pBufferBinds = buffers;
+    p->bind.pImageOpaqueBinds = opaque;
+    p->bind.pImageBinds = images;
+    for (uint32_t i = 0; i < waits; i++) {
+        wait_values[i] =
+            values ? value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i) : 0;
+        wait_syncs[i] = sync_of(device, wait_handles[i], wait_values[i]);
+    }
+    for (uint32_t i = 0; i < signals; i++) {
+        signal_values[i] =
+            values ? value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, i)
+                   : 0;
+        signal_syncs[i] = sync_of(device, signal_handles[i], signal_values[i]);
+    }
+    return p;
+}
+
+struct bf_packet *bf_packet_from_submit(struct bf_device *device, const VkSubmitInfo2 *info)
+{
+    return build(fill_submit, device, info);
+}
+
+struct bf_packet *bf_packet_from_bind(struct bf_device *device, const VkBindSparseInfo *info)
+{
+    return build(fill_bind, device, info);
+}
+
+struct bf_packet *bf_packet_from_fence(void)
+{
+    struct bf_packet *packet = calloc(1, sizeof(*packet));
+    if (packet) {
+        packet->kind = BF_PACKET_FENCE;
+        packet->stamp = UINT32_MAX;
+    }
+    return packet;
+}
+
+void bf_packet_free(struct bf_packet *packet)
+{
+    for (uint32_t i = 0; i < packet->wait_count; i++)
+        bf_semaphore_release(packet->waits[i].sem);
+    for (uint32_t i = 0; i < packet->signal_count; i++)
+        bf_semaphore_release(packet->signals[i].sem);
+    free(packet);
+}
+
+void bf_packet_take_targets(struct bf_packet *packet)
+{
+    /* Signals first: a batch may consume a semaphore's payload and signal it again, and its signal
+     * need not wait for its own wait. */
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline)
+            s->target = atomic_load(&s->sem->queued[BF_FOR_SIGNAL]);
+    }
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (!s->sem || s->sem->timeline)
+            continue;
+        s->target = s->ordinal = atomic_load(&s->sem->queued[BF_FOR_WAIT]);
+        atomic_fetch_add(&s->sem->queued[BF_FOR_SIGNAL], 1);
+    }
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline)
+            s->ordinal = atomic_fetch_add(&s->sem->queued[BF_FOR_WAIT], 1) + 1;
+    }
+}
+
+struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
+                                   enum bf_side *side)
+{
+    *side = BF_FOR_WAIT;
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (s->sem && !bf_semaphore_ready(device, s->sem, BF_FOR_WAIT, s->target))
+            return s;
+    }
+    *side = BF_FOR_SIGNAL;
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline &&
+            !bf_semaphore_ready(device, s->sem, BF_FOR_SIGNAL, s->target))
+            return s;
+    }
+    return NULL;
+}
+
+uint64_t bf_packet_accepted(struct bf_packet *packet)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (s->sem && !s->sem->timeline)
+            engines |= bf_semaphore_count(s->sem, BF_FOR_SIGNAL);
+    }
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (!s->sem)
+            continue;
+        engines |= s->sem->timeline ? bf_semaphore_reach(s->sem, s->target)
+                                    : bf_semaphore_count(s->sem, BF_FOR_WAIT);
+    }
+    return engines;
+}

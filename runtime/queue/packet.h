@@ -1,0 +1,63 @@
+/*
+ * A packet: one batch that a program submitted, copied so that it can be held. One block of memory
+ * holds it whole.
+ */
+#ifndef BELFRY_QUEUE_PACKET_H
+#define BELFRY_QUEUE_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "queue/fence.h"
+#include "queue/semaphore.h"
+#include "trace/trace.h"
+
+enum bf_packet_kind {
+    BF_PACKET_EXECUTE,
+    BF_PACKET_BIND_SPARSE,
+    BF_PACKET_FENCE, /* vkQueueSubmit of no batches: the fence alone, in its place in the order */
+};
+
+struct bf_packet {
+    struct bf_packet *next;
+    enum bf_packet_kind kind;
+    union {
+        /* Its arrays are the packet's own and have room for one more signal (the epoch) and for a
+         * command buffer before and behind the program's. */
+        VkSubmitInfo2 submit;
+        VkBindSparseInfo bind;
+    };
+    /* Bind sparse: the values of its semaphores with room for the epoch's; chained into bind. */
+    VkTimelineSemaphoreSubmitInfo values;
+    VkCommandBufferSubmitInfo
+        *command_buffers;              /* the first of the room, one before the program's */
+    uint32_t wait_count, signal_count; /* the program's */
+    struct bf_sync *waits, *signals;
+    struct bf_fence *fence; /* NULL: none */
+    uint32_t stamp;         /* slot of the GPU stamps, UINT32_MAX: none */
+    struct bf_trace_packet trace;
+};
+
+/* Deep copies; NULL: out of memory. Semaphores are looked up; targets are not yet taken. */
+struct bf_packet *bf_packet_from_submit(struct bf_device *device, const VkSubmitInfo2 *info);
+struct bf_packet *bf_packet_from_bind(struct bf_device *device, const VkBindSparseInfo *info);
+struct bf_packet *bf_packet_from_fence(void);
+void bf_packet_free(struct bf_packet *packet);
+
+/* Can every struct chained to it be copied? */
+bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
+bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
+
+/* The program has submitted it: fixes the targets of its binary operations. In submission order. */
+void bf_packet_take_targets(struct bf_packet *packet);
+
+/* The first operation that keeps it from the driver, or NULL; *side says which kind. */
+struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
+                                   enum bf_side *side);
+
+/* The driver accepted it (or it was dropped with a lost device): returns the engines to pump. */
+uint64_t bf_packet_accepted(struct bf_packet *packet);
+
+#endif

@@ -1,0 +1,465 @@
+#include "queue/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "os/clock.h"
+#include "os/log.h"
+
+/* Operations of one call that the direct path keeps on its stack; more go by packets. */
+#define DIRECT_SYNCS 16
+
+/* Packets that a queue may have waiting for another thread's pump before its submitter stays to
+ * help (Q-4). */
+#define BACKLOG_BOUND 64
+
+/* What a direct submission signals and consumes, for the counting afterwards. */
+struct direct {
+    uint32_t count;
+    struct {
+        struct bf_semaphore *sem;
+        bool wait;
+        uint64_t value;
+    } ops[DIRECT_SYNCS];
+};
+
+/* Binary semaphores of a direct call are ready when nothing of theirs is outstanding. */
+static bool binary_settled(struct bf_semaphore *sem, enum bf_side side)
+{
+    return atomic_load(&sem->reached[side]) >= atomic_load(&sem->queued[side]);
+}
+
+static bool direct_add(struct direct *direct, struct bf_semaphore *sem, bool wait, uint64_t value)
+{
+    if (direct->count == DIRECT_SYNCS)
+        return false;
+    direct->ops[direct->count].sem = sem;
+    direct->ops[direct->count].wait = wait;
+    direct->ops[direct->count].value = value;
+    direct->count++;
+    return true;
+}
+
+/* Rule M for a whole call: every operation ready as things stand. */
+static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                         struct direct *direct)
+{
+    struct bf_device *device = queue->device;
+    for (uint32_t i = 0; i < count; i++) {
+        const VkSubmitInfo2 *info = &infos[i];
+        for (uint32_t w = 0; w < info->waitSemaphoreInfoCount; w++) {
+            const VkSemaphoreSubmitInfo *s = &info->pWaitSemaphoreInfos[w];
+            struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+            if (!sem)
+                continue;
+            if (sem->timeline
+                    ? !bf_semaphore_ready(device, sem, BF_FOR_WAIT, s->value)
+                    : !binary_settled(sem, BF_FOR_WAIT) || !direct_add(direct, sem, true, 0))
+                return false;
+        }
+        for (uint32_t n = 0; n < info->signalSemaphoreInfoCount; n++) {
+            const VkSemaphoreSubmitInfo *s = &info->pSignalSemaphoreInfos[n];
+            struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+            if (!sem)
+                continue;
+            if (!sem->timeline && !binary_settled(sem, BF_FOR_SIGNAL))
+                return false;
+            if (!direct_add(direct, sem, false, s->value))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The driver has accepted the call. */
+static uint64_t direct_count(struct direct *direct)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < direct->count; i++) {
+        struct bf_semaphore *sem = direct->ops[i].sem;
+        if (sem->timeline) {
+            engines |= bf_semaphore_reach(sem, direct->ops[i].value);
+            continue;
+        }
+        enum bf_side side = direct->ops[i].wait ? BF_FOR_SIGNAL : BF_FOR_WAIT;
+        atomic_fetch_add(&sem->queued[side], 1);
+        engines |= bf_semaphore_count(sem, side);
+    }
+    return engines;
+}
+
+/* Hands the program's own structs to the driver; with epochs, a copy of the last one that signals
+ * the epoch too. False: the epoch doesn't fit. */
+static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                          VkFence fence, VkResult *result)
+{
+    struct bf_engine *engine = queue->engine;
+    if (!engine->epoch || count == 0) {
+        *result = bf_engine_driver_submit(engine, count, infos, fence);
+        return true;
+    }
+    VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
+    const VkSubmitInfo2 *last = &infos[count - 1];
+    uint32_t signal_count = last->signalSemaphoreInfoCount;
+    if (count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
+        return false;
+    if (signal_count)
+        memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
+    uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
+    signals[signal_count] = (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = engine->epoch,
+        .value = epoch,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+    memcpy(engine->infos, infos, count * sizeof(*infos));
+    engine->infos[count - 1].pSignalSemaphoreInfos = signals;
+    engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
+    *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
+    if (*result == VK_SUCCESS) {
+        atomic_store(&engine->accepted_epoch, epoch);
+        atomic_store(&queue->last_epoch, epoch);
+    }
+    return true;
+}
+
+/* The uncontended, unheld case: no allocation, no copy, no lock but the engine's. False: nothing
+ * was done, go by packets. */
+static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                       VkFence fence, VkResult *result)
+{
+    struct bf_engine *engine = queue->engine;
+    if (queue->device->trace || !bf_lock_try(&engine->lock))
+        return false;
+    struct direct direct;
+    direct.count = 0;
+    bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
+                direct_submit(queue, count, infos, fence, result);
+    uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
+    bf_lock_release(&engine->lock);
+    bf_engine_recheck(engine, engines);
+    if (done && *result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(queue->device, "vkQueueSubmit");
+    return done;
+}
+
+/* Puts a chain of packets on the queue's list, with the targets of their binary operations fixed in
+ * the same order, and pumps. */
+static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
+                   uint32_t count)
+{
+    struct bf_engine *engine = queue->engine;
+    for (struct bf_packet *p = first; p; p = p->next)
+        bf_packet_take_targets(p);
+    bf_lock_acquire(&queue->lock);
+    atomic_fetch_add(&queue->appended, count);
+    if (queue->tail)
+        queue->tail->next = first;
+    else
+        queue->head = first;
+    queue->tail = last;
+    bf_lock_release(&queue->lock);
+
+    atomic_store(&engine->dirty, 1); /* */
+    uint64_t waiting = atomic_load(&queue->appended) - atomic_load(&queue->finished);
+    if (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked))
+        bf_engine_pump_taking_over(engine);
+    else
+        bf_engines_pump(queue->device, bf_engine_bit(engine));
+}
+
+struct chain {
+    struct bf_packet *first, *last;
+    uint32_t count;
+};
+
+static void chain_add(struct chain *chain, struct bf_packet *packet)
+{
+    packet->next = NULL;
+    if (chain->last)
+        chain->last->next = packet;
+    else
+        chain->first = packet;
+    chain->last = packet;
+    chain->count++;
+}
+
+static void chain_free(struct chain *chain)
+{
+    while (chain->first) {
+        struct bf_packet *next = chain->first->next;
+        bf_packet_free(chain->first);
+        chain->first = next;
+    }
+}
+
+/* Gives the fence to the chain's last packet and appends it all, or frees it. */
+static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence)
+{
+    if (fence) {
+        chain->last->fence = bf_fence_defer(queue->device, fence);
+        if (!chain->last->fence) {
+            chain_free(chain);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    append(queue, chain->first, chain->last, chain->count);
+    return bf_device_is_lost(queue->device) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+}
+
+static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
+{
+    if (!fence)
+        return VK_SUCCESS;
+    struct bf_packet *packet = bf_packet_from_fence();
+    if (!packet)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    chain_add(chain, packet);
+    return chain_submit(queue, chain, fence);
+}
+
+VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                         VkFence fence)
+{
+    struct bf_device *device = queue->device;
+    if (bf_device_is_lost(device))
+        return VK_ERROR_DEVICE_LOST;
+    VkResult result;
+    if (try_direct(queue, count, infos, fence, &result))
+        return result;
+
+    struct chain chain = {0};
+    if (count == 0)
+        return submit_fence(queue, &chain, fence);
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_packet *packet = bf_packet_from_submit(device, &infos[i]);
+        if (!packet) {
+            chain_free(&chain);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        bf_trace_packet_queued(device->trace, &packet->trace, queue->trace_id, BF_TRACE_EXECUTE,
+                               infos[i].commandBufferInfoCount);
+        chain_add(&chain, packet);
+    }
+    return chain_submit(queue, &chain, fence);
+}
+
+VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBindSparseInfo *infos,
+                              VkFence fence)
+{
+    struct bf_device *device = queue->device;
+    if (bf_device_is_lost(device))
+        return VK_ERROR_DEVICE_LOST;
+    struct chain chain = {0};
+    if (count == 0)
+        return submit_fence(queue, &chain, fence);
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_packet *packet = bf_packet_from_bind(device, &infos[i]);
+        if (!packet) {
+            chain_free(&chain);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        bf_trace_packet_queued(device->trace, &packet->trace, queue->trace_id, BF_TRACE_BIND_SPARSE,
+                               0);
+        chain_add(&chain, packet);
+    }
+    return chain_submit(queue, &chain, fence);
+}
+
+/* Fixes the targets of a raw submission as bf_packet_take_targets does, and says whether it may go.
+ */
+static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw, bool only_waits)
+{
+    struct bf_packet view = {
+        .wait_count = raw->wait_count,
+        .signal_count = only_waits ? 0 : raw->signal_count,
+        .waits = raw->waits,
+        .signals = raw->signals,
+    };
+    enum bf_side side;
+    return bf_packet_obstacle(device, &view, &side) == NULL;
+}
+
+VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
+{
+    struct bf_device *device = queue->device;
+    struct bf_engine *engine = queue->engine;
+    if (bf_device_is_lost(device))
+        return VK_ERROR_DEVICE_LOST;
+    for (uint32_t i = 0; i < raw->wait_count; i++) {
+        struct bf_sync *s = &raw->waits[i];
+        if (s->sem && !s->sem->timeline)
+            s->target = atomic_load(&s->sem->queued[BF_FOR_WAIT]);
+    }
+    for (uint32_t i = 0; i < raw->signal_count; i++) {
+        struct bf_sync *s = &raw->signals[i];
+        if (s->sem && !s->sem->timeline)
+            s->target = atomic_load(&s->sem->queued[BF_FOR_SIGNAL]);
+    }
+
+    bf_lock_acquire(&engine->lock);
+    VkResult result = VK_ERROR_UNKNOWN;
+    uint64_t engines = 0;
+    bool ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw, false);
+    if (!ready) {
+        /* Something else may just be on its way: pump once, as any submission would. */
+        bf_lock_release(&engine->lock);
+        bf_engines_pump(device, bf_engine_bit(engine));
+        bf_lock_acquire(&engine->lock);
+        ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw, false);
+    }
+    /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
+     * of this queue that are held would be overtaken, so there must be none. */
+    if (ready || (!device->shared && !bf_queue_has_backlog(queue))) {
+        result = raw->submit(device, engine->handle, raw->context);
+        if (result == VK_SUCCESS) {
+            struct bf_packet view = {
+                .wait_count = raw->wait_count,
+                .signal_count = raw->signal_count,
+                .waits = raw->waits,
+                .signals = raw->signals,
+            };
+            for (uint32_t i = 0; i < raw->wait_count; i++) {
+                if (raw->waits[i].sem && !raw->waits[i].sem->timeline)
+                    atomic_fetch_add(&raw->waits[i].sem->queued[BF_FOR_SIGNAL], 1);
+            }
+            for (uint32_t i = 0; i < raw->signal_count; i++) {
+                if (raw->signals[i].sem && !raw->signals[i].sem->timeline)
+                    atomic_fetch_add(&raw->signals[i].sem->queued[BF_FOR_WAIT], 1);
+            }
+            engines = bf_packet_accepted(&view);
+            /* No epoch went with it: idle waits of this queue must ask the driver. */
+            atomic_store(&queue->presents, true);
+        }
+    } else {
+        bf_log(BF_LOG_ERROR,
+               "vkQueueSubmit: refused: %s can't be copied to be held, and what it waits for has "
+               "not been submitted yet (queue %u:%u shares its VkQueue)",
+               raw->what, queue->family, queue->index);
+    }
+    bf_lock_release(&engine->lock);
+    bf_engine_recheck(engine, engines);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "vkQueueSubmit");
+    return result;
+}
+
+VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
+{
+    struct bf_device *device = queue->device;
+    struct bf_engine *engine = queue->engine;
+    VkResult result = VK_SUCCESS;
+    /* The program has submitted what its images wait for and whatever that depends on, so all of it
+     * may go and is on its way: flush waits for no GPU. */
+    for (uint32_t i = 0; i < info->waitSemaphoreCount && result == VK_SUCCESS; i++)
+        result = bf_semaphore_flush(device, info->pWaitSemaphores[i]);
+    if (result != VK_SUCCESS)
+        return result;
+
+    struct bf_trace_packet trace = {0};
+    bf_trace_packet_queued(device->trace, &trace, queue->trace_id, BF_TRACE_PRESENT, 0);
+    struct bf_trace_sync waits[16];
+    uint32_t wait_count = 0;
+
+    bf_lock_acquire(&engine->lock);
+    result = device->vk.vkQueuePresentKHR(engine->handle, info);
+    atomic_store(&queue->presents, true);
+    uint64_t engines = 0;
+    /* A present that fails has consumed its waits all the same, save for a lost device or no
+     * memory (VK_KHR_swapchain, vkQueuePresentKHR). */
+    bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
+                    result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_DEVICE_LOST;
+    for (uint32_t i = 0; consumed && i < info->waitSemaphoreCount; i++) {
+        struct bf_semaphore *sem = bf_semaphore_find(device, info->pWaitSemaphores[i]);
+        if (!sem || sem->timeline)
+            continue;
+        if (wait_count < 16)
+            waits[wait_count++] = (struct bf_trace_sync){(uint64_t)sem->handle,
+                                                         atomic_load(&sem->queued[BF_FOR_WAIT])};
+        atomic_fetch_add(&sem->queued[BF_FOR_SIGNAL], 1);
+        engines |= bf_semaphore_count(sem, BF_FOR_SIGNAL);
+    }
+    bf_lock_release(&engine->lock);
+    bf_trace_packet_handed_over(device->trace, &trace, wait_count, waits, 0, NULL);
+    bf_engine_recheck(engine, engines);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueuePresentKHR") : result;
+}
+
+/* Until what the program has submitted so far is with the driver. */
+static VkResult wait_handed_over(struct bf_queue *queue)
+{
+    struct bf_device *device = queue->device;
+    uint64_t target = atomic_load(&queue->appended);
+    if (atomic_load(&queue->finished) < target) {
+        uint32_t ticket = bf_signpost_enter(&device->progress);
+        bool timed_out = false;
+        while (atomic_load(&queue->finished) < target && !bf_device_is_lost(device))
+            ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
+        bf_signpost_leave(&device->progress);
+    }
+    return bf_device_is_lost(device) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+}
+
+static VkResult queue_wait_idle(struct bf_device *device, VkQueue handle, void *context)
+{
+    (void)context;
+    return device->vk.vkQueueWaitIdle(handle);
+}
+
+VkResult bf_queue_wait_idle(struct bf_queue *queue)
+{
+    struct bf_device *device = queue->device;
+    struct bf_engine *engine = queue->engine;
+    VkResult result = wait_handed_over(queue);
+    if (result != VK_SUCCESS)
+        return result;
+    if (!engine->epoch || atomic_load(&queue->presents)) {
+        /* Presents, and what went without an epoch, are known to the driver alone. */
+        atomic_store(&queue->presents, false);
+        result = bf_queue_call(queue, queue_wait_idle, NULL);
+    } else {
+        uint64_t epoch = atomic_load(&queue->last_epoch);
+        result = device->wait_semaphores(
+            device->handle,
+            &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                   .semaphoreCount = 1,
+                                   .pSemaphores = &engine->epoch,
+                                   .pValues = &epoch},
+            UINT64_MAX);
+    }
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
+}
+
+VkResult bf_queue_call(struct bf_queue *queue,
+                       VkResult (*call)(struct bf_device *device, VkQueue handle, void *context),
+                       void *context)
+{
+    struct bf_engine *engine = queue->engine;
+    bf_lock_acquire(&engine->lock);
+    VkResult result = call(queue->device, engine->handle, context);
+    bf_lock_release(&engine->lock);
+    bf_engine_recheck(engine, 0);
+    return result;
+}
+
+VkResult bf_device_wait_idle(struct bf_device *device)
+{
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        VkResult result = wait_handed_over(&device->queues[i]);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    /* vkDeviceWaitIdle counts as access to every VkQueue. Engines are locked in order; packets that
+     * come meanwhile are pumped afterwards. */
+    for (uint32_t i = 0; i < device->engine_count; i++)
+        bf_lock_acquire(&device->engines[i].lock);
+    VkResult result = device->vk.vkDeviceWaitIdle(device->handle);
+    for (uint32_t i = device->engine_count; i-- > 0;)
+        bf_lock_release(&device->engines[i].lock);
+    for (uint32_t i = 0; i < device->queue_count && result == VK_SUCCESS; i++)
+        atomic_store(&device->queues[i].presents, false);
+    for (uint32_t i = 0; i < device->engine_count; i++)
+        bf_engine_recheck(&device->engines[i], 0);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkDeviceWaitIdle") : result;
+}

@@ -1,0 +1,91 @@
+/*
+ * A queue: what a program submits to. Its packets go to its engine in order, each as soon as Rule M
+ * lets it.
+ */
+#ifndef BELFRY_QUEUE_QUEUE_H
+#define BELFRY_QUEUE_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/export.h"
+#include "os/lock.h"
+#include "queue/packet.h"
+
+struct bf_engine;
+
+struct bf_queue {
+    void *loader_data; /* the loader's dispatch pointer: a VkQueue handle points here */
+    struct bf_device *device;
+    struct bf_engine *engine;
+    uint32_t family; /* as shown to the program */
+    uint32_t index;
+    VkDeviceQueueCreateFlags flags;
+    uint32_t trace_id;
+
+    struct bf_lock lock; /* leaf lock: the packet list */
+    struct bf_packet *head, *tail;
+    _Atomic uint64_t appended; /* packets that took the list, ever */
+    _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
+
+    _Atomic bool blocked; /* the first packet waits for 'waiter', which will release it */
+    struct bf_waiter waiter;
+
+    _Atomic uint64_t last_epoch; /* the engine's epoch that covers all handed over so far */
+    _Atomic bool presents;       /* presented since it was last idle */
+};
+
+static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
+{
+    return atomic_load(&queue->finished) != atomic_load(&queue->appended);
+}
+
+/*
+ * vkQueueSubmit2, vkQueueBindSparse. What may go to the driver at once goes on the caller's
+ * thread; the rest is held. 'fence' may be VK_NULL_HANDLE.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY and VK_ERROR_OUT_OF_DEVICE_MEMORY (nothing was submitted),
+ * VK_ERROR_DEVICE_LOST.
+ * Thread-safety: as the Vulkan commands; calls on one queue at the same time are allowed too, and
+ * then in either order (VK_KHR_internally_synchronized_queues).
+ */
+BF_SHARED VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
+                                   const VkSubmitInfo2 *infos, VkFence fence);
+BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
+                                        const VkBindSparseInfo *infos, VkFence fence);
+
+/*
+ * A submission that can't be copied: 'submit' hands it to the driver's queue, under the engine's
+ * lock, once everything before it in the queue has gone and its waits are ready. Where they are
+ * not, it goes anyway if every queue of the device has an engine to itself (the driver then waits
+ * as it would without Belfry), and is refused otherwise: to wait could deadlock its caller. 'syncs'
+ * are its operations, in order; targets are filled in. Errors: those of 'submit'; VK_ERROR_UNKNOWN
+ * when refused (one line says why).
+ */
+struct bf_raw_submit {
+    const char *what; /* for the message: which struct stood in the way */
+    uint32_t wait_count, signal_count;
+    struct bf_sync *waits, *signals;
+    VkResult (*submit)(struct bf_device *device, VkQueue queue, void *context);
+    void *context;
+};
+BF_SHARED VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
+
+/* vkQueuePresentKHR: never deferred. Hands over what the presented images wait for, then presents.
+ * Errors: those of the Vulkan command. Thread-safety: as the Vulkan command. */
+BF_SHARED VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info);
+
+/* vkQueueWaitIdle: this queue's own work, not its neighbours'. Errors: VK_ERROR_DEVICE_LOST, out of
+ * memory from the driver. Thread-safety: as the Vulkan command. */
+BF_SHARED VkResult bf_queue_wait_idle(struct bf_queue *queue);
+
+/* Calls 'call' with the driver's queue under the engine's lock: for the commands that Belfry only
+ * passes on (labels, checkpoints, performance configurations). */
+BF_SHARED VkResult bf_queue_call(struct bf_queue *queue,
+                                 VkResult (*call)(struct bf_device *device, VkQueue handle,
+                                                  void *context),
+                                 void *context);
+
+#endif
