@@ -5,15 +5,24 @@ function(belfry_manifest output library_path)
   cmake_parse_arguments(M "IMPLICIT" "" "" ${ARGN})
   set(BELFRY_LIBRARY_PATH "${library_path}")
   math(EXPR BELFRY_LIBRARY_ARCH "8 * ${CMAKE_SIZEOF_VOID_P}")
-  set(BELFRY_SWITCHES "")
   if(M_IMPLICIT)
-    set(BELFRY_SWITCHES "
-        \"enable_environment\": {
-            \"BELFRY\": \"1\"
+    # Without the extension: what an implicit layer declares is listed to every program, and
+    # loaders before 1.3.268, which don't know the name, refuse those that enable all they see.
+    set(BELFRY_VARIANT [=[
+        "enable_environment": {
+            "BELFRY": "1"
         },
-        \"disable_environment\": {
-            \"DISABLE_BELFRY\": \"1\"
-        },")
+        "disable_environment": {
+            "DISABLE_BELFRY": "1"
+        },]=])
+  else()
+    set(BELFRY_VARIANT [=[
+        "instance_extensions": [
+            {
+                "name": "VK_EXT_layer_settings",
+                "spec_version": "2"
+            }
+        ],]=])
   endif()
   configure_file("${PROJECT_SOURCE_DIR}/json/VkLayer_belfry.json.in" "${output}" @ONLY NEWLINE_STYLE UNIX)
 endfunction()
