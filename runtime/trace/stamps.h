@@ -1,5 +1,5 @@
 /*
- * GPU timestamps around packets: a ring of pre-recorded command-buffer pairs per engine.
+ * GPU timestamps around packets: a pool of pre-recorded command-buffer pairs per engine.
  *
  * A pair brackets a packet's own command buffers inside the same VkSubmitInfo2. Slots are taken
  * under the engine's lock, tagged with the epoch of the submission that carries them, and given
@@ -8,6 +8,14 @@
  * Families whose timestampValidBits is 0 get no stamps; families that may not reset queries
  * (transfer-only) or devices in general reset from the host where host query reset is enabled, and
  * are untimed where it isn't.
+ *
+ * 'before' is stamped once everything earlier on its VkQueue is complete, and no earlier than the
+ * batch's waits for all commands; 'after' once the packet's own commands are. Neither holds the
+ * packet's work up. A batch that names narrower wait stages may be stamped before its wait is over.
+ *
+ * Times are given on CLOCK_MONOTONIC: calibrated where the device can, about each second anew; else
+ * placed at the earliest time at which they can have happened, and the trace is told so. The times
+ * of one engine never go backwards.
  *
  * Thread-safety: the caller holds the engine's lock, for every function.
  */
@@ -35,25 +43,33 @@ struct bf_stamps_info {
     uint32_t valid_bits; /* timestampValidBits */
     double period_ns;    /* timestampPeriod */
     bool host_query_reset;
+    /* The synchronization2 feature is enabled; without it the older command does. */
+    bool synchronization2;
     /* VK_EXT/KHR_calibrated_timestamps is enabled with the device and CLOCK_MONOTONIC domains. */
     bool calibrated;
+    /* Its command, where 'vk' doesn't have it (the KHR form); else NULL. */
+    PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps;
     struct bf_trace *trace;
 };
 
-/* *stamps is NULL with VK_SUCCESS where the family can't be timed. */
+/* *stamps is NULL with VK_SUCCESS where the family can't be timed, or without a trace. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, and those of vkCreateQueryPool and vkCreateCommandPool. */
 VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **stamps);
 void bf_stamps_destroy(struct bf_stamps *stamps); /* the engine is idle; NULL is allowed */
 
-/* Takes a slot for 'packet' (copied). False: none free, submit without. */
-bool bf_stamps_begin(struct bf_stamps *stamps, const struct bf_trace_packet *packet,
+/* Takes a slot for 'packet' (copied) and sets packet->timed, so call it, with NULL too, for each
+ * packet before bf_trace_packet_handed_over. False: none free, submit without. */
+bool bf_stamps_begin(struct bf_stamps *stamps, struct bf_trace_packet *packet,
                      VkCommandBuffer *before, VkCommandBuffer *after, uint32_t *slot);
 
-/* The submission carrying the slot was accepted as 'epoch', or refused (the slot is free again). */
+/* The submission carrying the slot was accepted as 'epoch' (epochs never fall), or refused (the
+ * slot is free again; a new try begins anew). */
 void bf_stamps_accepted(struct bf_stamps *stamps, uint32_t slot, uint64_t epoch,
                         uint64_t handed_over_ns);
 void bf_stamps_refused(struct bf_stamps *stamps, uint32_t slot);
 
-/* Reads the stamps of all slots up to 'completed_epoch', hands them to the trace, frees them. */
+/* Reads the stamps of all slots up to 'completed_epoch', hands them to the trace, frees them. Never
+ * waits. NULL is allowed. */
 void bf_stamps_collect(struct bf_stamps *stamps, uint64_t completed_epoch);
 
 #endif

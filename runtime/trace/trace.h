@@ -1,5 +1,20 @@
 /*
- * The timeline of one device, written to a Perfetto trace as it happens.
+ * The timeline of one device, written to a Perfetto trace as it happens, and its summary.
+ *
+ * T-1  The file is a run of whole packets at any time: however the program ends, it loads. What
+ *      happened less than 100 ms before the end may be missing, unless the end was announced by
+ *      bf_trace_flush, a present, or a packet that was held.
+ * T-2  An existing file is never overwritten.
+ * T-3  Tracing never stops the program: a file that can't be written any more is closed with one
+ *      line on stderr, and the summary goes on.
+ * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event.
+ * T-5  No lock is held over anything but memory and the write(2) of the file.
+ *
+ * Tracks, from the outside in: the process; its engines, each with counters of the packets held and
+ * in flight; their queues; and for each queue a 'software queue' (a slice from queued to handed
+ * over, inside it 'held' slices that name the obstacle) and a 'hardware queue' (a slice from GPU
+ * begin to end, or an instant at the hand-over of what is not timed). Slices that overlap lie on
+ * tracks of the same name, which viewers draw as one.
  *
  * A feature that is off is one early return: every function accepts a NULL trace (and packets of a
  * NULL trace are never touched), so callers never branch.
@@ -22,7 +37,8 @@
 struct bf_trace;
 
 struct bf_trace_info {
-    const char *path;    /* file to write; never overwritten: a number is added to the name */
+    const char *path;    /* file to write; never overwritten: a number is added to the name. NULL:
+                            no file, the summary alone */
     const char *program; /* what the process track is called */
     const char *device;  /* VkPhysicalDeviceProperties::deviceName */
     const char *driver;  /* driver name and version, or "" */
@@ -37,19 +53,22 @@ enum bf_trace_packet_kind {
 /* A semaphore operation of a packet. Binary semaphores count their own operations: value is the
  * ordinal of the signal that the wait consumes. */
 struct bf_trace_sync {
-    uint64_t semaphore; /* handle */
+    uint64_t semaphore; /* handle; as an obstacle 0 means 'the packet before it in its queue' */
     uint64_t value;
 };
 
-/* A packet's record, embedded in the scheduler's packet; written by trace functions only. */
+/* A packet's record, embedded in the scheduler's packet; written by trace functions, and 'timed' by
+ * bf_stamps_begin, only. Owns nothing: it may be copied, and dropped at any time. */
 struct bf_trace_packet {
     uint64_t id;
     uint32_t queue;
     enum bf_trace_packet_kind kind;
     uint32_t command_buffers;
     uint32_t lane; /* free for the trace's own use */
+    bool timed;    /* stamps go with it: bf_trace_packet_executed will follow */
     uint64_t queued_ns;
-    uint64_t held_since_ns; /* 0: never held */
+    uint64_t held_since_ns;     /* 0: never held */
+    uint64_t obstacle_since_ns; /* when held_on became what it waits for */
     struct bf_trace_sync held_on;
     uint64_t handed_over_ns;
 };
@@ -58,16 +77,27 @@ struct bf_trace_packet {
  * path and cause), VK_ERROR_OUT_OF_HOST_MEMORY. */
 BF_SHARED VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
 
-/* Writes what is pending and closes the file. NULL is allowed. */
+/* Writes what is pending and closes the file. NULL is allowed. No other call may run or follow. */
 BF_SHARED void bf_trace_destroy(struct bf_trace *trace);
 
-/* An engine (one real VkQueue) and a queue that lives on it. Returns the number to name it by. */
+/* Writes what is pending: for callers who are about to sleep anyway, and where frames end. */
+BF_SHARED void bf_trace_flush(struct bf_trace *trace);
+
+/* The path of the file, which may have got a number; NULL without a file. Valid until destroyed. */
+BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
+
+/* An engine (one real VkQueue) and a queue that lives on it. Returns the number to name it by, or
+ * UINT32_MAX when out of memory: calls with that number do nothing. Names are copied, here and
+ * below, up to 127 bytes. */
 BF_SHARED uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
 BF_SHARED uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
 
-/* A debug name for an object: a queue (by its number) or a semaphore (by its handle). */
+/* A debug name for an object: a queue (by its number) or a semaphore (by its handle). NULL or ""
+ * takes it back; for a semaphore that also forgets its signals, so call it when one is destroyed
+ * (handles come back as other objects). */
 BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
-BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name);
+BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
+                                       const char *name);
 
 /* The program submitted: fills 'packet' and stamps queued_ns. */
 BF_SHARED void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_packet *packet,
@@ -80,22 +110,31 @@ BF_SHARED void bf_trace_packet_held(struct bf_trace *trace, struct bf_trace_pack
                                     struct bf_trace_sync obstacle);
 
 /* The driver accepted it. Waits and signals are given now, when every signal a wait refers to has
- * itself been handed over: flows are drawn from the smallest value that satisfies the wait. */
+ * itself been handed over: flows are drawn from the smallest value that satisfies the wait. For a
+ * timed packet: after bf_stamps_begin, before bf_stamps_collect can see it. */
 BF_SHARED void bf_trace_packet_handed_over(struct bf_trace *trace, struct bf_trace_packet *packet,
                                            uint32_t wait_count, const struct bf_trace_sync *waits,
                                            uint32_t signal_count,
                                            const struct bf_trace_sync *signals);
 
-/* The GPU's stamps for it have been read (engines without timestamps never call it). */
+/* It will never be handed over: the driver refused it, or the device was lost. */
+BF_SHARED void bf_trace_packet_dropped(struct bf_trace *trace, struct bf_trace_packet *packet);
+
+/* The GPU's stamps for it have been read (never called for a packet that isn't timed). Two zeros:
+ * there are none after all. */
 BF_SHARED void bf_trace_packet_executed(struct bf_trace *trace,
                                         const struct bf_trace_packet *packet, uint64_t begin_ns,
                                         uint64_t end_ns);
+
+/* GPU times given from now on are estimates; the summary and the timeline say so. */
+BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
 /* The host signalled a timeline semaphore. */
 BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
 /* The summary: device, engines, queues and where they landed, submissions, how many were held and
- * how long, busy time per engine, overlap between engines and between queues. */
+ * how long, busy time per engine, overlap between engines and between queues. Best at the end of a
+ * run: GPU times that come in later than it, but lie before what it has counted, count in part. */
 BF_SHARED void bf_trace_print_summary(struct bf_trace *trace, FILE *out);
 
 #endif

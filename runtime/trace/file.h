@@ -1,0 +1,32 @@
+/*
+ * The file of a trace: new, appended to in whole packets, given up at the first error.
+ *
+ * An existing regular file is never overwritten: "trace.pftrace" becomes "trace-1.pftrace", and so
+ * on. A character device (/dev/null, /dev/full) is written to as it is.
+ *
+ * Thread-safety: none; one thread at a time per file.
+ */
+#ifndef BELFRY_TRACE_FILE_H
+#define BELFRY_TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bf_trace_file {
+    int fd;         /* -1: none, or given up */
+    char *path;     /* the name it got; owned */
+    uint64_t bytes; /* written */
+};
+
+/* Returns 0 or an errno. */
+int bf_trace_file_open(struct bf_trace_file *file, const char *path);
+void bf_trace_file_close(struct bf_trace_file *file); /* also after a failed open */
+
+/*
+ * Writes 'size' bytes, a run of whole Trace.packet elements, in one write(2). Returns 0 or an
+ * errno; after an error the file ends with the last packet that fitted, and is closed.
+ */
+int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size);
+
+#endif

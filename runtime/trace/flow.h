@@ -1,0 +1,75 @@
+/*
+ * Who signalled what: enough of the past to draw an arrow from a signal to the wait it satisfies.
+ *
+ * Both tables are rings of fixed size. What they have forgotten costs an arrow, nothing else.
+ *
+ * Thread-safety: none; the trace's lock is held.
+ */
+#ifndef BELFRY_TRACE_FLOW_H
+#define BELFRY_TRACE_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+#define BF_FLOW_PACKETS 2048 /* remembered at once; powers of two */
+#define BF_FLOW_SIGNALS 4096
+#define BF_FLOW_ENDS    6 /* arrows of a packet beyond one for each of its signals, each way */
+#define BF_FLOW_OWN     8 /* signals of a packet that get an arrow's number of their own */
+
+/* An arrow that leaves a packet whose hardware slice is not known yet. */
+struct bf_flow_out {
+    uint64_t flow;
+    uint64_t consumer; /* untimed packet that shows no slice to point at; 0: the arrow's end is
+                          drawn by the consumer */
+    uint64_t consumer_track;
+};
+
+/* A packet that was handed over. */
+struct bf_flow_packet {
+    uint64_t id;    /* 0: empty */
+    uint64_t track; /* where arrows leave from, once 'drawn' */
+    uint64_t time_ns;
+    uint64_t first_flow; /* numbers first_flow to + own_count - 1 belong to its signals */
+    uint32_t own_count;
+    bool drawn;
+    uint8_t in_count;
+    uint8_t out_count;
+    uint64_t in[BF_FLOW_ENDS];
+    struct bf_flow_out out[BF_FLOW_ENDS];
+};
+
+struct bf_flow_signal {
+    struct bf_trace_sync sync;
+    uint64_t packet;     /* 0: the host */
+    uint64_t flow;       /* the number that its source carries; 0: none, or taken by a wait */
+    uint64_t time_ns;    /* host only */
+    uint64_t older_plus; /* 1 + absolute position of the bucket's next older entry; 0: none */
+};
+
+struct bf_flow {
+    uint64_t next_flow;
+    uint64_t signal_end; /* absolute position of the next signal */
+    uint64_t lost;       /* arrows that found no place */
+    uint64_t buckets[BF_FLOW_SIGNALS / 4];
+    struct bf_flow_signal signals[BF_FLOW_SIGNALS];
+    struct bf_flow_packet packets[BF_FLOW_PACKETS];
+};
+
+struct bf_flow *bf_flow_create(uint64_t first_flow); /* NULL: out of memory */
+void bf_flow_destroy(struct bf_flow *flow);
+
+struct bf_flow_packet *bf_flow_packet_add(struct bf_flow *flow, uint64_t id);
+struct bf_flow_packet *bf_flow_packet_find(struct bf_flow *flow, uint64_t id); /* or NULL */
+
+struct bf_flow_signal *bf_flow_signal_add(struct bf_flow *flow, struct bf_trace_sync sync);
+
+/* The signal with the smallest value that satisfies the wait, or NULL: forgotten, or none of ours.
+ * Values of one semaphore only grow, so the search ends where they do not. */
+struct bf_flow_signal *bf_flow_signal_find(struct bf_flow *flow, struct bf_trace_sync wait);
+
+/* Its signals are no longer found: the handle may come back as another semaphore. */
+void bf_flow_forget(struct bf_flow *flow, uint64_t semaphore);
+
+#endif

@@ -1,0 +1,173 @@
+#include "trace/perfetto.h"
+
+/* Field numbers, by message, from Perfetto's protos/perfetto/trace. */
+enum {
+    TRACE_PACKET = 1,
+
+    PACKET_CLOCK_SNAPSHOT = 6,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE_ID = 10, /* trusted_packet_sequence_id */
+    PACKET_TRACK_EVENT = 11,
+    PACKET_SEQUENCE_FLAGS = 13,
+    PACKET_PREVIOUS_DROPPED = 42,
+    PACKET_TIMESTAMP_CLOCK_ID = 58,
+    PACKET_TRACK_DESCRIPTOR = 60,
+    PACKET_FIRST_ON_SEQUENCE = 87,
+
+    SNAPSHOT_CLOCKS = 1,
+    SNAPSHOT_PRIMARY_CLOCK = 2,
+    CLOCK_ID = 1,
+    CLOCK_TIMESTAMP = 2,
+
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_PARENT = 5,
+    TRACK_COUNTER = 8,
+    TRACK_CHILD_ORDERING = 11,
+    TRACK_RANK = 12, /* sibling_order_rank */
+
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+
+    COUNTER_UNIT = 3,
+    COUNTER_UNIT_NAME = 6,
+
+    EVENT_ANNOTATIONS = 4,
+    EVENT_TYPE = 9,
+    EVENT_TRACK = 11,
+    EVENT_CATEGORIES = 22,
+    EVENT_NAME = 23,
+    EVENT_COUNTER_VALUE = 30,
+    EVENT_FLOW_IDS = 47,
+    EVENT_TERMINATING_FLOW_IDS = 48,
+
+    ANNOTATION_UINT = 3,
+    ANNOTATION_STRING = 6,
+    ANNOTATION_POINTER = 7,
+    ANNOTATION_NAME = 10,
+};
+
+/* Values of their enums. */
+enum {
+    BUILTIN_CLOCK_REALTIME = 1,
+    BUILTIN_CLOCK_MONOTONIC = 3,
+    BUILTIN_CLOCK_BOOTTIME = 6,
+
+    SEQ_INCREMENTAL_STATE_CLEARED = 1,
+    CHILD_ORDERING_EXPLICIT = 3,
+    UNIT_COUNT = 2,
+};
+
+/* A reader that finds no such packet takes the sequence for one whose beginning was lost. */
+static void sequence_start(struct bf_protobuf *pb, uint32_t sequence)
+{
+    bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence);
+    bf_protobuf_varint(pb, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
+    bf_protobuf_varint(pb, PACKET_PREVIOUS_DROPPED, 1);
+    bf_protobuf_varint(pb, PACKET_FIRST_ON_SEQUENCE, 1);
+}
+
+static void clock_write(struct bf_protobuf *pb, uint32_t id, uint64_t time_ns)
+{
+    size_t clock = bf_protobuf_begin(pb, SNAPSHOT_CLOCKS);
+    bf_protobuf_varint(pb, CLOCK_ID, id);
+    bf_protobuf_varint(pb, CLOCK_TIMESTAMP, time_ns);
+    bf_protobuf_end(pb, clock);
+}
+
+void bf_perfetto_write_clocks(struct bf_protobuf *pb, uint32_t sequence,
+                              const struct bf_perfetto_clocks *clocks)
+{
+    size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
+    bf_protobuf_varint(pb, PACKET_TIMESTAMP, clocks->monotonic_ns);
+    bf_protobuf_varint(pb, PACKET_TIMESTAMP_CLOCK_ID, BUILTIN_CLOCK_MONOTONIC);
+    sequence_start(pb, sequence);
+    size_t snapshot = bf_protobuf_begin(pb, PACKET_CLOCK_SNAPSHOT);
+    clock_write(pb, BUILTIN_CLOCK_REALTIME, clocks->realtime_ns);
+    clock_write(pb, BUILTIN_CLOCK_MONOTONIC, clocks->monotonic_ns);
+    clock_write(pb, BUILTIN_CLOCK_BOOTTIME, clocks->boottime_ns);
+    bf_protobuf_varint(pb, SNAPSHOT_PRIMARY_CLOCK, BUILTIN_CLOCK_MONOTONIC);
+    bf_protobuf_end(pb, snapshot);
+    bf_protobuf_end(pb, packet);
+}
+
+void bf_perfetto_write_sequence(struct bf_protobuf *pb, uint32_t sequence)
+{
+    size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
+    sequence_start(pb, sequence);
+    bf_protobuf_end(pb, packet);
+}
+
+void bf_perfetto_write_track(struct bf_protobuf *pb, uint32_t sequence,
+                             const struct bf_perfetto_track *track)
+{
+    size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
+    bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence);
+    size_t descriptor = bf_protobuf_begin(pb, PACKET_TRACK_DESCRIPTOR);
+    bf_protobuf_varint(pb, TRACK_UUID, track->uuid);
+    if (track->parent)
+        bf_protobuf_varint(pb, TRACK_PARENT, track->parent);
+    bf_protobuf_string(pb, TRACK_NAME, track->name);
+    if (track->process) {
+        size_t process = bf_protobuf_begin(pb, TRACK_PROCESS);
+        bf_protobuf_varint(pb, PROCESS_PID, (uint64_t)(int64_t)track->pid);
+        bf_protobuf_string(pb, PROCESS_NAME, track->name);
+        bf_protobuf_end(pb, process);
+    }
+    if (track->counter) {
+        size_t counter = bf_protobuf_begin(pb, TRACK_COUNTER);
+        bf_protobuf_varint(pb, COUNTER_UNIT, UNIT_COUNT);
+        if (track->unit)
+            bf_protobuf_string(pb, COUNTER_UNIT_NAME, track->unit);
+        bf_protobuf_end(pb, counter);
+    }
+    bf_protobuf_varint(pb, TRACK_CHILD_ORDERING, CHILD_ORDERING_EXPLICIT);
+    bf_protobuf_varint(pb, TRACK_RANK, (uint64_t)(int64_t)track->rank);
+    bf_protobuf_end(pb, descriptor);
+    bf_protobuf_end(pb, packet);
+}
+
+static void annotation_write(struct bf_protobuf *pb, const struct bf_perfetto_annotation *a)
+{
+    size_t annotation = bf_protobuf_begin(pb, EVENT_ANNOTATIONS);
+    bf_protobuf_string(pb, ANNOTATION_NAME, a->name);
+    switch (a->kind) {
+    case BF_PERFETTO_UINT:
+        bf_protobuf_varint(pb, ANNOTATION_UINT, a->number);
+        break;
+    case BF_PERFETTO_POINTER:
+        bf_protobuf_varint(pb, ANNOTATION_POINTER, a->number);
+        break;
+    case BF_PERFETTO_STRING:
+        bf_protobuf_string(pb, ANNOTATION_STRING, a->text);
+        break;
+    }
+    bf_protobuf_end(pb, annotation);
+}
+
+void bf_perfetto_write_event(struct bf_protobuf *pb, uint32_t sequence,
+                             const struct bf_perfetto_event *event)
+{
+    size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
+    bf_protobuf_varint(pb, PACKET_TIMESTAMP, event->time_ns);
+    bf_protobuf_varint(pb, PACKET_TIMESTAMP_CLOCK_ID, BUILTIN_CLOCK_MONOTONIC);
+    bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence);
+    size_t body = bf_protobuf_begin(pb, PACKET_TRACK_EVENT);
+    bf_protobuf_varint(pb, EVENT_TYPE, event->type);
+    bf_protobuf_varint(pb, EVENT_TRACK, event->track);
+    if (event->name) {
+        bf_protobuf_string(pb, EVENT_CATEGORIES, "belfry");
+        bf_protobuf_string(pb, EVENT_NAME, event->name);
+    }
+    if (event->type == BF_PERFETTO_COUNTER)
+        bf_protobuf_varint(pb, EVENT_COUNTER_VALUE, (uint64_t)event->counter);
+    for (uint32_t i = 0; i < event->flow_count; i++)
+        bf_protobuf_fixed64(pb, EVENT_FLOW_IDS, event->flows[i]);
+    for (uint32_t i = 0; i < event->terminating_flow_count; i++)
+        bf_protobuf_fixed64(pb, EVENT_TERMINATING_FLOW_IDS, event->terminating_flows[i]);
+    for (uint32_t i = 0; i < event->annotation_count; i++)
+        annotation_write(pb, &event->annotations[i]);
+    bf_protobuf_end(pb, body);
+    bf_protobuf_end(pb, packet);
+}

@@ -1,0 +1,81 @@
+/*
+ * Perfetto's trace packets: the few messages that a timeline needs, each written whole into a
+ * buffer as one element of Trace.packet, so that a file of them can be cut between any two.
+ *
+ * Every packet names CLOCK_MONOTONIC as its clock; bf_perfetto_write_clocks must come first and
+ * says how that clock relates to the others. Packets of one sequence may come out of order: readers
+ * sort by time, and keep the order of the file among equal times.
+ *
+ * Thread-safety: none; one thread at a time per buffer.
+ */
+#ifndef BELFRY_TRACE_PERFETTO_H
+#define BELFRY_TRACE_PERFETTO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/protobuf.h"
+
+/* The first packet of a file and of its sequence. */
+struct bf_perfetto_clocks {
+    uint64_t realtime_ns;
+    uint64_t monotonic_ns;
+    uint64_t boottime_ns;
+};
+void bf_perfetto_write_clocks(struct bf_protobuf *pb, uint32_t sequence,
+                              const struct bf_perfetto_clocks *clocks);
+
+/* The first packet of each further sequence. */
+void bf_perfetto_write_sequence(struct bf_protobuf *pb, uint32_t sequence);
+
+struct bf_perfetto_track {
+    uint64_t uuid;   /* never 0 */
+    uint64_t parent; /* 0: none */
+    const char *name;
+    int32_t rank; /* among its siblings, lowest first; the parent is always ordered by rank */
+    bool process; /* a process, named 'name', with this pid */
+    int32_t pid;
+    bool counter;     /* takes BF_PERFETTO_COUNTER events only */
+    const char *unit; /* counter: what is counted; may be NULL */
+};
+void bf_perfetto_write_track(struct bf_protobuf *pb, uint32_t sequence,
+                             const struct bf_perfetto_track *track);
+
+enum bf_perfetto_value {
+    BF_PERFETTO_UINT,
+    BF_PERFETTO_POINTER, /* shown in hexadecimal */
+    BF_PERFETTO_STRING,
+};
+
+struct bf_perfetto_annotation {
+    const char *name;
+    enum bf_perfetto_value kind;
+    uint64_t number;
+    const char *text;
+};
+
+enum bf_perfetto_event_type {
+    BF_PERFETTO_BEGIN = 1,
+    BF_PERFETTO_END = 2,
+    BF_PERFETTO_INSTANT = 3,
+    BF_PERFETTO_COUNTER = 4,
+};
+
+/* A flow is a chain of events that carry its number; it can't fork, so each arrow has its own. */
+struct bf_perfetto_event {
+    uint64_t time_ns;
+    uint64_t track;
+    enum bf_perfetto_event_type type;
+    const char *name; /* NULL with END and COUNTER */
+    int64_t counter;  /* COUNTER */
+    uint32_t flow_count;
+    uint32_t terminating_flow_count;
+    uint32_t annotation_count;
+    const uint64_t *flows;
+    const uint64_t *terminating_flows;
+    const struct bf_perfetto_annotation *annotations;
+};
+void bf_perfetto_write_event(struct bf_protobuf *pb, uint32_t sequence,
+                             const struct bf_perfetto_event *event);
+
+#endif

@@ -1,0 +1,362 @@
+#include "trace/stamps.h"
+
+#include <stdlib.h>
+
+#include "os/clock.h"
+
+/* Slots are made by the chunk when the ones there are don't suffice: most programs never have more
+ * than a few packets in flight, and each slot costs two command buffers. */
+#define CHUNK_SLOTS 16
+#define SLOTS       512
+
+#define RECALIBRATE_NS    1000000000u
+#define CALIBRATION_TRIES 3
+/* A calibrated period is believed when it was measured over this time, and is this near to the one
+ * that the device states. */
+#define PERIOD_BASE_NS   500000000u
+#define PERIOD_TOLERANCE 1e-3
+
+struct slot {
+    VkCommandBuffer before;
+    VkCommandBuffer after;
+    struct bf_trace_packet packet;
+    uint64_t epoch;
+};
+
+/* A point on both axes. */
+struct point {
+    uint64_t ticks;
+    uint64_t ns;
+};
+
+struct bf_stamps {
+    struct bf_stamps_info info;
+    PFN_vkResetQueryPool reset; /* NULL: the 'before' buffer resets */
+    PFN_vkCmdWriteTimestamp2 write2;
+    uint64_t mask; /* of the valid bits */
+
+    VkQueryPool queries; /* two per slot */
+    VkCommandPool commands;
+    uint32_t made;
+    uint32_t free_count;
+    uint32_t free[SLOTS]; /* a stack */
+    uint32_t flight_begin;
+    uint32_t flight_count;
+    uint32_t flight[SLOTS]; /* a ring, in the order of acceptance */
+    struct slot slots[SLOTS];
+
+    /* From ticks to nanoseconds. Ticks are extended to 64 bits here; a calibrated device may wrap
+     * any number of times between two points. */
+    bool calibrated;
+    double period_ns;    /* in use: stated, or measured between two calibrations */
+    struct point origin; /* first calibration */
+    struct point anchor; /* last calibration; uncalibrated: ticks 0 at the offset found so far */
+    bool anchored;       /* the uncalibrated offset has a first sample */
+    uint64_t last_ticks; /* greatest extended stamp so far, and where it was placed */
+    uint64_t last_ns;
+};
+
+/* --- Time -------------------------------------------------------------------------------------*/
+
+/* The point nearest to 'expected' that reads 'raw' in the valid bits. */
+static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t expected)
+{
+    uint64_t ahead = (raw - expected) & s->mask;
+    if (ahead > s->mask / 2)
+        return expected - ((expected - raw) & s->mask);
+    return expected + ahead;
+}
+
+static uint64_t ns_from_ticks(const struct bf_stamps *s, uint64_t ticks)
+{
+    int64_t distance = (int64_t)(ticks - s->anchor.ticks);
+    return s->anchor.ns + (uint64_t)(int64_t)((double)distance * s->period_ns);
+}
+
+static uint64_t ticks_from_ns(const struct bf_stamps *s, uint64_t ns)
+{
+    int64_t distance = (int64_t)(ns - s->anchor.ns);
+    return s->anchor.ticks + (uint64_t)(int64_t)((double)distance / s->period_ns);
+}
+
+static bool calibration_read(struct bf_stamps *s, struct point *point)
+{
+    const VkCalibratedTimestampInfoEXT infos[2] = {
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
+    };
+    uint64_t best = UINT64_MAX;
+    /* The two clocks are read one after the other; now and then the thread is interrupted there. */
+    for (int i = 0; i < CALIBRATION_TRIES; i++) {
+        uint64_t times[2];
+        uint64_t deviation;
+        if (s->info.get_calibrated_timestamps(s->info.device, 2, infos, times, &deviation) !=
+            VK_SUCCESS)
+            return false;
+        if (deviation < best) {
+            best = deviation;
+            *point = (struct point){.ticks = times[0], .ns = times[1]};
+        }
+    }
+    return true;
+}
+
+static void calibrate(struct bf_stamps *s)
+{
+    struct point point;
+    if (!calibration_read(s, &point))
+        return; /* the last one holds a while longer */
+    point.ticks = ticks_extend(s, point.ticks, ticks_from_ns(s, point.ns));
+    uint64_t ns = point.ns - s->origin.ns;
+    uint64_t ticks = point.ticks - s->origin.ticks;
+    if (point.ns > s->origin.ns && ns >= PERIOD_BASE_NS && ticks > 0) {
+        double measured = (double)ns / (double)ticks;
+        double ratio = measured / s->info.period_ns;
+        if (ratio > 1 - PERIOD_TOLERANCE && ratio < 1 + PERIOD_TOLERANCE)
+            s->period_ns = measured;
+    }
+    s->anchor = point;
+}
+
+static void calibration_start(struct bf_stamps *s)
+{
+    struct point point;
+    s->period_ns = s->info.period_ns;
+    s->calibrated =
+        s->info.calibrated && s->info.get_calibrated_timestamps && calibration_read(s, &point);
+    if (s->calibrated) {
+        s->origin = point;
+        s->anchor = point;
+    } else {
+        bf_trace_mark_uncalibrated(s->info.trace);
+    }
+}
+
+/*
+ * Uncalibrated, all that is known is that no packet begins before it was handed over. The offset
+ * between the clocks is the least that holds for all packets seen: a packet that found its engine
+ * idle fixes it to within the time the driver takes to start it. It only grows; a GPU clock that
+ * runs fast is thus placed ever later, by its drift.
+ */
+static void offset_learn(struct bf_stamps *s, uint64_t begin_ticks, uint64_t handed_over_ns)
+{
+    uint64_t offset = handed_over_ns - (uint64_t)((double)begin_ticks * s->period_ns);
+    if (!s->anchored || (int64_t)(offset - s->anchor.ns) > 0)
+        s->anchor = (struct point){.ticks = 0, .ns = offset};
+    s->anchored = true;
+}
+
+/* Where a stamp lies on CLOCK_MONOTONIC. A later stamp never lands before an earlier one, though
+ * the mapping has changed between them. */
+static uint64_t stamp_place(struct bf_stamps *s, uint64_t ticks)
+{
+    uint64_t ns = ns_from_ticks(s, ticks);
+    if ((int64_t)(ticks - s->last_ticks) >= 0 && ns < s->last_ns)
+        ns = s->last_ns;
+    if ((int64_t)(ticks - s->last_ticks) >= 0) {
+        s->last_ticks = ticks;
+        s->last_ns = ns;
+    }
+    return ns;
+}
+
+/* --- Slots ------------------------------------------------------------------------------------*/
+
+/*
+ * vkCmdWriteTimestamp: BOTTOM_OF_PIPE waits for the same commands as ALL_COMMANDS does. An earlier
+ * stage could be stamped while the work of the packet before is still running, or while this batch
+ * still waits for a semaphore.
+ */
+static void stamp_record(struct bf_stamps *s, VkCommandBuffer commands, uint32_t query)
+{
+    if (s->write2)
+        s->write2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, s->queries, query);
+    else
+        s->info.vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->queries,
+                                        query);
+}
+
+/* Resubmitted for as long as the device lives, but never while it is pending. */
+static VkResult buffer_record(struct bf_stamps *s, VkCommandBuffer commands, uint32_t slot,
+                              bool is_after)
+{
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkResult result = s->info.vk->vkBeginCommandBuffer(commands, &begin);
+    if (result != VK_SUCCESS)
+        return result;
+    if (!is_after && !s->reset)
+        s->info.vk->vkCmdResetQueryPool(commands, s->queries, 2 * slot, 2);
+    stamp_record(s, commands, 2 * slot + is_after);
+    return s->info.vk->vkEndCommandBuffer(commands);
+}
+
+/* Makes CHUNK_SLOTS more. False: there is no more room, or no more memory. */
+static bool slots_make(struct bf_stamps *s)
+{
+    if (s->made == SLOTS)
+        return false;
+    VkCommandBuffer buffers[2 * CHUNK_SLOTS];
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = s->commands,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 2 * CHUNK_SLOTS,
+    };
+    if (s->info.vk->vkAllocateCommandBuffers(s->info.device, &allocate, buffers) != VK_SUCCESS)
+        return false;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < 2 * CHUNK_SLOTS && result == VK_SUCCESS; i++) {
+        if (s->info.set_loader_data)
+            result = s->info.set_loader_data(s->info.device, buffers[i]);
+        if (result == VK_SUCCESS)
+            result = buffer_record(s, buffers[i], s->made + i / 2, i % 2 == 1);
+    }
+    if (result != VK_SUCCESS) {
+        s->info.vk->vkFreeCommandBuffers(s->info.device, s->commands, 2 * CHUNK_SLOTS, buffers);
+        return false;
+    }
+    /* Lowest on top: the same few slots are used again and again. */
+    for (uint32_t i = CHUNK_SLOTS; i-- > 0;) {
+        struct slot *slot = &s->slots[s->made + i];
+        slot->before = buffers[2 * i];
+        slot->after = buffers[2 * i + 1];
+        s->free[s->free_count++] = s->made + i;
+    }
+    s->made += CHUNK_SLOTS;
+    return true;
+}
+
+/* --- Interface --------------------------------------------------------------------------------*/
+
+VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **stamps)
+{
+    *stamps = NULL;
+    const VkQueueFlags can_stamp =
+        ~(VkQueueFlags)(VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT);
+    PFN_vkResetQueryPool reset = NULL;
+    if (info->host_query_reset)
+        reset =
+            info->vk->vkResetQueryPool ? info->vk->vkResetQueryPool : info->vk->vkResetQueryPoolEXT;
+    bool device_reset = info->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
+    if (!info->trace || info->valid_bits == 0 || !(info->family_flags & can_stamp) ||
+        !(reset || device_reset))
+        return VK_SUCCESS;
+
+    struct bf_stamps *s = calloc(1, sizeof(*s));
+    if (!s)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    s->info = *info;
+    s->reset = reset;
+    if (info->synchronization2)
+        s->write2 = info->vk->vkCmdWriteTimestamp2 ? info->vk->vkCmdWriteTimestamp2
+                                                   : info->vk->vkCmdWriteTimestamp2KHR;
+    if (!s->info.get_calibrated_timestamps)
+        s->info.get_calibrated_timestamps = info->vk->vkGetCalibratedTimestampsEXT;
+    s->mask = info->valid_bits >= 64 ? UINT64_MAX : (1ull << info->valid_bits) - 1;
+
+    const VkQueryPoolCreateInfo query_info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2 * SLOTS,
+    };
+    VkResult result = info->vk->vkCreateQueryPool(info->device, &query_info, NULL, &s->queries);
+    if (result != VK_SUCCESS)
+        goto fail_state;
+    const VkCommandPoolCreateInfo pool_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .queueFamilyIndex = info->family,
+    };
+    result = info->vk->vkCreateCommandPool(info->device, &pool_info, NULL, &s->commands);
+    if (result != VK_SUCCESS)
+        goto fail_queries;
+    calibration_start(s);
+    *stamps = s;
+    return VK_SUCCESS;
+
+fail_queries:
+    info->vk->vkDestroyQueryPool(info->device, s->queries, NULL);
+fail_state:
+    free(s);
+    return result;
+}
+
+void bf_stamps_destroy(struct bf_stamps *s)
+{
+    if (!s)
+        return;
+    s->info.vk->vkDestroyCommandPool(s->info.device, s->commands, NULL);
+    s->info.vk->vkDestroyQueryPool(s->info.device, s->queries, NULL);
+    free(s);
+}
+
+bool bf_stamps_begin(struct bf_stamps *s, struct bf_trace_packet *packet, VkCommandBuffer *before,
+                     VkCommandBuffer *after, uint32_t *slot)
+{
+    packet->timed = s && (s->free_count > 0 || slots_make(s));
+    if (!packet->timed)
+        return false;
+    uint32_t index = s->free[--s->free_count];
+    if (s->reset)
+        s->reset(s->info.device, s->queries, 2 * index, 2);
+    s->slots[index].packet = *packet;
+    *before = s->slots[index].before;
+    *after = s->slots[index].after;
+    *slot = index;
+    return true;
+}
+
+void bf_stamps_accepted(struct bf_stamps *s, uint32_t slot, uint64_t epoch, uint64_t handed_over_ns)
+{
+    s->slots[slot].epoch = epoch;
+    s->slots[slot].packet.handed_over_ns = handed_over_ns;
+    s->flight[(s->flight_begin + s->flight_count++) % SLOTS] = slot;
+}
+
+void bf_stamps_refused(struct bf_stamps *s, uint32_t slot)
+{
+    s->free[s->free_count++] = slot;
+}
+
+static void slot_read(struct bf_stamps *s, uint32_t index)
+{
+    const struct bf_trace_packet *packet = &s->slots[index].packet;
+    uint64_t data[4]; /* stamp and availability, twice */
+    VkResult result = s->info.vk->vkGetQueryPoolResults(
+        s->info.device, s->queries, 2 * index, 2, sizeof(data), data, 2 * sizeof(data[0]),
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    if ((result != VK_SUCCESS && result != VK_NOT_READY) || !data[1] || !data[3]) {
+        bf_trace_packet_executed(s->info.trace, packet, 0, 0); /* the device was lost, say */
+        return;
+    }
+    uint64_t begin;
+    if (s->calibrated) {
+        begin = ticks_extend(s, data[0], ticks_from_ns(s, packet->handed_over_ns));
+    } else {
+        begin = s->anchored ? ticks_extend(s, data[0], s->last_ticks) : data[0] & s->mask;
+        offset_learn(s, begin, packet->handed_over_ns);
+    }
+    uint64_t duration = (data[2] - data[0]) & s->mask;
+    uint64_t end =
+        begin + (duration > s->mask / 2 ? 0 : duration); /* never ends before it begins */
+    uint64_t begin_ns = stamp_place(s, begin);
+    bf_trace_packet_executed(s->info.trace, packet, begin_ns, stamp_place(s, end));
+}
+
+void bf_stamps_collect(struct bf_stamps *s, uint64_t completed_epoch)
+{
+    if (!s || s->flight_count == 0 || s->slots[s->flight[s->flight_begin]].epoch > completed_epoch)
+        return;
+    if (s->calibrated && bf_now_ns() - s->anchor.ns >= RECALIBRATE_NS)
+        calibrate(s);
+    while (s->flight_count) {
+        uint32_t index = s->flight[s->flight_begin];
+        if (s->slots[index].epoch > completed_epoch)
+            break;
+        slot_read(s, index);
+        s->flight_begin = (s->flight_begin + 1) % SLOTS;
+        s->flight_count--;
+        s->free[s->free_count++] = index;
+    }
+}

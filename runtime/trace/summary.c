@@ -1,0 +1,268 @@
+#include "trace/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bf_name_copy(char *to, size_t size, const char *name)
+{
+    size_t length = strlen(name);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((uint8_t)name[length] & 0xC0) == 0x80)
+            length--;
+    }
+    memcpy(to, name, length);
+    to[length] = 0;
+}
+
+/* Both sweeps and the table know the same engines and queues under the same numbers, or none of
+ * them knows the new one. */
+bool bf_summary_add_engine(struct bf_summary *s, const char *name)
+{
+    struct bf_summary_engine *engines =
+        realloc(s->engines, (s->engine_count + 1) * sizeof(*engines));
+    if (!engines)
+        return false;
+    s->engines = engines;
+    if (!bf_overlap_add_engine(&s->executing))
+        return false;
+    if (!bf_overlap_add_engine(&s->in_flight)) {
+        s->executing.engine_count--;
+        return false;
+    }
+    struct bf_summary_engine *engine = &engines[s->engine_count++];
+    bf_name_copy(engine->name, sizeof(engine->name), name);
+    return true;
+}
+
+bool bf_summary_add_queue(struct bf_summary *s, uint32_t engine, const char *name)
+{
+    struct bf_summary_queue *queues = realloc(s->queues, (s->queue_count + 1) * sizeof(*queues));
+    if (!queues)
+        return false;
+    s->queues = queues;
+    if (!bf_overlap_add_queue(&s->executing, engine))
+        return false;
+    if (!bf_overlap_add_queue(&s->in_flight, engine)) {
+        s->executing.queue_count--;
+        return false;
+    }
+    queues[s->queue_count] = (struct bf_summary_queue){.engine = engine};
+    bf_summary_name_queue(s, s->queue_count++, name);
+    return true;
+}
+
+void bf_summary_finish(struct bf_summary *s)
+{
+    bf_overlap_finish(&s->executing);
+    bf_overlap_finish(&s->in_flight);
+    free(s->engines);
+    free(s->queues);
+    s->engines = NULL;
+    s->queues = NULL;
+}
+
+void bf_summary_name_queue(struct bf_summary *s, uint32_t queue, const char *name)
+{
+    bf_name_copy(s->queues[queue].name, sizeof(s->queues[queue].name), name);
+}
+
+void bf_summary_extend(struct bf_summary *s, uint64_t time_ns)
+{
+    if (!s->first_ns || time_ns < s->first_ns)
+        s->first_ns = time_ns;
+    if (time_ns > s->last_ns)
+        s->last_ns = time_ns;
+}
+
+void bf_summary_held(struct bf_summary *s, const struct bf_trace_packet *packet, uint64_t ns,
+                     const char *obstacle)
+{
+    s->queues[packet->queue].held_ns += ns;
+    if (ns <= s->longest.ns)
+        return;
+    s->longest.ns = ns;
+    s->longest.packet = packet->id;
+    s->longest.queue = packet->queue;
+    bf_name_copy(s->longest.obstacle, sizeof(s->longest.obstacle), obstacle);
+}
+
+void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *packet,
+                         uint64_t begin_ns, uint64_t end_ns)
+{
+    s->queues[packet->queue].timed++;
+    bf_overlap_add(&s->executing, packet->queue, begin_ns, end_ns);
+    uint64_t from = packet->handed_over_ns ? packet->handed_over_ns : begin_ns;
+    bf_overlap_add(&s->in_flight, packet->queue, from, end_ns);
+    bf_summary_extend(s, end_ns);
+}
+
+#define CELL 24
+static const char *duration(char cell[CELL], uint64_t ns)
+{
+    if (ns < 1000)
+        snprintf(cell, CELL, "%" PRIu64 " ns", ns);
+    else if (ns < 1000000)
+        snprintf(cell, CELL, "%.1f us", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        snprintf(cell, CELL, "%.2f ms", (double)ns / 1e6);
+    else
+        snprintf(cell, CELL, "%.2f s", (double)ns / 1e9);
+    return cell;
+}
+
+static const char *percent(char cell[CELL], uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        snprintf(cell, CELL, "-");
+    else
+        snprintf(cell, CELL, "%.1f %%", 100.0 * (double)part / (double)whole);
+    return cell;
+}
+
+/* Columns are counted in characters, not bytes; printf counts bytes. */
+static int padded(const char *text, int width)
+{
+    for (const char *c = text; *c; c++)
+        if (((uint8_t)*c & 0xC0) == 0x80)
+            width++;
+    return width;
+}
+
+static int width_of(const char *text, int at_least)
+{
+    int characters = 0;
+    for (const char *c = text; *c; c++)
+        characters += ((uint8_t)*c & 0xC0) != 0x80;
+    return characters > at_least ? characters : at_least;
+}
+
+static void print_head(const struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
+{
+    char a[CELL];
+    fprintf(out, "Belfry: %s on %s%s%s%s\n", head->program, head->device,
+            head->driver[0] ? " (" : "", head->driver, head->driver[0] ? ")" : "");
+    uint64_t packets = 0;
+    uint64_t presents = 0;
+    uint64_t dropped = 0;
+    for (uint32_t q = 0; q < s->queue_count; q++) {
+        packets += s->queues[q].queued;
+        presents += s->queues[q].presents;
+        dropped += s->queues[q].dropped;
+    }
+    fprintf(out, "  %s, %" PRIu64 " submissions, %" PRIu64 " presents, %" PRIu64 " host signals",
+            duration(a, s->last_ns - s->first_ns), packets - presents, presents, s->host_signals);
+    if (dropped)
+        fprintf(out, ", %" PRIu64 " dropped", dropped);
+    fprintf(out, "\n");
+    if (head->path && head->error)
+        fprintf(out, "  timeline %s, cut short: %s\n", head->path, strerror(head->error));
+    else if (head->path)
+        fprintf(out, "  timeline %s, %.1f KiB (open it in ui.perfetto.dev)\n", head->path,
+                (double)head->bytes / 1024);
+    if (s->uncalibrated)
+        fprintf(out, "  GPU times are uncalibrated: placed at the earliest time they may have\n");
+    if (head->lost_arrows)
+        fprintf(out, "  %" PRIu64 " arrows left out of the timeline\n", head->lost_arrows);
+}
+
+static void print_engines(const struct bf_summary *s, int width, FILE *out)
+{
+    char a[CELL];
+    char b[CELL];
+    fprintf(out, "\n  %-*s  %6s  %11s  %6s  %10s  %7s\n", width, "engine", "queues", "handed over",
+            "timed", "busy", "of time");
+    for (uint32_t e = 0; e < s->engine_count; e++) {
+        uint32_t queues = 0;
+        uint64_t handed_over = 0;
+        uint64_t timed = 0;
+        for (uint32_t q = 0; q < s->queue_count; q++) {
+            if (s->queues[q].engine != e)
+                continue;
+            queues++;
+            handed_over += s->queues[q].handed_over;
+            timed += s->queues[q].timed;
+        }
+        uint64_t busy = s->executing.engines[e].busy;
+        bool known = timed > 0 || handed_over == 0;
+        fprintf(out, "  %-*s  %6" PRIu32 "  %11" PRIu64 "  %6" PRIu64 "  %10s  %7s\n",
+                padded(s->engines[e].name, width), s->engines[e].name, queues, handed_over, timed,
+                known ? duration(a, busy) : "unknown",
+                known ? percent(b, busy, s->last_ns - s->first_ns) : "-");
+    }
+}
+
+static void print_queues(const struct bf_summary *s, int engine_width, int width, FILE *out)
+{
+    char a[CELL];
+    char b[CELL];
+    fprintf(out, "\n  %-*s  %-*s  %11s  %5s  %10s  %10s\n", width, "queue", engine_width, "engine",
+            "submissions", "held", "held for", "busy");
+    for (uint32_t i = 0; i < s->queue_count; i++) {
+        const struct bf_summary_queue *q = &s->queues[i];
+        bool known = q->timed > 0 || q->handed_over == q->presents;
+        fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %10s  %10s\n",
+                padded(q->name, width), q->name, padded(s->engines[q->engine].name, engine_width),
+                s->engines[q->engine].name, q->queued - q->presents, q->held,
+                q->held ? duration(a, q->held_ns) : "-",
+                known ? duration(b, s->executing.queues[i].busy) : "unknown");
+    }
+}
+
+static void print_overlap(const char *what, const struct bf_overlap *o, FILE *out)
+{
+    char a[CELL];
+    char b[CELL];
+    fprintf(out, "  %-26s %10s  %7s\n", what, duration(a, o->several_queues),
+            percent(b, o->several_queues, o->any));
+}
+
+static void print_rest(const struct bf_summary *s, FILE *out)
+{
+    uint64_t held = 0;
+    uint64_t held_ns = 0;
+    uint64_t timed = 0;
+    for (uint32_t q = 0; q < s->queue_count; q++) {
+        held += s->queues[q].held;
+        held_ns += s->queues[q].held_ns;
+        timed += s->queues[q].timed;
+    }
+    char a[CELL];
+    char b[CELL];
+    if (timed) {
+        fprintf(out, "\n  overlap: two or more              time  of busy\n");
+        print_overlap("queues with work in flight", &s->in_flight, out);
+        print_overlap("queues executing", &s->executing, out);
+        fprintf(out, "  %-26s %10s  %7s\n", "engines executing",
+                duration(a, s->executing.several_engines),
+                percent(b, s->executing.several_engines, s->executing.any));
+    }
+    if (!held) {
+        fprintf(out, "\n  held: none\n");
+        return;
+    }
+    fprintf(out, "\n  held: %" PRIu64 " submissions, %s in all", held, duration(a, held_ns));
+    if (s->longest.ns)
+        fprintf(out, "; longest %s: packet %" PRIu64 " of %s, on %s", duration(b, s->longest.ns),
+                s->longest.packet, s->queues[s->longest.queue].name, s->longest.obstacle);
+    fprintf(out, "\n");
+}
+
+void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
+{
+    bf_overlap_settle(&s->executing);
+    bf_overlap_settle(&s->in_flight);
+    int engine_width = 10;
+    int queue_width = 10;
+    for (uint32_t e = 0; e < s->engine_count; e++)
+        engine_width = width_of(s->engines[e].name, engine_width);
+    for (uint32_t q = 0; q < s->queue_count; q++)
+        queue_width = width_of(s->queues[q].name, queue_width);
+    print_head(s, head, out);
+    if (s->engine_count)
+        print_engines(s, engine_width, out);
+    if (s->queue_count)
+        print_queues(s, engine_width, queue_width, out);
+    print_rest(s, out);
+}
