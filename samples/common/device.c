@@ -1,0 +1,363 @@
+#include "device.h"
+
+#include <errno.h> /* the name that the program was started by */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+#define FAMILIES_MOST 32
+
+/* What is known of one GPU when the best one is chosen. */
+struct candidate {
+    VkPhysicalDevice gpu;
+    VkPhysicalDeviceProperties properties;
+    uint32_t graphics_family, compute_family, compute_index;
+    uint32_t rank;     /* by type: 0 is best */
+    const char *lacks; /* why it cannot be used; NULL when it can */
+    bool second_queue; /* all it lacks is a second queue */
+};
+
+static bool extension_find(const VkExtensionProperties *extensions, uint32_t count,
+                           const char *name)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!strcmp(extensions[i].extensionName, name))
+            return true;
+    }
+    return false;
+}
+
+static bool instance_extension_find(const char *name)
+{
+    uint32_t count = 0;
+    if (vkEnumerateInstanceExtensionProperties(NULL, &count, NULL) < 0)
+        return false;
+    VkExtensionProperties *extensions = calloc(count ? count : 1, sizeof *extensions);
+    bool found = extensions &&
+                 vkEnumerateInstanceExtensionProperties(NULL, &count, extensions) >= 0 &&
+                 extension_find(extensions, count, name);
+    free(extensions);
+    return found;
+}
+
+int sample_instance_create(struct sample_device *device, const char *application,
+                           const char *const *extensions, uint32_t extension_count)
+{
+    const char *names[16];
+    uint32_t count = 0;
+
+    if (volkInitialize() != VK_SUCCESS) {
+        sample_complain("no Vulkan loader on this machine (libvulkan.so.1)");
+        return SAMPLE_EXIT_NO_DEVICE;
+    }
+    if (volkGetInstanceVersion() < VK_API_VERSION_1_1) {
+        sample_complain("the Vulkan loader is older than 1.1");
+        return SAMPLE_EXIT_NO_DEVICE;
+    }
+    for (; count < extension_count && count < 15; ++count)
+        names[count] = extensions[count];
+    device->named = instance_extension_find(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    if (device->named)
+        names[count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+
+    VkResult result = vkCreateInstance(
+        &(VkInstanceCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+            .pApplicationInfo =
+                &(VkApplicationInfo){
+                    .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                    .pApplicationName = application,
+                    .apiVersion = VK_API_VERSION_1_3,
+                },
+            .enabledExtensionCount = count,
+            .ppEnabledExtensionNames = names,
+        },
+        NULL, &device->instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+        sample_complain("no Vulkan driver on this machine");
+        return SAMPLE_EXIT_NO_DEVICE;
+    }
+    if (sample_check(result, "vkCreateInstance") < 0)
+        return SAMPLE_EXIT_FAILED;
+    volkLoadInstanceOnly(device->instance);
+    return SAMPLE_EXIT_DONE;
+}
+
+static uint32_t type_rank(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+/* The compute queue is best found in a family without graphics: on hardware that is an engine of
+ * its own. Next best is another family with both; last, a second queue beside the graphics one. */
+static bool compute_queue_choose(struct candidate *candidate,
+                                 const VkQueueFamilyProperties *families, uint32_t count)
+{
+    uint32_t best = 0;
+    for (uint32_t f = 0; f < count; ++f) {
+        uint32_t score = 0;
+        if (!(families[f].queueFlags & VK_QUEUE_COMPUTE_BIT) || !families[f].queueCount)
+            continue;
+        if (!(families[f].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            score = 3;
+        else if (f != candidate->graphics_family)
+            score = 2;
+        else if (families[f].queueCount > 1)
+            score = 1;
+        if (score > best) {
+            best = score;
+            candidate->compute_family = f;
+            candidate->compute_index = score == 1 ? 1 : 0;
+        }
+    }
+    return best > 0;
+}
+
+static void candidate_judge(struct candidate *candidate, VkSurfaceKHR surface)
+{
+    VkQueueFamilyProperties families[FAMILIES_MOST];
+    uint32_t count = FAMILIES_MOST;
+    bool graphics = false, presents = false;
+
+    vkGetPhysicalDeviceProperties(candidate->gpu, &candidate->properties);
+    candidate->rank = type_rank(candidate->properties.deviceType);
+    if (candidate->properties.apiVersion < VK_API_VERSION_1_3) {
+        candidate->lacks = "has no Vulkan 1.3";
+        return;
+    }
+
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceFeatures(candidate->gpu, &features);
+    if (!features.largePoints) {
+        candidate->lacks = "lacks the feature largePoints";
+        return;
+    }
+
+    vkGetPhysicalDeviceQueueFamilyProperties(candidate->gpu, &count, families);
+    for (uint32_t f = 0; f < count && !presents; ++f) {
+        VkBool32 can_present = surface == VK_NULL_HANDLE;
+        if (!(families[f].queueFlags & VK_QUEUE_GRAPHICS_BIT) || !families[f].queueCount)
+            continue;
+        graphics = true;
+        if (!can_present)
+            vkGetPhysicalDeviceSurfaceSupportKHR(candidate->gpu, f, surface, &can_present);
+        if (can_present) {
+            presents = true;
+            candidate->graphics_family = f;
+        }
+    }
+    if (!presents) {
+        candidate->lacks =
+            graphics ? "cannot present to this display; try --headless" : "has no graphics queue";
+        return;
+    }
+    if (!compute_queue_choose(candidate, families, count)) {
+        candidate->second_queue = true;
+        candidate->lacks = "has one queue for graphics and compute";
+    }
+}
+
+static bool candidate_better(const struct candidate *left, const struct candidate *right)
+{
+    if (!right)
+        return true;
+    if (!left->lacks != !right->lacks)
+        return !left->lacks;
+    return left->rank < right->rank;
+}
+
+static int gpu_choose(const struct sample_device *device, const char *gpu_name,
+                      VkSurfaceKHR surface, struct candidate *chosen)
+{
+    int exit_code = SAMPLE_EXIT_FAILED;
+    uint32_t count = 0;
+    const struct candidate *best = NULL;
+
+    if (sample_check(vkEnumeratePhysicalDevices(device->instance, &count, NULL),
+                     "vkEnumeratePhysicalDevices") < 0)
+        return SAMPLE_EXIT_FAILED;
+    VkPhysicalDevice *gpus = calloc(count + 1, sizeof *gpus);
+    struct candidate *candidates = calloc(count + 1, sizeof *candidates);
+    if (!gpus || !candidates) {
+        sample_complain("out of memory");
+        goto done;
+    }
+    if (sample_check(vkEnumeratePhysicalDevices(device->instance, &count, gpus),
+                     "vkEnumeratePhysicalDevices") < 0)
+        goto done;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        candidates[i].gpu = gpus[i];
+        candidate_judge(&candidates[i], surface);
+        if (gpu_name && !strcasestr(candidates[i].properties.deviceName, gpu_name))
+            continue;
+        if (candidate_better(&candidates[i], best))
+            best = &candidates[i];
+    }
+
+    exit_code = SAMPLE_EXIT_NO_DEVICE;
+    if (!count) {
+        sample_complain("no Vulkan device on this machine");
+    } else if (!best) {
+        sample_complain("no Vulkan device has '%s' in its name; the first of %u is '%s'", gpu_name,
+                        count, candidates[0].properties.deviceName);
+    } else if (best->second_queue) {
+        sample_complain("%s %s, and this sample needs two: run it as 'belfry run -- %s'",
+                        best->properties.deviceName, best->lacks, program_invocation_short_name);
+    } else if (best->lacks) {
+        sample_complain("%s %s", best->properties.deviceName, best->lacks);
+    } else {
+        *chosen = *best;
+        exit_code = SAMPLE_EXIT_DONE;
+    }
+
+done:
+    free(candidates);
+    free(gpus);
+    return exit_code;
+}
+
+int sample_device_create(struct sample_device *device, const char *gpu_name, VkSurfaceKHR surface)
+{
+    struct candidate chosen = {0};
+    const float priorities[2] = {1.0f, 1.0f};
+    const char *swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+
+    int exit_code = gpu_choose(device, gpu_name, surface, &chosen);
+    if (exit_code != SAMPLE_EXIT_DONE)
+        return exit_code;
+
+    device->gpu = chosen.gpu;
+    device->properties = chosen.properties;
+    device->graphics.family = chosen.graphics_family;
+    device->compute.family = chosen.compute_family;
+    device->compute.index = chosen.compute_index;
+    vkGetPhysicalDeviceMemoryProperties(device->gpu, &device->memory);
+
+    /* Two queues of one family are asked for in one create-info, two families in two. */
+    bool same_family = device->graphics.family == device->compute.family;
+    const VkDeviceQueueCreateInfo queues[2] = {
+        {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .queueFamilyIndex = device->graphics.family,
+            .queueCount = same_family ? 2 : 1,
+            .pQueuePriorities = priorities,
+        },
+        {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .queueFamilyIndex = device->compute.family,
+            .queueCount = 1,
+            .pQueuePriorities = priorities,
+        },
+    };
+    /* Vulkan 1.3 has all four; largePoints was looked at when the GPU was chosen. */
+    VkPhysicalDeviceVulkan13Features features13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        .synchronization2 = VK_TRUE,
+        .dynamicRendering = VK_TRUE,
+    };
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &features13,
+        .timelineSemaphore = VK_TRUE,
+    };
+    VkResult result =
+        vkCreateDevice(device->gpu,
+                       &(VkDeviceCreateInfo){
+                           .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                           .pNext = &features12,
+                           .queueCreateInfoCount = same_family ? 1 : 2,
+                           .pQueueCreateInfos = queues,
+                           .enabledExtensionCount = surface ? 1 : 0,
+                           .ppEnabledExtensionNames = &swapchain,
+                           .pEnabledFeatures = &(VkPhysicalDeviceFeatures){.largePoints = VK_TRUE},
+                       },
+                       NULL, &device->handle);
+    if (sample_check(result, "vkCreateDevice") < 0)
+        return SAMPLE_EXIT_FAILED;
+
+    volkLoadDevice(device->handle);
+    vkGetDeviceQueue(device->handle, device->graphics.family, device->graphics.index,
+                     &device->graphics.handle);
+    vkGetDeviceQueue(device->handle, device->compute.family, device->compute.index,
+                     &device->compute.handle);
+    sample_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->graphics.handle,
+                "graphics");
+    sample_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->compute.handle,
+                "compute");
+    return SAMPLE_EXIT_DONE;
+}
+
+void sample_device_destroy(struct sample_device *device)
+{
+    if (device->handle) {
+        vkDeviceWaitIdle(device->handle);
+        vkDestroyDevice(device->handle, NULL);
+    }
+    if (device->instance)
+        vkDestroyInstance(device->instance, NULL);
+    memset(device, 0, sizeof *device);
+}
+
+uint32_t sample_device_families(const struct sample_device *device, uint32_t families[2])
+{
+    families[0] = device->graphics.family;
+    families[1] = device->compute.family;
+    return families[0] == families[1] ? 1 : 2;
+}
+
+void sample_name(const struct sample_device *device, VkObjectType type, uint64_t handle,
+                 const char *format, ...)
+{
+    char name[64];
+    va_list arguments;
+
+    if (!device->named)
+        return;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    /* A name that cannot be set is no reason to stop. */
+    (void)vkSetDebugUtilsObjectNameEXT(
+        device->handle, &(VkDebugUtilsObjectNameInfoEXT){
+                            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                            .objectType = type,
+                            .objectHandle = handle,
+                            .pObjectName = name,
+                        });
+}
+
+void sample_label_begin(const struct sample_device *device, VkCommandBuffer commands,
+                        const char *format, ...)
+{
+    char name[64];
+    va_list arguments;
+
+    if (!device->named)
+        return;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    vkCmdBeginDebugUtilsLabelEXT(commands, &(VkDebugUtilsLabelEXT){
+                                               .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                               .pLabelName = name,
+                                           });
+}
+
+void sample_label_end(const struct sample_device *device, VkCommandBuffer commands)
+{
+    if (device->named)
+        vkCmdEndDebugUtilsLabelEXT(commands);
+}

@@ -1,0 +1,22 @@
+#version 450
+
+// Adds a coarser level, spread by a small tent, to a finer one.
+
+layout(set = 0, binding = 0) uniform sampler2D source;
+layout(push_constant) uniform Push {
+    vec2 texel; // of the source
+    float scale;
+} push;
+
+layout(location = 0) in vec2 place;
+layout(location = 0) out vec4 colour;
+
+void main()
+{
+    vec2 d = 0.75 * push.texel;
+    vec3 sum = textureLod(source, place + d * vec2(-1.0, -1.0), 0.0).rgb;
+    sum += textureLod(source, place + d * vec2(1.0, -1.0), 0.0).rgb;
+    sum += textureLod(source, place + d * vec2(-1.0, 1.0), 0.0).rgb;
+    sum += textureLod(source, place + d * vec2(1.0, 1.0), 0.0).rgb;
+    colour = vec4(sum * 0.25 * push.scale, 1.0);
+}

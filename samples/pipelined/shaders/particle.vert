@@ -1,0 +1,63 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "hash.glsl"
+
+// One point of light per particle and moment. A particle is drawn at several moments of the
+// frame, each seen through another place of the lens: motion blur and depth of field at once.
+
+struct Particle {
+    vec4 place;
+    vec4 drift;
+};
+
+layout(set = 0, binding = 0, std430) readonly buffer Versions {
+    Particle particles[];
+};
+
+layout(push_constant) uniform Push {
+    vec4 right;   // the camera's axes; w is minus the eye's coordinate along each
+    vec4 up;
+    vec4 forward;
+    vec4 lens;    // focal lengths in x and y, distance in focus, aperture
+    vec2 size;    // of the picture in pixels
+    uint first;   // where the version to draw begins
+    uint salt;    // another one in each frame
+    float energy; // of one point
+    float shutter; // seconds for which it is open
+    uint moments;
+} push;
+
+layout(location = 0) flat out vec3 light;
+layout(location = 1) flat out vec2 centre;
+
+vec3 palette(float age, float u)
+{
+    vec3 c = mix(vec3(1.0, 0.55, 0.18), vec3(0.95, 0.16, 0.30), smoothstep(0.0, 0.35, age));
+    c = mix(c, vec3(0.10, 0.20, 0.85), smoothstep(0.25, 0.7, age));
+    c = mix(c, vec3(0.03, 0.45, 0.55), smoothstep(0.6, 1.0, age));
+    return c;
+}
+
+void main()
+{
+    Particle particle = particles[push.first + uint(gl_VertexIndex)];
+    uint salt = hash(uint(gl_VertexIndex) * push.moments + uint(gl_InstanceIndex)) ^ push.salt;
+    float r0 = unit(salt), r1 = unit(salt + 0x68bc21ebu), r2 = unit(salt + 0x02e5be93u);
+
+    vec3 p = particle.place.xyz - particle.drift.xyz * push.shutter * r0;
+    vec3 eye = vec3(dot(push.right.xyz, p) + push.right.w, dot(push.up.xyz, p) + push.up.w,
+                    dot(push.forward.xyz, p) + push.forward.w);
+
+    // Where the lens' point sees it: rays through the lens meet again in the plane in focus.
+    float turn = 6.28318530718 * r2;
+    vec2 lens = push.lens.w * sqrt(r1) * vec2(cos(turn), sin(turn));
+    vec2 at = eye.xy + lens * (eye.z / push.lens.z - 1.0);
+    vec2 ndc = push.lens.xy * at / max(eye.z, 0.05);
+
+    float age = particle.place.w;
+    float life = smoothstep(0.0, 0.04, age) * smoothstep(1.0, 0.55, age);
+    light = push.energy * life * palette(age, particle.drift.w) / max(eye.z * eye.z, 0.05);
+    gl_Position = eye.z > 0.05 ? vec4(ndc, 0.5, 1.0) : vec4(2.0, 2.0, 0.5, 1.0);
+    gl_PointSize = 2.0;
+    centre = (ndc * 0.5 + 0.5) * push.size;
+}
