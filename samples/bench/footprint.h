@@ -1,0 +1,29 @@
+/*
+ * What Belfry does to a process beside the cost of its calls. Each is a part that runs in a child,
+ * and leaves one number in found->plain[0].
+ */
+#ifndef BENCH_FOOTPRINT_H
+#define BENCH_FOOTPRINT_H
+
+#include "part.h"
+
+#define FOOTPRINT_RELEASES 1500u
+
+/* On the test driver: releases whose held packet the driver didn't have when the call returned. */
+void footprint_late(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found);
+
+/* Context switches of all threads but the caller's in one second without a call. */
+void footprint_idle(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found);
+
+/* MiB of private dirty memory after a thousand submissions on up to sixteen queues. */
+void footprint_memory(const struct bench_options *options, enum bench_side side,
+                      struct bench_found *found);
+
+/* MiB of private dirty memory of vkcube on lavapipe in an Xvfb of its own: the most that was seen
+ * while it drew. */
+void footprint_vkcube(const struct bench_options *options, enum bench_side side,
+                      struct bench_found *found);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * One of the two things compared: an instance and a device of the plain driver, or the same under
+ * Belfry's layer. Both can be open in one process, on the same GPU.
+ */
+#ifndef BENCH_SIDE_H
+#define BENCH_SIDE_H
+
+#include <volk.h>
+
+#include "part.h"
+
+#define SIDE_QUEUES 16
+
+struct side {
+    VkInstance instance;
+    VkPhysicalDevice gpu;
+    VkPhysicalDeviceProperties properties;
+    VkDevice device;
+    struct VolkDeviceTable vk; /* device functions as vkGetDeviceProcAddr gives them */
+    uint32_t family;           /* of all queues: the first that can do graphics or compute */
+    uint32_t queue_count;
+    VkQueue queues[SIDE_QUEUES];
+    VkCommandPool pool;
+    VkCommandBuffer commands; /* empty; may be submitted any number of times at once */
+};
+
+/* Loads Vulkan and opens `side` with up to `queues` queues of one family: fewer where the family
+ * has no more. Returns false with a reason in `found`; `side` is then closed. */
+bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
+               struct bench_found *found);
+
+/* Waits for the device; accepts a zeroed side. */
+void side_close(struct side *side);
+
+/* A timeline semaphore that starts at 0; VK_NULL_HANDLE with a reason in `found`. */
+VkSemaphore side_timeline(struct side *side, struct bench_found *found);
+
+VkResult side_wait(struct side *side, VkSemaphore semaphore, uint64_t value);
+
+/* Work that keeps the device busy for a while: the same buffer filled over and over. */
+struct side_filler {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkCommandBuffer commands;
+    VkCommandPool pool;
+};
+
+#define SIDE_FILLER_TIMES_MOST 4096
+
+/* `times` fills. Returns false with a reason in `found`; destroy it all the same. */
+bool side_filler_create(struct side *side, uint32_t times, struct side_filler *filler,
+                        struct bench_found *found);
+void side_filler_destroy(struct side *side, struct side_filler *filler);
+
+/* How many fills keep the device busy for about `nanoseconds`; 0 with a reason in `found`. */
+uint32_t side_filler_times(struct side *side, uint64_t nanoseconds, struct bench_found *found);
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * `submit`: what a submission costs its caller, and what Belfry costs a process that does nothing.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/report.h"
+#include "footprint.h"
+#include "lane.h"
+#include "side.h"
+
+/* The limits that this project sets itself. */
+#define CALLER_NANOSECONDS 120.0
+#define MEMORY_MIB         8.0
+
+#define ROW_ONE      "vkQueueSubmit2, one queue of one"
+#define ROW_SHARED   "vkQueueSubmit2, one queue of four"
+#define ROW_EPOCH    "of which a second signal (plain driver alone)"
+#define ROW_ICD      "vkQueueSubmit2, test driver's free submit"
+#define ROW_ICD_PAIR "of which a second signal (test driver alone)"
+#define ROW_THREADS  "4 threads on 4 queues"
+#define ROW_LATE     "held packets not at the driver when released"
+#define ROW_IDLE     "wake-ups of an idle process in 1 s"
+#define ROW_MEMORY   "private dirty memory, 16 queues"
+#define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
+
+static const char *const required[] = {
+    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD, ROW_THREADS, ROW_LATE, ROW_IDLE, ROW_MEMORY, NULL,
+};
+
+/* --- one caller --- */
+
+/* Compares a submission on `plain` with one on `belfry`, both idle otherwise. */
+static void caller_compare(struct side *plain, struct side *belfry, uint32_t filler_times,
+                           struct lane_cost *cost, struct bench_found *found)
+{
+    struct lane lanes[2] = {0};
+    if (lane_open(&lanes[0], plain, 1, filler_times, found) &&
+        lane_open(&lanes[1], belfry, 1, filler_times, found))
+        lane_compare(&lanes[0], &lanes[1], cost, found);
+    lane_close(&lanes[1]);
+    lane_close(&lanes[0]);
+}
+
+/* Compares one signal with two, on the same device: what an epoch of its own costs an engine. */
+static void signals_compare(struct side *side, uint32_t filler_times, struct lane_cost *cost,
+                            struct bench_found *found)
+{
+    struct lane lanes[2] = {0};
+    if (lane_open(&lanes[0], side, 1, filler_times, found) &&
+        lane_open(&lanes[1], side, 2, filler_times, found))
+        lane_compare(&lanes[0], &lanes[1], cost, found);
+    lane_close(&lanes[1]);
+    lane_close(&lanes[0]);
+}
+
+static void caller_row(struct bench_report *report, const char *name,
+                       const struct bench_found *found, const struct lane_cost *cost)
+{
+    if (found->reason[0]) {
+        bench_row_skip(report, name, "%s", found->reason);
+        return;
+    }
+    bench_row_cost(report, name, "ns", found->plain, found->belfry, found->count,
+                   CALLER_NANOSECONDS);
+    if (cost)
+        bench_note(report, "%s: the call that opens a burst: plain %.0f, Belfry %.0f ns", name,
+                   cost->first[0], cost->first[1]);
+}
+
+/* --- four callers --- */
+
+#define THREADS             4
+#define THREADS_SUBMITS     512
+#define THREADS_REPETITIONS 32
+
+struct caller {
+    pthread_t thread;
+    struct side *side;
+    VkQueue queue;
+    pthread_mutex_t *lock; /* NULL: the queue is this caller's alone */
+    pthread_barrier_t *start;
+    VkSemaphore semaphore;
+    uint64_t value;
+    VkResult result;
+};
+
+static void *caller_run(void *data)
+{
+    struct caller *caller = data;
+    pthread_barrier_wait(caller->start);
+    for (int i = 0; i < THREADS_SUBMITS && caller->result >= 0; ++i) {
+        const VkSemaphoreSubmitInfo signal = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            .semaphore = caller->semaphore,
+            .value = ++caller->value,
+            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        };
+        const VkCommandBufferSubmitInfo commands = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+            .commandBuffer = caller->side->commands,
+        };
+        const VkSubmitInfo2 info = {
+            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+            .commandBufferInfoCount = 1,
+            .pCommandBufferInfos = &commands,
+            .signalSemaphoreInfoCount = 1,
+            .pSignalSemaphoreInfos = &signal,
+        };
+        if (caller->lock)
+            pthread_mutex_lock(caller->lock);
+        caller->result = caller->side->vk.vkQueueSubmit2(caller->queue, 1, &info, VK_NULL_HANDLE);
+        if (caller->lock)
+            pthread_mutex_unlock(caller->lock);
+    }
+    return NULL;
+}
+
+/* Thousands of submissions a second, from the start until the device has finished them all; 0 with
+ * a reason. `called` is the same rate until the calls have returned. */
+static double callers_run(struct caller *callers, double *called, struct bench_found *found)
+{
+    struct side *side = callers[0].side;
+    pthread_barrier_t start;
+    uint32_t started = 0;
+    double rate = 0;
+
+    pthread_barrier_init(&start, NULL, THREADS + 1);
+    for (; started < THREADS; ++started) {
+        callers[started].start = &start;
+        if (pthread_create(&callers[started].thread, NULL, caller_run, &callers[started])) {
+            /* Those that wait at the barrier would wait for ever. */
+            sample_complain("no more threads");
+            exit(SAMPLE_EXIT_FAILED);
+        }
+    }
+    pthread_barrier_wait(&start);
+    uint64_t begin = bench_now();
+    for (uint32_t i = 0; i < THREADS; ++i)
+        pthread_join(callers[i].thread, NULL);
+    uint64_t returned = bench_now();
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        VkResult result = callers[i].result;
+        if (result >= 0)
+            result = side_wait(side, callers[i].semaphore, callers[i].value);
+        if (result != VK_SUCCESS) {
+            bench_found_nothing(found, "submissions of 4 threads: %s", sample_result_name(result));
+            goto out;
+        }
+    }
+    *called = THREADS * THREADS_SUBMITS * 1e6 / (double)(returned - begin);
+    rate = THREADS * THREADS_SUBMITS * 1e6 / (double)(bench_now() - begin);
+out:
+    pthread_barrier_destroy(&start);
+    return rate;
+}
+
+static bool callers_open(struct caller *callers, struct side *side, pthread_mutex_t *lock,
+                         struct bench_found *found)
+{
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        callers[i] = (struct caller){
+            .side = side,
+            .queue = side->queues[lock ? 0 : i],
+            .lock = lock,
+            .semaphore = side_timeline(side, found),
+        };
+        if (!callers[i].semaphore)
+            return false;
+    }
+    return true;
+}
+
+static void callers_close(struct caller *callers)
+{
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        if (callers[i].semaphore)
+            callers[i].side->vk.vkDestroySemaphore(callers[i].side->device, callers[i].semaphore,
+                                                   NULL);
+    }
+}
+
+static void threads_compare(struct side *plain, struct side *belfry, double called[2],
+                            struct bench_found *found)
+{
+    struct caller callers[2][THREADS] = {0};
+    double calls[2][THREADS_REPETITIONS];
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    if (belfry->queue_count < THREADS) {
+        bench_found_nothing(found, "under the layer the family has %u queues", belfry->queue_count);
+        return;
+    }
+    if (!callers_open(callers[0], plain, &lock, found) ||
+        !callers_open(callers[1], belfry, NULL, found))
+        goto out;
+    for (uint32_t i = 0; i < THREADS_REPETITIONS; ++i) {
+        /* Who goes first takes turns, so that a slow drift of the machine hits both. */
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            uint32_t which = (i + turn) % 2;
+            double rate = callers_run(callers[which], &calls[which][i], found);
+            if (rate == 0)
+                goto out;
+            (which ? found->belfry : found->plain)[i] = rate;
+        }
+    }
+    found->count = THREADS_REPETITIONS;
+    for (int which = 0; which < 2; ++which)
+        called[which] = bench_spread(calls[which], THREADS_REPETITIONS).median;
+out:
+    callers_close(callers[1]);
+    callers_close(callers[0]);
+    pthread_mutex_destroy(&lock);
+}
+
+/* --- the rows --- */
+
+static void device_rows(const struct bench_options *options, struct bench_report *report)
+{
+    struct side plain = {0}, one = {0}, four = {0};
+    struct bench_found nothing = {0}, found;
+    struct lane_cost cost;
+    double called[2] = {0, 0};
+    uint32_t times = 0;
+
+    if (!side_open(&plain, BENCH_PLAIN, options->gpu, 1, &nothing))
+        goto skip;
+    snprintf(report->device, sizeof report->device, "%s", plain.properties.deviceName);
+    times = side_filler_times(&plain, LANE_FILLER_NANOSECONDS, &nothing);
+    if (!times)
+        goto skip;
+
+    found = nothing;
+    signals_compare(&plain, times, &cost, &found);
+    caller_row(report, ROW_EPOCH, &found, NULL);
+
+    if (!side_open(&one, BENCH_BELFRY, options->gpu, 1, &nothing) ||
+        !side_open(&four, BENCH_BELFRY, options->gpu, THREADS, &nothing))
+        goto skip_belfry;
+    found = nothing;
+    caller_compare(&plain, &one, times, &cost, &found);
+    caller_row(report, ROW_ONE, &found, &cost);
+    side_close(&one);
+    found = nothing;
+    if (four.queue_count < THREADS)
+        bench_found_nothing(&found, "under the layer the family has %u queues", four.queue_count);
+    else
+        caller_compare(&plain, &four, times, &cost, &found);
+    caller_row(report, ROW_SHARED, &found, &cost);
+
+    found = nothing;
+    threads_compare(&plain, &four, called, &found);
+    if (found.reason[0]) {
+        bench_row_skip(report, ROW_THREADS, "%s", found.reason);
+    } else {
+        bench_row_rate(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count, 1.0);
+        bench_note(report, "%s: until the calls return: plain %.1f, Belfry %.1f thousand a second",
+                   ROW_THREADS, called[0], called[1]);
+    }
+    side_close(&four);
+    side_close(&plain);
+    return;
+
+skip:
+    bench_row_skip(report, ROW_EPOCH, "%s", nothing.reason);
+skip_belfry:
+    bench_row_skip(report, ROW_ONE, "%s", nothing.reason);
+    bench_row_skip(report, ROW_SHARED, "%s", nothing.reason);
+    bench_row_skip(report, ROW_THREADS, "%s", nothing.reason);
+    side_close(&four);
+    side_close(&one);
+    side_close(&plain);
+}
+
+/* In a child, on the test driver: a driver whose vkQueueSubmit2 costs next to nothing. */
+static void icd_part(enum bench_side side, struct bench_found *found)
+{
+    struct side plain = {0}, belfry = {0};
+    struct lane_cost cost;
+    if (side_open(&plain, BENCH_PLAIN, NULL, 1, found)) {
+        if (side == BENCH_PLAIN)
+            signals_compare(&plain, 0, &cost, found);
+        else if (side_open(&belfry, BENCH_BELFRY, NULL, THREADS, found))
+            caller_compare(&plain, &belfry, 0, &cost, found);
+    }
+    side_close(&belfry);
+    side_close(&plain);
+}
+
+static void icd_part_run(const struct bench_options *options, enum bench_side side,
+                         struct bench_found *found)
+{
+    (void)options;
+    icd_part(side, found);
+}
+
+static void icd_rows(struct bench_report *report)
+{
+    static struct bench_found found;
+    const struct bench_options any = {NULL};
+    char driver[4200];
+    const char *const environment[] = {driver, "BELFRY_ICD_FREE=1", "BELFRY_ICD_SHAPE=q1", NULL};
+    const char *const settled[] = {driver, "BELFRY_ICD_SHAPE=q2", NULL};
+
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json",
+             getenv("BELFRY_TEST_BUILD"));
+    bench_part_run("icd", BENCH_BELFRY, &any, environment, &found);
+    caller_row(report, ROW_ICD, &found, NULL);
+    bench_part_run("icd", BENCH_PLAIN, &any, environment, &found);
+    caller_row(report, ROW_ICD_PAIR, &found, NULL);
+
+    double late[2];
+    for (int side = 0; side < 2; ++side) {
+        bench_part_run("late", side ? BENCH_BELFRY : BENCH_PLAIN, &any, settled, &found);
+        if (found.reason[0]) {
+            bench_row_skip(report, ROW_LATE, "%s", found.reason);
+            return;
+        }
+        late[side] = found.plain[0];
+    }
+    bench_row_cost(report, ROW_LATE, "late", &late[0], &late[1], 1, 0);
+    bench_note(report, "%s: of %u releases", ROW_LATE, FOOTPRINT_RELEASES);
+}
+
+/* A part that measures one side at a time, both in turns. */
+static void turns_row(const struct bench_options *options, struct bench_report *report,
+                      const char *part, const char *name, const char *unit, uint32_t repetitions,
+                      double allowance)
+{
+    static struct bench_found found;
+    double sides[2][BENCH_SAMPLES];
+    for (uint32_t i = 0; i < repetitions; ++i) {
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            uint32_t which = (i + turn) % 2;
+            bench_part_run(part, which ? BENCH_BELFRY : BENCH_PLAIN, options, NULL, &found);
+            if (found.reason[0]) {
+                bench_row_skip(report, name, "%s", found.reason);
+                return;
+            }
+            sides[which][i] = found.plain[0];
+        }
+    }
+    bench_row_cost(report, name, unit, sides[0], sides[1], repetitions, allowance);
+}
+
+static int submit_run(const struct bench_options *options, struct bench_report *report)
+{
+    device_rows(options, report);
+    if (!report->device[0])
+        snprintf(report->device, sizeof report->device, "no device");
+    icd_rows(report);
+    turns_row(options, report, "idle", ROW_IDLE, "wake-ups", 5, 0);
+    turns_row(options, report, "memory", ROW_MEMORY, "MiB", 9, MEMORY_MIB);
+    turns_row(options, report, "vkcube", ROW_VKCUBE, "MiB", 5, MEMORY_MIB);
+    for (uint32_t i = 0; i < report->row_count; ++i) {
+        if (!report->rows[i].reason[0])
+            return SAMPLE_EXIT_DONE;
+    }
+    for (uint32_t i = 0; i < report->row_count; ++i)
+        sample_complain("not measured: %s: %s", report->rows[i].name, report->rows[i].reason);
+    return SAMPLE_EXIT_NO_DEVICE;
+}
+
+static const struct bench_part parts[] = {
+    {"icd", icd_part_run},        {"late", footprint_late},     {"idle", footprint_idle},
+    {"memory", footprint_memory}, {"vkcube", footprint_vkcube},
+};
+
+const struct bench_part *bench_part_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        if (!strcmp(parts[i].name, name))
+            return &parts[i];
+    }
+    return NULL;
+}
+
+const struct bench bench_submit = {
+    .name = "submit",
+    .purpose = "what a submission costs its caller, and what Belfry costs a process at rest",
+    .run = submit_run,
+    .required = required,
+};
