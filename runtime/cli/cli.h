@@ -1,0 +1,40 @@
+/*
+ * The program 'belfry': one file per command.
+ */
+#ifndef BELFRY_CLI_CLI_H
+#define BELFRY_CLI_CLI_H
+
+/* What 'belfry' exits with. 'belfry run' otherwise exits with what the program exits with. */
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,            /* an option or argument is wrong; nothing was done */
+    CLI_NO_DEVICE = 77,       /* no Vulkan driver, or one without a GPU */
+    CLI_NOT_EXECUTABLE = 126, /* the program is there, but can't be run */
+    CLI_NOT_FOUND = 127,      /* the program isn't there */
+};
+
+struct cli_command {
+    const char *name;
+    const char *arguments;
+    const char *summary;
+    const char *details;                /* the rest of 'belfry help NAME' */
+    int (*main)(int argc, char **argv); /* argv[0] is the command's name */
+};
+
+extern const struct cli_command cli_run;
+extern const struct cli_command cli_list;
+extern const struct cli_command cli_settings;
+
+/* One line on stderr, "belfry run: ..." for the command 'name'. Returns CLI_USAGE. */
+__attribute__((format(printf, 2, 3))) int cli_usage(const char *name, const char *format, ...);
+__attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
+
+/* 'text' in memory of the caller's; ends the program if there is none. */
+__attribute__((format(printf, 1, 2))) char *cli_format(const char *format, ...);
+
+/* The path of the layer's explicit manifest in the tree that this program lies in, or NULL after a
+ * line on stderr. The caller frees it. */
+char *cli_manifest(void);
+
+#endif

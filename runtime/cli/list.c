@@ -1,0 +1,338 @@
+/*
+ * 'belfry list': each GPU's queue families as the driver has them, and as a program sees them under
+ * the layer. The loader is opened at run time, so that the program starts without one.
+ */
+#include "cli/cli.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <vulkan/vulkan.h>
+
+#include "belfry/belfry.h"
+#include "device/family.h"
+#include "settings/settings.h"
+
+/* The few functions it takes, from the loader. */
+struct vulkan {
+    void *library;
+    VkInstance instance;
+    PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
+    PFN_vkDestroyInstance DestroyInstance;
+    PFN_vkEnumeratePhysicalDevices EnumeratePhysicalDevices;
+    PFN_vkGetPhysicalDeviceProperties GetPhysicalDeviceProperties;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
+    PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
+};
+
+/* Keeps the layer out of this process: the real families are asked for. */
+static void layer_keep_out(void)
+{
+    unsetenv("BELFRY");
+    setenv("DISABLE_BELFRY", "1", 1);
+    unsetenv("VK_LOADER_LAYERS_ENABLE");
+    const char *list = getenv("VK_INSTANCE_LAYERS");
+    char *others = cli_format("%s", "");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        if (length != strlen(BF_LAYER_NAME) || memcmp(list, BF_LAYER_NAME, length) != 0) {
+            char *longer = cli_format("%s%s%.*s", others, *others ? ":" : "", (int)length, list);
+            free(others);
+            others = longer;
+        }
+        list += length + (list[length] == ':');
+    }
+    setenv("VK_INSTANCE_LAYERS", others, 1);
+    free(others);
+}
+
+static PFN_vkVoidFunction vulkan_function(const struct vulkan *vulkan, const char *name)
+{
+    return vulkan->GetInstanceProcAddr(vulkan->instance, name);
+}
+
+static void vulkan_close(struct vulkan *vulkan)
+{
+    if (vulkan->instance) {
+        vulkan->DestroyInstance(vulkan->instance, NULL);
+    }
+    if (vulkan->library) {
+        dlclose(vulkan->library);
+    }
+}
+
+static int vulkan_open(struct vulkan *vulkan)
+{
+    *vulkan = (struct vulkan){0};
+    vulkan->library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!vulkan->library) {
+        cli_warn("no Vulkan loader: %s", dlerror());
+        return CLI_NO_DEVICE;
+    }
+    vulkan->GetInstanceProcAddr =
+        (PFN_vkGetInstanceProcAddr)dlsym(vulkan->library, "vkGetInstanceProcAddr");
+    if (!vulkan->GetInstanceProcAddr) {
+        cli_warn("libvulkan.so.1 is no Vulkan loader: %s", dlerror());
+        goto fail;
+    }
+
+    /* Absent in loaders of Vulkan 1.0, which refuse any other version. */
+    PFN_vkEnumerateInstanceVersion enumerate_version =
+        (PFN_vkEnumerateInstanceVersion)vulkan_function(vulkan, "vkEnumerateInstanceVersion");
+    uint32_t version = VK_API_VERSION_1_0;
+    if (enumerate_version) {
+        enumerate_version(&version);
+    }
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "belfry list",
+        .apiVersion = version < VK_API_VERSION_1_1 ? VK_API_VERSION_1_0 : VK_API_VERSION_1_3,
+    };
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pApplicationInfo = &application,
+    };
+    PFN_vkCreateInstance create = (PFN_vkCreateInstance)vulkan_function(vulkan, "vkCreateInstance");
+    VkResult result = create ? create(&info, NULL, &vulkan->instance) : VK_ERROR_UNKNOWN;
+    if (result != VK_SUCCESS) {
+        vulkan->instance = VK_NULL_HANDLE;
+        cli_warn("vkCreateInstance failed (%d)%s", result,
+                 result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": there is no Vulkan driver" : "");
+        goto fail;
+    }
+#define LOAD(name) vulkan->name = (PFN_vk##name)vulkan_function(vulkan, "vk" #name)
+    LOAD(DestroyInstance);
+    LOAD(EnumeratePhysicalDevices);
+    LOAD(GetPhysicalDeviceProperties);
+    LOAD(GetPhysicalDeviceQueueFamilyProperties);
+    LOAD(EnumerateDeviceExtensionProperties);
+#undef LOAD
+    return CLI_DONE;
+
+fail:
+    vulkan_close(vulkan);
+    return CLI_NO_DEVICE;
+}
+
+static bool device_has_extension(const struct vulkan *vulkan, VkPhysicalDevice device,
+                                 const char *name)
+{
+    uint32_t count = 0;
+    if (vulkan->EnumerateDeviceExtensionProperties(device, NULL, &count, NULL) != VK_SUCCESS) {
+        return false;
+    }
+    VkExtensionProperties *extensions = calloc(count ? count : 1, sizeof(*extensions));
+    bool found = false;
+    if (extensions && vulkan->EnumerateDeviceExtensionProperties(device, NULL, &count,
+                                                                 extensions) >= VK_SUCCESS) {
+        for (uint32_t i = 0; i < count && !found; i++) {
+            found = strcmp(extensions[i].extensionName, name) == 0;
+        }
+    }
+    free(extensions);
+    return found;
+}
+
+/* What the layer can't do without; NULL if the device has it all. */
+static const char *device_lacks(const struct vulkan *vulkan, VkPhysicalDevice device,
+                                uint32_t version)
+{
+    if (version < VK_API_VERSION_1_2 &&
+        !device_has_extension(vulkan, device, "VK_KHR_timeline_semaphore")) {
+        return "timeline semaphores";
+    }
+    if (version < VK_API_VERSION_1_3 &&
+        !device_has_extension(vulkan, device, "VK_KHR_synchronization2")) {
+        return "VK_KHR_synchronization2";
+    }
+    return NULL;
+}
+
+static const char *flags_text(VkQueueFlags flags, char *buffer, size_t size)
+{
+    static const struct {
+        VkQueueFlags bit;
+        const char *name;
+    } names[] = {
+        {VK_QUEUE_GRAPHICS_BIT, "graphics"},   {VK_QUEUE_COMPUTE_BIT, "compute"},
+        {VK_QUEUE_TRANSFER_BIT, "transfer"},   {VK_QUEUE_SPARSE_BINDING_BIT, "sparse"},
+        {VK_QUEUE_PROTECTED_BIT, "protected"}, {0x00000020, "video-decode"},
+        {0x00000040, "video-encode"},          {0x00000100, "optical-flow"},
+    };
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (flags & names[i].bit && length < size) {
+            length += (size_t)snprintf(buffer + length, size - length, "%s%s", length ? " " : "",
+                                       names[i].name);
+            flags &= ~names[i].bit;
+        }
+    }
+    if (flags && length < size) {
+        snprintf(buffer + length, size - length, "%s+0x%x", length ? " " : "", flags);
+    }
+    return buffer;
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void real_print(const VkQueueFamilyProperties *families, uint32_t count)
+{
+    printf("  The driver's queue families:\n");
+    for (uint32_t i = 0; i < count; i++) {
+        char flags[128];
+        char timestamps[32] = "no timestamps";
+        const VkQueueFamilyProperties *f = &families[i];
+        if (f->timestampValidBits) {
+            snprintf(timestamps, sizeof(timestamps), "%u-bit timestamps", f->timestampValidBits);
+        }
+        printf("    %2u  %-34s %2u queue%-1s  %s, copies in steps of %ux%ux%u\n", i,
+               flags_text(f->queueFlags, flags, sizeof(flags)), f->queueCount,
+               plural(f->queueCount), timestamps, f->minImageTransferGranularity.width,
+               f->minImageTransferGranularity.height, f->minImageTransferGranularity.depth);
+    }
+}
+
+static void shown_print(const struct bf_family_map *map)
+{
+    uint32_t engines = 0;
+    uint32_t queues = 0;
+    printf("  What a program sees with the layer:\n");
+    for (uint32_t i = 0; i < map->shown_count; i++) {
+        const struct bf_family *family = &map->shown[i];
+        uint32_t real = map->real_queues[family->real];
+        char flags[128];
+        char how[128] = "native";
+        if (family->appended) {
+            snprintf(how, sizeof(how), "emulated: appended, runs on family %u", family->real);
+        } else if (family->count > real) {
+            snprintf(how, sizeof(how), "%u native, %u more share %s", real, family->count - real,
+                     real == 1 ? "it" : "them");
+        }
+        printf("    %2u  %-34s %2u queue%-1s  %s\n", i,
+               flags_text(family->flags, flags, sizeof(flags)), family->count,
+               plural(family->count), how);
+        queues += family->count;
+        engines += family->appended ? 0 : real;
+    }
+    printf("  Emulated: ");
+    if (queues == engines) {
+        printf("nothing; every queue is the driver's own.\n");
+    } else {
+        printf("%u of %u queues; Belfry runs them all on the driver's %u queue%s.\n",
+               queues - engines, queues, engines, plural(engines));
+    }
+}
+
+static void device_print(const struct vulkan *vulkan, uint32_t number, VkPhysicalDevice device,
+                         const struct bf_settings *settings)
+{
+    static const char *const types[] = {"other", "integrated", "discrete", "virtual", "CPU"};
+    VkPhysicalDeviceProperties properties;
+    vulkan->GetPhysicalDeviceProperties(device, &properties);
+    uint32_t version = properties.apiVersion;
+    uint32_t type = properties.deviceType;
+    printf("GPU %u: %s (%s), Vulkan %u.%u.%u\n", number, properties.deviceName,
+           type < sizeof(types) / sizeof(types[0]) ? types[type] : "other",
+           VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+           VK_API_VERSION_PATCH(version));
+
+    uint32_t count = 0;
+    vulkan->GetPhysicalDeviceQueueFamilyProperties(device, &count, NULL);
+    VkQueueFamilyProperties *families = calloc(count ? count : 1, sizeof(*families));
+    if (!families) {
+        cli_warn("out of memory");
+        return;
+    }
+    vulkan->GetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    real_print(families, count);
+
+    const char *lacks = device_lacks(vulkan, device, version);
+    if (lacks) {
+        printf("  The driver lacks %s: the layer passes everything through.\n", lacks);
+    } else {
+        struct bf_family_map map;
+        bf_family_map_init(families, count, settings->queues, settings->queues_per_family, &map);
+        shown_print(&map);
+    }
+    free(families);
+}
+
+static int list_main(int argc, char **argv)
+{
+    if (argc > 1) {
+        return cli_usage("list", "it takes no arguments, not '%s'", argv[1]);
+    }
+    struct bf_settings settings;
+    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings) !=
+        VK_SUCCESS) {
+        cli_warn("out of memory");
+        return CLI_FAILED;
+    }
+
+    layer_keep_out();
+    struct vulkan vulkan;
+    VkPhysicalDevice *devices = NULL;
+    uint32_t count = 0;
+    int result = vulkan_open(&vulkan);
+    if (result != CLI_DONE) {
+        goto finish_settings;
+    }
+    if (vulkan.EnumeratePhysicalDevices(vulkan.instance, &count, NULL) != VK_SUCCESS || !count) {
+        cli_warn("there is no GPU with a Vulkan driver");
+        result = CLI_NO_DEVICE;
+        goto close;
+    }
+    devices = calloc(count, sizeof(*devices));
+    if (!devices) {
+        cli_warn("out of memory");
+        result = CLI_FAILED;
+        goto close;
+    }
+    if (vulkan.EnumeratePhysicalDevices(vulkan.instance, &count, devices) < VK_SUCCESS) {
+        cli_warn("vkEnumeratePhysicalDevices failed");
+        result = CLI_FAILED;
+        goto free_devices;
+    }
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (i) {
+            printf("\n");
+        }
+        device_print(&vulkan, i, devices[i], &settings);
+    }
+    char mode[16];
+    printf("\nWith queues=%s, queues_per_family=%" PRIu32 "; see 'belfry settings'.\n",
+           bf_settings_value(&settings, BF_KEY_QUEUES, mode, sizeof(mode)),
+           settings.queues_per_family);
+
+free_devices:
+    free(devices);
+close:
+    vulkan_close(&vulkan);
+finish_settings:
+    bf_settings_finish(&settings);
+    return result;
+}
+
+const struct cli_command cli_list = {
+    .name = "list",
+    .arguments = "",
+    .summary = "shows each GPU's queues, and those a program sees with the layer",
+    .details =
+        "Shows the queue families of each GPU as its driver has them: what they can do, how many\n"
+        "queues they have, how many bits of a timestamp count, and in what steps of texels they\n"
+        "copy images. Then what a program sees with the layer under the present settings, and\n"
+        "which of that is emulated: appended families run on a family of the driver's, and queues\n"
+        "beyond the driver's share them.\n\n"
+        "Exits with 0, or 77 if there is no Vulkan driver or no GPU.\n",
+    .main = list_main,
+};

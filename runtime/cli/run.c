@@ -1,0 +1,382 @@
+/*
+ * 'belfry run': starts a program with the layer, by the environment the Vulkan loader reads, and
+ * leaves everything else as it is.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "belfry/belfry.h"
+#include "settings/settings.h"
+
+#define VARIABLE_PREFIX "VK_BELFRY_MULTI_ENGINE_"
+#define LAYER_MAXIMUM   8
+
+/* Where the layer goes among the others. */
+enum order {
+    ORDER_ABOVE, /* nearest to the program */
+    ORDER_BELOW, /* nearest to the driver */
+};
+
+struct request {
+    enum order order;
+    bool order_given;
+    const char *layers[LAYER_MAXIMUM]; /* others to switch on, from the program to the driver */
+    uint32_t layer_count;
+};
+
+static void environment_set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0) {
+        cli_warn("can't set %s: %s", name, strerror(errno));
+        exit(CLI_FAILED);
+    }
+}
+
+/* As getenv, but an empty value counts as none, which is how the loader sees it. */
+static const char *environment_get(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* Passes a setting on. A wrong one costs a line, and the program runs without it. */
+static void setting_pass(const char *key, const char *value, const char *origin)
+{
+    if (!bf_setting_check(key, value, origin, stderr)) {
+        return;
+    }
+    char *name = cli_format(VARIABLE_PREFIX "%s", key);
+    for (char *c = name; *c; c++) {
+        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    }
+    const struct bf_setting_row *rows;
+    uint32_t count = bf_settings_rows(&rows);
+    bool path = false;
+    for (uint32_t i = 0; i < count; i++) {
+        path |= rows[i].kind == BF_VALUE_PATH && strcmp(rows[i].key, key) == 0;
+    }
+    /* The program may change its working directory; the user means the one of now. */
+    char folder[PATH_MAX];
+    if (path && *value && *value != '/' && getcwd(folder, sizeof(folder))) {
+        char *absolute = cli_format("%s/%s", folder, value);
+        environment_set(name, absolute);
+        free(absolute);
+    } else {
+        environment_set(name, value);
+    }
+    free(name);
+}
+
+static int setting_option(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        return cli_usage("run", "--set takes KEY=VALUE, not '%s'", text);
+    }
+    char *key = cli_format("%.*s", (int)(equals - text), text);
+    setting_pass(key, equals + 1, "--set");
+    free(key);
+    return CLI_DONE;
+}
+
+static int layer_option(struct request *request, enum order order, const char *layer)
+{
+    if (request->order_given && request->order != order) {
+        return cli_usage("run", "--above and --below can't both be given");
+    }
+    if (request->layer_count == LAYER_MAXIMUM) {
+        return cli_usage("run", "more than %d layers", LAYER_MAXIMUM);
+    }
+    if (!*layer || strpbrk(layer, ":,*")) {
+        return cli_usage("run", "'%s' is no layer's name", layer);
+    }
+    request->order = order;
+    request->order_given = true;
+    request->layers[request->layer_count++] = layer;
+    return CLI_DONE;
+}
+
+static bool layer_is_requested(const struct request *request, const char *name, size_t length)
+{
+    if (strlen(BF_LAYER_NAME) == length && memcmp(name, BF_LAYER_NAME, length) == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < request->layer_count; i++) {
+        if (strlen(request->layers[i]) == length && memcmp(name, request->layers[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* VK_INSTANCE_LAYERS names layers from the program to the driver. What the user has there stays,
+ * in its order. */
+static char *layers_compose(const struct request *request)
+{
+    char *others = cli_format("%s", "");
+    const char *list = environment_get("VK_INSTANCE_LAYERS");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        if (length > 0 && !layer_is_requested(request, list, length)) {
+            char *longer = cli_format("%s%.*s:", others, (int)length, list);
+            free(others);
+            others = longer;
+        }
+        list += length + (list[length] == ':');
+    }
+    char *requested = cli_format("%s", "");
+    for (uint32_t i = 0; i < request->layer_count; i++) {
+        char *longer = cli_format("%s%s:", requested, request->layers[i]);
+        free(requested);
+        requested = longer;
+    }
+
+    char *layers = request->order == ORDER_BELOW
+                       ? cli_format("%s%s" BF_LAYER_NAME, others, requested)
+                       : cli_format(BF_LAYER_NAME ":%s%s", requested, others);
+    size_t length = strlen(layers);
+    if (layers[length - 1] == ':') {
+        layers[length - 1] = '\0';
+    }
+    free(requested);
+    free(others);
+    return layers;
+}
+
+/* Appends 'folder' (or each of a list of them) with 'suffix' to '*path'. */
+static void path_append(char **path, const char *folders, const char *suffix)
+{
+    while (*folders) {
+        size_t length = strcspn(folders, ":");
+        if (length > 0) {
+            char *longer =
+                cli_format("%s%s%.*s%s", *path, **path ? ":" : "", (int)length, folders, suffix);
+            free(*path);
+            *path = longer;
+        }
+        folders += length + (folders[length] == ':');
+    }
+}
+
+/* Where the loader looks for explicit layers when nobody tells it. */
+static char *path_default(void)
+{
+    static const char suffix[] = "/vulkan/explicit_layer.d";
+    char *path = cli_format("%s", "");
+    const char *home = environment_get("HOME");
+    const char *own = environment_get("XDG_CONFIG_HOME");
+    const char *list = environment_get("XDG_CONFIG_DIRS");
+    if (own) {
+        path_append(&path, own, suffix);
+    } else if (home) {
+        path_append(&path, home, "/.config/vulkan/explicit_layer.d");
+    }
+    path_append(&path, list ? list : "/etc/xdg", suffix);
+    path_append(&path, "/etc", suffix);
+    own = environment_get("XDG_DATA_HOME");
+    list = environment_get("XDG_DATA_DIRS");
+    if (own) {
+        path_append(&path, own, suffix);
+    } else if (home) {
+        path_append(&path, home, "/.local/share/vulkan/explicit_layer.d");
+    }
+    path_append(&path, list ? list : "/usr/local/share:/usr/share", suffix);
+    return path;
+}
+
+/*
+ * Makes the loader find the manifest, and all it found before.
+ *
+ * VK_ADD_LAYER_PATH is looked at before the usual places, unless VK_LAYER_PATH replaces them all.
+ * Loaders before 1.3.247 don't order layers as VK_INSTANCE_LAYERS has them but as they find them;
+ * so to be below the others, ours must be found last, which takes the whole list.
+ */
+static void path_pass(const struct request *request, const char *manifest)
+{
+    const char *replaced = environment_get("VK_LAYER_PATH");
+    const char *added = environment_get("VK_ADD_LAYER_PATH");
+    char *path = cli_format("%s", "");
+    const char *variable = "VK_LAYER_PATH";
+    if (request->order == ORDER_ABOVE) {
+        const char *rest = replaced ? replaced : added;
+        variable = replaced ? variable : "VK_ADD_LAYER_PATH";
+        path_append(&path, manifest, "");
+        path_append(&path, rest ? rest : "", "");
+    } else {
+        char *usual = replaced ? cli_format("%s", replaced) : path_default();
+        path_append(&path, added && !replaced ? added : "", "");
+        path_append(&path, usual, "");
+        path_append(&path, manifest, "");
+        free(usual);
+    }
+    environment_set(variable, path);
+    free(path);
+}
+
+static int environment_prepare(const struct request *request)
+{
+    char *manifest = cli_manifest();
+    if (!manifest) {
+        return CLI_FAILED;
+    }
+    if (strchr(manifest, ':')) {
+        cli_warn("the Vulkan loader can't take a path with a colon: %s", manifest);
+        free(manifest);
+        return CLI_FAILED;
+    }
+    path_pass(request, manifest);
+    free(manifest);
+
+    char *layers = layers_compose(request);
+    environment_set("VK_INSTANCE_LAYERS", layers);
+    free(layers);
+
+    /* Whoever disables layers by pattern didn't mean those they ask for here. */
+    if (environment_get("VK_LOADER_LAYERS_DISABLE")) {
+        const char *enabled = environment_get("VK_LOADER_LAYERS_ENABLE");
+        char *list = cli_format("%s%s" BF_LAYER_NAME, enabled ? enabled : "", enabled ? "," : "");
+        for (uint32_t i = 0; i < request->layer_count; i++) {
+            char *longer = cli_format("%s,%s", list, request->layers[i]);
+            free(list);
+            list = longer;
+        }
+        environment_set("VK_LOADER_LAYERS_ENABLE", list);
+        free(list);
+    }
+
+    /* Said outright, so that a settings file can't take it back; a variable or option may. */
+    if (!environment_get(VARIABLE_PREFIX "QUEUES") && !environment_get("VK_MULTI_ENGINE_QUEUES")) {
+        environment_set(VARIABLE_PREFIX "QUEUES", "append");
+    }
+    return CLI_DONE;
+}
+
+/* The loader ignores its path variables in programs with raised privileges, so the layer won't be
+ * found there. Better a line now than a riddle later. */
+static void privileges_warn(const char *program)
+{
+    char *path = NULL;
+    const char *list = strchr(program, '/') ? NULL : getenv("PATH");
+    struct stat status;
+    bool found = false;
+    if (!list) {
+        path = cli_format("%s", program);
+        found = stat(path, &status) == 0;
+    }
+    while (list && *list && !found) {
+        size_t length = strcspn(list, ":");
+        free(path);
+        path = cli_format("%.*s/%s", length ? (int)length : 1, length ? list : ".", program);
+        found = stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+        list += length + (list[length] == ':');
+    }
+    if (found) {
+        bool raised = ((status.st_mode & S_ISUID) && status.st_uid != getuid()) ||
+                      ((status.st_mode & S_ISGID) && status.st_gid != getgid()) ||
+                      (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+        if (raised) {
+            cli_warn("%s runs with raised privileges: there the Vulkan loader takes layers from "
+                     "the system's folders alone",
+                     path);
+        }
+    }
+    free(path);
+}
+
+static int run_main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"trace", required_argument, NULL, 't'}, {"queues", required_argument, NULL, 'q'},
+        {"summary", no_argument, NULL, 's'},     {"set", required_argument, NULL, 'S'},
+        {"above", required_argument, NULL, 'a'}, {"below", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+    };
+    struct request request = {.order = ORDER_ABOVE};
+    int result = CLI_DONE;
+    int option;
+    opterr = 0;
+    /* '+': what follows the program's name is the program's. */
+    while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+        switch (option) {
+        case 't':
+            if (!*optarg) {
+                return cli_usage("run", "--trace takes the name of a file");
+            }
+            setting_pass("trace", optarg, "--trace");
+            break;
+        case 'q':
+            setting_pass("queues", optarg, "--queues");
+            break;
+        case 's':
+            setting_pass("summary", "true", "--summary");
+            break;
+        case 'S':
+            result = setting_option(optarg);
+            break;
+        case 'a':
+            result = layer_option(&request, ORDER_ABOVE, optarg);
+            break;
+        case 'b':
+            result = layer_option(&request, ORDER_BELOW, optarg);
+            break;
+        case 'h':
+            fputs(cli_run.details, stdout);
+            return CLI_DONE;
+        case ':':
+            return cli_usage("run", "option '%s' lacks its argument", argv[optind - 1]);
+        default:
+            return cli_usage("run", "there is no option '%s'", argv[optind - 1]);
+        }
+        if (result != CLI_DONE) {
+            return result;
+        }
+    }
+    if (optind == argc) {
+        return cli_usage("run", "which program?");
+    }
+
+    result = environment_prepare(&request);
+    if (result != CLI_DONE) {
+        return result;
+    }
+    char **program = argv + optind;
+    privileges_warn(program[0]);
+    execvp(program[0], program);
+    int error = errno;
+    cli_warn("can't run '%s': %s", program[0], strerror(error));
+    return error == ENOENT || error == ENOTDIR ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
+}
+
+const struct cli_command cli_run = {
+    .name = "run",
+    .arguments = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+    .summary = "starts a Vulkan program with the layer",
+    .details =
+        "Starts a Vulkan program with the layer " BF_LAYER_NAME ", for this program alone:\n"
+        "nothing is installed or left behind.\n\n"
+        "  --trace FILE     write a timeline of every queue to FILE (ui.perfetto.dev)\n"
+        "  --queues MODE    append (default): more queues, and the families the GPU lacks;\n"
+        "                   native: the GPU's own families alone\n"
+        "  --summary        print what queues and engines did when a device is destroyed\n"
+        "  --set KEY=VALUE  any other setting; 'belfry settings' lists them. One that doesn't\n"
+        "                   exist costs a line, and the program runs without it\n"
+        "  --above LAYER    switch on LAYER too, with Belfry above it: LAYER sees what Belfry\n"
+        "                   makes of the program's calls\n"
+        "  --below LAYER    switch on LAYER too, with Belfry below it: LAYER sees the program's\n"
+        "                   calls and Belfry's queues. Both may be repeated, not mixed\n\n"
+        "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
+        "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
+        "Exits with what the program exits with; with 127 if there is no such program, 126 if\n"
+        "it can't be run, 2 if an option is wrong, 1 if the layer isn't where it belongs.\n",
+    .main = run_main,
+};

@@ -1,0 +1,139 @@
+#!/bin/sh
+# cli_run.sh PROGRAM: what 'belfry' sets, says and exits with, without a Vulkan driver.
+belfry=$1
+here=$(cd "$(dirname "$belfry")" && pwd -P)
+manifest=$(cd "$here/../lib" && pwd -P)/VkLayer_belfry_multi_engine.json
+ours=VK_LAYER_BELFRY_multi_engine
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+# The surroundings must not matter.
+for name in $(env | sed -n 's/^\(\(VK\|XDG\|BELFRY\|DISABLE_BELFRY\)[A-Z_]*\)=.*/\1/p'); do
+    [ "$name" = BELFRY_TEST_BUILD ] || unset "$name"
+done
+export HOME="$folder/home"
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    stdout: /' out
+    sed 's/^/    stderr: /' err
+    failures=$((failures + 1))
+}
+
+# run CODE ARGUMENT...: runs belfry, with what it says in the files out and err.
+run() {
+    expected=$1
+    shift
+    "$belfry" "$@" >out 2>err
+    code=$?
+    [ $code -eq "$expected" ] || fail "'belfry $*' exits with $code, not $expected"
+}
+
+# says FILE TEXT, silent FILE, sets NAME VALUE, lines FILE NUMBER
+says() { grep -qF -- "$2" "$1" || fail "no '$2' in $1"; }
+silent() { [ ! -s "$1" ] || fail "$1 isn't empty"; }
+sets() { grep -qxF -- "$1=$2" out || fail "no $1=$2"; }
+unset_in_out() { ! grep -q "^$1=" out || fail "$1 is set"; }
+lines() { [ "$(wc -l <"$1")" -eq "$2" ] || fail "not $2 lines in $1"; }
+
+run 0 --help; says out 'belfry run'; silent err
+run 0 -h; run 0 help; run 2; says out 'Usage'
+run 0 --version; says out 'belfry 0.'; run 0 -V
+run 0 help run; says out '--below'; run 0 run --help; says out '--below'
+run 0 help list; run 0 help settings
+run 2 nonsense; says err "'nonsense'"; lines err 1
+run 2 --nonsense; lines err 1
+run 2 help nonsense; lines err 1
+run 2 settings now; lines err 1
+run 2 list now; lines err 1
+
+"$belfry" settings >/dev/full 2>err && fail 'a full disk looks like success'
+says err 'standard output'
+
+# What a program gets.
+run 0 run -- env; silent err
+sets VK_ADD_LAYER_PATH "$manifest"; sets VK_INSTANCE_LAYERS $ours
+sets VK_BELFRY_MULTI_ENGINE_QUEUES append; unset_in_out VK_LAYER_PATH
+unset_in_out VK_BELFRY_MULTI_ENGINE_TRACE; unset_in_out VK_LOADER_LAYERS_ENABLE
+run 0 run env; sets VK_INSTANCE_LAYERS $ours
+run 0 run --trace t.pftrace --queues native --summary --set log=info --set queues_per_family=2 env
+silent err
+sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/t.pftrace"; sets VK_BELFRY_MULTI_ENGINE_QUEUES native
+sets VK_BELFRY_MULTI_ENGINE_SUMMARY true; sets VK_BELFRY_MULTI_ENGINE_LOG info
+sets VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY 2
+run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
+run 0 run --set trace=a=b env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/a=b"
+run 0 run -- echo --trace -- --nonsense; says out '--trace -- --nonsense'
+run 0 run echo --summary; says out '--summary'
+
+# What the user had there stays.
+VK_BELFRY_MULTI_ENGINE_QUEUES=native run 0 run env; sets VK_BELFRY_MULTI_ENGINE_QUEUES native
+VK_MULTI_ENGINE_QUEUES=native run 0 run env; unset_in_out VK_BELFRY_MULTI_ENGINE_QUEUES
+VK_INSTANCE_LAYERS=VK_LAYER_A::$ours:VK_LAYER_B run 0 run env
+sets VK_INSTANCE_LAYERS $ours:VK_LAYER_A:VK_LAYER_B
+VK_ADD_LAYER_PATH=/a:/b run 0 run env; sets VK_ADD_LAYER_PATH "$manifest:/a:/b"
+VK_LAYER_PATH=/a:/b VK_ADD_LAYER_PATH=/c run 0 run env
+sets VK_LAYER_PATH "$manifest:/a:/b"; sets VK_ADD_LAYER_PATH /c
+VK_LOADER_LAYERS_DISABLE='*' VK_LOADER_LAYERS_ENABLE=VK_LAYER_A run 0 run --above VK_LAYER_B env
+sets VK_LOADER_LAYERS_ENABLE VK_LAYER_A,$ours,VK_LAYER_B; sets VK_LOADER_LAYERS_DISABLE '*'
+
+# Order among layers.
+VK_INSTANCE_LAYERS=VK_LAYER_A:VK_LAYER_C run 0 run --above VK_LAYER_B --above VK_LAYER_C env
+sets VK_INSTANCE_LAYERS $ours:VK_LAYER_B:VK_LAYER_C:VK_LAYER_A; sets VK_ADD_LAYER_PATH "$manifest"
+VK_INSTANCE_LAYERS=VK_LAYER_A run 0 run --below VK_LAYER_B env
+sets VK_INSTANCE_LAYERS VK_LAYER_A:VK_LAYER_B:$ours
+e=vulkan/explicit_layer.d
+sets VK_LAYER_PATH "$HOME/.config/$e:/etc/xdg/$e:/etc/$e:$HOME/.local/share/$e:/usr/local/share/$e:/usr/share/$e:$manifest"
+XDG_CONFIG_HOME=/a XDG_CONFIG_DIRS=/b:/c XDG_DATA_HOME=/d XDG_DATA_DIRS=/e VK_ADD_LAYER_PATH=/f \
+    run 0 run --below VK_LAYER_B env
+sets VK_LAYER_PATH "/f:/a/$e:/b/$e:/c/$e:/etc/$e:/d/$e:/e/$e:$manifest"
+VK_LAYER_PATH=/a VK_ADD_LAYER_PATH=/f run 0 run --below VK_LAYER_B env
+sets VK_LAYER_PATH "/a:$manifest"
+
+# Mistakes in settings cost a line; mistakes in options stop.
+run 0 run --set quues=append -- echo ran; says out ran; says err "'queues'"; lines err 1
+run 0 run --queues apend -- env; says err "'append'"; lines err 1
+sets VK_BELFRY_MULTI_ENGINE_QUEUES append
+run 2 run --set queues -- echo ran; silent out; lines err 1
+run 2 run --set =x -- echo ran; silent out
+run 2 run --trace; lines err 1
+run 2 run --trace '' echo ran; silent out
+run 2 run --nonsense echo ran; silent out; says err "'--nonsense'"
+run 2 run -x echo ran; silent out
+run 2 run; lines err 1
+run 2 run --; lines err 1
+run 2 run --above VK_LAYER_A --below VK_LAYER_B echo ran; silent out
+run 2 run --above '' echo ran; silent out
+run 2 run --above 'VK_LAYER_A:VK_LAYER_B' echo ran; silent out
+
+# The program's own end, and those that never begin.
+run 5 run sh -c 'exit 5'
+run 127 run no-such-program; says err "'no-such-program'"; lines err 1
+run 127 run /no/such/program; lines err 1
+touch plain; run 126 run ./plain; says err 'Permission denied'; lines err 1
+run 126 run "$folder"; lines err 1
+
+# A tree without its manifest says so.
+mkdir -p tree/bin
+cp "$belfry" tree/bin/
+if LD_LIBRARY_PATH="$here/../lib" tree/bin/belfry --version >/dev/null 2>&1; then
+    LD_LIBRARY_PATH="$here/../lib" tree/bin/belfry run true >out 2>err
+    [ $? -eq 1 ] || fail 'a missing manifest goes unnoticed'
+    says err "$folder/tree/bin/../lib/VkLayer_belfry_multi_engine.json"
+fi
+
+# 'belfry settings' knows where a value came from.
+run 0 settings; silent err; says out 'queues = append'; says out 'trace = (none)'
+BELFRY=1 run 0 settings; says out 'queues = native'; says out 'BELFRY=1'
+printf 'belfry_multi_engine.log = info\nbelfry_multi_engine.lgo = 1\n' >vk_layer_settings.txt
+VK_MULTI_ENGINE_SUMMARY=1 run 0 settings
+says out 'from: file vk_layer_settings.txt:1'; says out 'from: environment VK_MULTI_ENGINE_SUMMARY'
+says err 'vk_layer_settings.txt:2'; lines err 1
+
+# Without a driver there is nothing to list.
+VK_ICD_FILENAMES=/none VK_DRIVER_FILES=/none run 77 list; silent out
+
+[ $failures -eq 0 ] || { echo "$failures failed"; exit 1; }
+echo "all passed"
