@@ -1,0 +1,70 @@
+/*
+ * The Vulkan device on which random programs run: queues of every family it shows, one host-visible
+ * buffer in which command buffers leave their marks, and command buffers to record.
+ */
+#ifndef BELFRY_RANDOM_BENCH_H
+#define BELFRY_RANDOM_BENCH_H
+
+#include <volk.h>
+
+#include "plan.h"
+
+enum { BENCH_FAMILIES = 16 };
+
+struct bench_family {
+    VkQueueFlags flags;
+    uint32_t count;       /* queues that the device offers */
+    uint32_t used;        /* queues that we have */
+    VkCommandPool pool;   /* VK_NULL_HANDLE where no commands are possible */
+    VkCommandBuffer *cbs; /* allocated so far, reset together */
+    uint32_t cb_count;
+    uint32_t cb_next; /* first that the program has not taken */
+};
+
+struct bench {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    uint32_t api_version; /* of the device, at most 1.3 */
+    bool sync2_core, sync2_extension, timeline_core;
+
+    VkDevice device;
+    struct VolkDeviceTable vk;
+    struct machine machine;
+    VkQueue queues[PLAN_MACHINE_QUEUES];
+    struct bench_family families[BENCH_FAMILIES];
+    uint32_t family_count;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t *words; /* the buffer, mapped and coherent */
+};
+
+/* Where things are in the buffer, in words of 32 bits. */
+enum {
+    WORD_SLOT = 0,                      /* one per command buffer: its mark */
+    WORD_TAIL = PLAN_CBS,               /* one per queue: the mark of its newest command buffer */
+    WORD_SEEN = PLAN_CBS + PLAN_QUEUES, /* per command buffer: what it saw, then the tail */
+    SEEN_STRIDE = PLAN_SEE + 1,
+    BENCH_WORDS = WORD_SEEN + PLAN_CBS * SEEN_STRIDE,
+};
+
+/* bench_open: an instance, and the first device whose name contains 'wanted' (NULL: the first)
+ * and that has timeline semaphores. Returns 0, or 77 after a line on stderr. */
+int bench_open(struct bench *bench, const char *wanted);
+void bench_close(struct bench *bench);
+
+/* bench_create_device: a device with queues and priorities that depend on 'variant' alone. There
+ * must be none. Returns false after a line on stderr; nothing is left behind then. */
+bool bench_create_device(struct bench *bench, uint64_t variant);
+/* Takes a bench without device. Nothing may be running on it. */
+void bench_destroy_device(struct bench *bench);
+
+/* bench_record: records all command buffers of a plan into cbs[]; those of the program before must
+ * have ended. Marks are 'tag' plus the command buffer's number. */
+VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag,
+                      VkCommandBuffer cbs[PLAN_CBS]);
+
+VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
+                       const VkSubmitInfo2 *infos, VkFence fence);
+
+#endif

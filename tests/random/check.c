@@ -1,0 +1,275 @@
+/*
+ * What the model says of effects and results, held against what happened.
+ */
+#include "run.h"
+
+#include <inttypes.h>
+
+static uint32_t word_read(const struct run *run, int word)
+{
+    return __atomic_load_n(&run->bench->words[word], __ATOMIC_ACQUIRE);
+}
+
+static uint32_t mark_of(const struct run *run, int cb)
+{
+    return run->tag + (uint32_t)cb;
+}
+
+/* Marks ------------------------------------------------------------------------------------- */
+
+void check_done(struct run *run, int op, int node)
+{
+    const struct plan *plan = run->plan;
+    for (int b = 0; b < plan->batch_count; b++) {
+        const struct plan_batch *batch = &plan->batches[b];
+        if (!batch->cb_count || !plan_before(plan, plan_node_commands(plan, b), node))
+            continue;
+        for (int c = batch->first_cb; c < batch->first_cb + batch->cb_count; c++) {
+            uint32_t word = word_read(run, WORD_SLOT + c);
+            if (word != mark_of(run, c))
+                run_fail(run, op,
+                         "b%d must have ended, but command buffer %d has left 0x%" PRIx32
+                         " instead of 0x%" PRIx32,
+                         b, c, word, mark_of(run, c));
+        }
+    }
+}
+
+void check_not_started(struct run *run, int op)
+{
+    const struct plan *plan = run->plan;
+    for (int b = 0; b < plan->batch_count; b++) {
+        const struct plan_batch *batch = &plan->batches[b];
+        if (!batch->cb_count ||
+            !plan_before(plan, plan_node_start(op), plan_node_commands(plan, b)))
+            continue;
+        for (int c = batch->first_cb; c < batch->first_cb + batch->cb_count; c++) {
+            if (word_read(run, WORD_SLOT + c))
+                run_fail(run, op, "b%d has run (command buffer %d), but must not have begun", b, c);
+        }
+    }
+}
+
+bool check_batch_ran(const struct run *run, int batch)
+{
+    const struct plan_batch *b = &run->plan->batches[batch];
+    for (int c = b->first_cb; c < b->first_cb + b->cb_count; c++) {
+        if (word_read(run, WORD_SLOT + c) != mark_of(run, c))
+            return false;
+    }
+    return true;
+}
+
+void check_effects(struct run *run)
+{
+    const struct plan *plan = run->plan;
+    for (int c = 0; c < plan->cb_count; c++) {
+        const struct plan_cb *cb = &plan->cbs[c];
+        const struct plan_batch *batch = &plan->batches[cb->batch];
+        int seen = WORD_SEEN + c * SEEN_STRIDE;
+        for (int i = 0; i < cb->see_count; i++) {
+            const struct plan_see *see = &cb->sees[i];
+            uint32_t word = word_read(run, seen + i);
+            if (word != (see->must ? mark_of(run, see->cb) : 0))
+                run_fail(run, -1,
+                         "command buffer %d (b%d) %s the mark of command buffer %d (b%d): it read "
+                         "0x%" PRIx32,
+                         c, cb->batch, see->must ? "must have seen" : "can't have seen", see->cb,
+                         plan->cbs[see->cb].batch, word);
+        }
+        if (batch->bare)
+            continue;
+        uint32_t tail = word_read(run, seen + PLAN_SEE);
+        uint32_t previous = cb->previous < 0 ? 0 : mark_of(run, cb->previous);
+        if (tail != previous)
+            run_fail(run, -1,
+                     "command buffer %d (b%d) is out of order on Q%d: it follows mark 0x%" PRIx32
+                     ", not 0x%" PRIx32,
+                     c, cb->batch, batch->queue, tail, previous);
+    }
+}
+
+/* Results ----------------------------------------------------------------------------------- */
+
+/* Has the signal been given before the call begins, for sure? */
+static bool signal_known(const struct plan *plan, int event, int op)
+{
+    const struct plan_event *e = &plan->events[event];
+    int node = e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_end(e->op);
+    return plan_before(plan, node, plan_node_start(op));
+}
+
+/* Can it be given only after the call has ended? */
+static bool signal_impossible(const struct plan *plan, int event, int op)
+{
+    const struct plan_event *e = &plan->events[event];
+    int node = e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op);
+    return plan_before(plan, plan_node_end(op), node);
+}
+
+static bool item_is_fence(const struct run *run, int op)
+{
+    return run->plan->ops[op].kind != OP_WAIT_SEMAPHORES;
+}
+
+bool check_item_known(const struct run *run, int op, int item)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_item *wanted = &plan->ops[op].items[item];
+    if (item_is_fence(run, op))
+        return plan_before(plan, plan_node_use(plan, wanted->index), plan_node_start(op));
+    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
+    int k = plan_reach(semaphore, wanted->value);
+    return k < 0 || (k < semaphore->signal_count && signal_known(plan, semaphore->signals[k], op));
+}
+
+bool check_item_impossible(const struct run *run, int op, int item)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_item *wanted = &plan->ops[op].items[item];
+    if (item_is_fence(run, op))
+        return plan_before(plan, plan_node_end(op), plan_node_use(plan, wanted->index));
+    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
+    int k = plan_reach(semaphore, wanted->value);
+    return k == semaphore->signal_count ||
+           (k >= 0 && signal_impossible(plan, semaphore->signals[k], op));
+}
+
+/* All that comes before the fulfilment of an item has happened. */
+static void item_done(struct run *run, int op, int item)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_item *wanted = &plan->ops[op].items[item];
+    if (item_is_fence(run, op)) {
+        check_done(run, op, plan_node_use(plan, wanted->index));
+        return;
+    }
+    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
+    int k = plan_reach(semaphore, wanted->value);
+    if (k < 0)
+        return;
+    const struct plan_event *e = &plan->events[semaphore->signals[k]];
+    check_done(run, op, e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op));
+}
+
+/* Is an item fulfilled now, as Vulkan says? */
+static bool item_fulfilled(struct run *run, int op, int item)
+{
+    const struct plan_item *wanted = &run->plan->ops[op].items[item];
+    struct bench *bench = run->bench;
+    if (item_is_fence(run, op)) {
+        VkFence fence = run->fences[run->plan->uses[wanted->index].fence];
+        return bench->vk.vkGetFenceStatus(bench->device, fence) == VK_SUCCESS;
+    }
+    uint64_t value = 0;
+    VkSemaphore semaphore = run->semaphores[wanted->index];
+    VkResult result =
+        bench->timeline_core
+            ? bench->vk.vkGetSemaphoreCounterValue(bench->device, semaphore, &value)
+            : bench->vk.vkGetSemaphoreCounterValueKHR(bench->device, semaphore, &value);
+    return result == VK_SUCCESS && value >= wanted->value;
+}
+
+void check_wait_result(struct run *run, int op, VkResult result)
+{
+    const struct plan_op *o = &run->plan->ops[op];
+    VkResult negative = o->kind == OP_FENCE_STATUS ? VK_NOT_READY : VK_TIMEOUT;
+    if (result != VK_SUCCESS && result != negative)
+        run_fail(run, op, "it returned VkResult %d", result);
+    bool any = o->any && o->item_count > 1;
+    bool known = !any, impossible = any;
+    for (int i = 0; i < o->item_count; i++) {
+        if (any) {
+            known = known || check_item_known(run, op, i);
+            impossible = impossible && check_item_impossible(run, op, i);
+        } else {
+            known = known && check_item_known(run, op, i);
+            impossible = impossible || check_item_impossible(run, op, i);
+        }
+    }
+    if (result != VK_SUCCESS) {
+        if (known && !(run->counters_lag && o->kind == OP_WAIT_SEMAPHORES))
+            run_fail(run, op, "it returned %s, but what it waits for had happened before",
+                     result == VK_TIMEOUT ? "VK_TIMEOUT" : "VK_NOT_READY");
+        if (o->timeout >= TIMEOUT_LONG && o->kind != OP_FENCE_STATUS)
+            run_fail(run, op, "it returned VK_TIMEOUT long before its time was over");
+        return;
+    }
+    if (impossible)
+        run_fail(run, op, "it returned VK_SUCCESS, but what it waits for can't have happened");
+    int fulfilled = 0;
+    for (int i = 0; i < o->item_count; i++) {
+        if (!any || item_fulfilled(run, op, i)) {
+            item_done(run, op, i);
+            fulfilled++;
+        }
+    }
+    if (!fulfilled)
+        run_fail(run, op, "it returned VK_SUCCESS, but none of what it waits for is true");
+}
+
+void check_counter(struct run *run, int op, int index, uint64_t value)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_semaphore *semaphore = &plan->semaphores[index];
+    int k = plan_reach(semaphore, value);
+    if (value < semaphore->initial || k == semaphore->signal_count ||
+        (k >= 0 && semaphore->values[k] != value))
+        run_fail(run, op, "the counter of S%d is %" PRIu64 ", which it never is", index, value);
+    if (!run->counters_lag && k + 1 < semaphore->signal_count &&
+        signal_known(plan, semaphore->signals[k + 1], op))
+        run_fail(run, op, "the counter of S%d is %" PRIu64 ", but must be at least %" PRIu64, index,
+                 value, semaphore->values[k + 1]);
+    if (k < 0)
+        return;
+    const struct plan_event *e = &plan->events[semaphore->signals[k]];
+    if (signal_impossible(plan, semaphore->signals[k], op))
+        run_fail(run, op, "the counter of S%d is %" PRIu64 " too early", index, value);
+    check_done(run, op, e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op));
+}
+
+/* The driver -------------------------------------------------------------------------------- */
+
+void check_driver(struct run *run)
+{
+    if (!run->icd.library)
+        return;
+    struct belfry_icd_counters counters;
+    run->icd.get_counters(&counters);
+    uint64_t bare_infos = 0, void_infos = 0, empty_calls = 0;
+    const struct plan *plan = run->plan;
+    for (int i = 0; i < plan->op_count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind != OP_SUBMIT)
+            continue;
+        if (!op->batch_count && op->use < 0)
+            empty_calls++;
+        for (int k = 0; k < op->batch_count; k++) {
+            const struct plan_batch *batch = &plan->batches[op->batches[k]];
+            if (batch->cb_count)
+                continue;
+            bare_infos++;
+            if (!batch->wait_count && !batch->signal_count && op->use < 0)
+                void_infos++;
+        }
+    }
+    for (int v = 0; v < BELFRY_ICD_VIOLATION_COUNT; v++) {
+        uint64_t allowed = 0;
+        if (v == BELFRY_ICD_WAIT_BEFORE_SIGNAL && !run->layer)
+            continue; /* legal Vulkan; only Belfry promises more */
+        if (v == BELFRY_ICD_EMPTY_INFO)
+            allowed = void_infos;
+        if (counters.violations[v] > allowed)
+            run_fail(run, -1, "the driver counted %" PRIu64 " times %s (%" PRIu64 " allowed)",
+                     counters.violations[v], run->icd.violation_name(v), allowed);
+    }
+    if (counters.infos_without_command_buffer > bare_infos)
+        run_fail(run, -1,
+                 "the driver got %" PRIu64
+                 " infos without command buffer, the program submitted %" PRIu64,
+                 counters.infos_without_command_buffer, bare_infos);
+    if (counters.empty_calls > empty_calls)
+        run_fail(run, -1,
+                 "the driver got %" PRIu64 " empty submit calls, the program made %" PRIu64,
+                 counters.empty_calls, empty_calls);
+}

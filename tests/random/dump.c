@@ -1,0 +1,148 @@
+/*
+ * A plan as text: enough to understand a failure without a debugger.
+ */
+#include "plan.h"
+
+#include <inttypes.h>
+
+const char *plan_shape_name(enum plan_shape shape)
+{
+    static const char *const names[SHAPE_COUNT] = {"any",   "mixed", "chain", "brake",
+                                                   "burst", "fence", "binary"};
+    return (unsigned)shape < SHAPE_COUNT ? names[shape] : "?";
+}
+
+static void dump_items(const struct plan *plan, const struct plan_op *op, FILE *file)
+{
+    bool fences = op->kind != OP_WAIT_SEMAPHORES && op->kind != OP_COUNTER;
+    for (int i = 0; i < op->item_count; i++) {
+        if (fences)
+            fprintf(file, " F%d(use %d)", plan->uses[op->items[i].index].fence, op->items[i].index);
+        else if (op->kind == OP_COUNTER)
+            fprintf(file, " S%d", op->items[i].index);
+        else
+            fprintf(file, " S%d>=%" PRIu64, op->items[i].index, op->items[i].value);
+    }
+}
+
+static void dump_batch(const struct plan *plan, int b, FILE *file)
+{
+    const struct plan_batch *batch = &plan->batches[b];
+    fprintf(file, " [b%d", b);
+    for (int w = 0; w < batch->wait_count; w++) {
+        const struct plan_wait *wait = &batch->waits[w];
+        if (plan->semaphores[wait->semaphore].timeline)
+            fprintf(file, " wait S%d>=%" PRIu64, wait->semaphore, wait->value);
+        else
+            fprintf(file, " wait B%d", wait->semaphore);
+        if (wait->transfer_stage)
+            fputs("@transfer", file);
+    }
+    if (batch->cb_count)
+        fprintf(file, "%s cb%d..%d", batch->bare ? " bare" : "", batch->first_cb,
+                batch->first_cb + batch->cb_count - 1);
+    for (int s = 0; s < batch->signal_count; s++) {
+        const struct plan_signal *signal = &batch->signals[s];
+        if (plan->semaphores[signal->semaphore].timeline)
+            fprintf(file, " signal S%d=%" PRIu64, signal->semaphore, signal->value);
+        else
+            fprintf(file, " signal B%d", signal->semaphore);
+    }
+    fputc(']', file);
+}
+
+void plan_dump_op(const struct plan *plan, int index, FILE *file)
+{
+    static const char *const timeouts[] = {"timeout 0", "short timeout", "long timeout",
+                                           "no timeout"};
+    const struct plan_op *op = &plan->ops[index];
+    fprintf(file, "#%d t%d ", index, op->thread);
+    bool gated = false;
+    for (int t = 0; t < PLAN_THREADS; t++) {
+        if (op->after[t]) {
+            fprintf(file, "%s#%d", gated ? "," : "(after ", plan->thread_ops[t][op->after[t] - 1]);
+            gated = true;
+        }
+    }
+    if (gated)
+        fputs(") ", file);
+    switch (op->kind) {
+    case OP_SUBMIT:
+    case OP_BIND:
+        fprintf(file, "%s Q%d",
+                op->kind == OP_BIND ? "vkQueueBindSparse"
+                : op->api == 2      ? "vkQueueSubmit2"
+                                    : "vkQueueSubmit",
+                op->queue);
+        for (int i = 0; i < op->batch_count; i++)
+            dump_batch(plan, op->batches[i], file);
+        if (op->use >= 0)
+            fprintf(file, " fence F%d(use %d)", plan->uses[op->use].fence, op->use);
+        break;
+    case OP_SIGNAL:
+        fprintf(file, "vkSignalSemaphore S%d=%" PRIu64, plan->events[op->event].semaphore,
+                plan->events[op->event].value);
+        break;
+    case OP_WAIT_SEMAPHORES:
+    case OP_WAIT_FENCES:
+        fprintf(file,
+                "%s %s, %s:", op->kind == OP_WAIT_FENCES ? "vkWaitForFences" : "vkWaitSemaphores",
+                op->any ? "any" : "all", timeouts[op->timeout]);
+        dump_items(plan, op, file);
+        break;
+    case OP_COUNTER:
+        fputs("vkGetSemaphoreCounterValue", file);
+        dump_items(plan, op, file);
+        break;
+    case OP_FENCE_STATUS:
+        fputs("vkGetFenceStatus", file);
+        dump_items(plan, op, file);
+        break;
+    case OP_RESET_FENCES:
+        fputs("vkResetFences", file);
+        dump_items(plan, op, file);
+        break;
+    case OP_QUEUE_IDLE:
+        fprintf(file, "vkQueueWaitIdle Q%d", op->queue);
+        break;
+    case OP_DEVICE_IDLE:
+        fputs("vkDeviceWaitIdle", file);
+        break;
+    case OP_SETTLE: {
+        fputs("settle; may not finish yet:", file);
+        for (int b = 0; b < plan->batch_count; b++) {
+            if (plan->batches[b].op < index &&
+                !plan_set_has(plan->settles[op->settle], plan->batches[b].event))
+                fprintf(file, " b%d", b);
+        }
+        break;
+    }
+    case OP_YIELD:
+        fputs("yield", file);
+        break;
+    }
+}
+
+void plan_dump(const struct plan *plan, FILE *file)
+{
+    fprintf(file,
+            "program %" PRIu64 ": shape %s, %d queues, %d threads, %d batches, %d command buffers, "
+            "%d calls\n",
+            plan->seed, plan_shape_name(plan->shape), plan->queue_count, plan->thread_count,
+            plan->batch_count, plan->cb_count, plan->op_count);
+    for (int q = 0; q < plan->queue_count; q++)
+        fprintf(file, "  Q%d is queue %d of the device%s%s\n", q, plan->queues[q].machine_queue,
+                plan->queues[q].commands ? "" : ", no commands",
+                plan->queues[q].sparse ? ", sparse binds" : "");
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        if (plan->semaphores[s].timeline)
+            fprintf(file, "  S%d is a timeline from %" PRIu64 "\n", s, plan->semaphores[s].initial);
+        else
+            fprintf(file, "  B%d is binary\n", s);
+    }
+    for (int i = 0; i < plan->op_count; i++) {
+        fputs("  ", file);
+        plan_dump_op(plan, i, file);
+        fputc('\n', file);
+    }
+}

@@ -1,0 +1,335 @@
+/*
+ * A random Vulkan program as data: what it does, who does it, and what must come of it.
+ *
+ * A plan is made in three steps.
+ *   generate.c  chooses events (batches on queues, host signals) in one total order E in which
+ *               each waits only for earlier ones: so an ideal machine, with an engine per queue,
+ *               can run them all, whatever the order in which they are submitted.
+ *   order.c     chooses the order I in which a program calls Vulkan: any that keeps each queue's
+ *               own order and the rules for binary semaphores, so a wait may well be submitted
+ *               long before its signal. It spreads the calls over threads and puts host waits,
+ *               queries, idles and settle points between them, each such that what it waits for
+ *               depends on nothing that comes later in I.
+ *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
+ *               and ends, and derives what each command buffer must have seen.
+ * After that a plan is constant; any thread may read it.
+ */
+#ifndef BELFRY_RANDOM_PLAN_H
+#define BELFRY_RANDOM_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rng.h"
+
+enum {
+    PLAN_QUEUES = 12,         /* of one program */
+    PLAN_MACHINE_QUEUES = 24, /* of the device they are drawn from */
+    PLAN_SEMAPHORES = 6,
+    PLAN_THREADS = 4,
+    PLAN_SUBMITS = 200, /* calls that submit */
+    PLAN_BATCHES = 300,
+    PLAN_EVENTS = 400, /* batches and host signals */
+    PLAN_LINKS = 12,   /* waits, and signals, of one batch */
+    PLAN_GROUP = 5,    /* batches of one call */
+    PLAN_CBS_PER_BATCH = 3,
+    PLAN_CBS = PLAN_BATCHES * PLAN_CBS_PER_BATCH,
+    PLAN_FENCES = 6,
+    PLAN_USES = PLAN_SUBMITS,
+    PLAN_OPS = 2048,
+    PLAN_ITEMS = 4, /* what one host wait waits for */
+    PLAN_SETTLES = 48,
+    PLAN_SEE = 14, /* slots that one command buffer looks at */
+    PLAN_WORDS = (PLAN_EVENTS + 63) / 64,
+};
+
+/* What the device offers to programs; the same for every program of one device. */
+struct machine_queue {
+    uint32_t family;
+    uint32_t index;
+    bool commands; /* may copy and fill */
+    bool sparse;   /* takes vkQueueBindSparse */
+};
+
+struct machine {
+    struct machine_queue queues[PLAN_MACHINE_QUEUES];
+    int queue_count;
+    bool sync2;
+};
+
+/* Bounds on what generate.c chooses; the command line sets them. */
+enum plan_shape {
+    SHAPE_ANY, /* one of the others, by the seed */
+    SHAPE_MIXED,
+    SHAPE_CHAIN, /* long dependencies through many queues */
+    SHAPE_BRAKE, /* much waits for a host signal that comes late */
+    SHAPE_BURST, /* threads that submit at the same instant, often looked at */
+    SHAPE_FENCE, /* small, many fences, idles and queries */
+    SHAPE_BINARY,
+    SHAPE_COUNT,
+};
+
+struct plan_limits {
+    int queues;
+    int threads;
+    int submits;
+    enum plan_shape shape;
+};
+
+struct plan_wait {
+    uint8_t semaphore;
+    bool transfer_stage; /* wait at TRANSFER only instead of ALL_COMMANDS */
+    int16_t source;      /* the event whose signal satisfies it, -1: the initial value does */
+    uint64_t value;      /* 0 for binary ones */
+};
+
+struct plan_signal {
+    uint8_t semaphore;
+    bool transfer_stage;
+    uint64_t value;
+};
+
+struct plan_batch {
+    int16_t event;
+    int16_t queue;
+    int16_t op; /* the call that submits it */
+    bool bind;  /* a VkBindSparseInfo */
+    bool bare;  /* its command buffers have no barrier: only semaphores order them */
+    int16_t first_cb;
+    int16_t cb_count;
+    int16_t wait_count;
+    int16_t signal_count;
+    struct plan_wait waits[PLAN_LINKS];
+    struct plan_signal signals[PLAN_LINKS];
+};
+
+typedef uint64_t plan_set[PLAN_WORDS]; /* of events */
+
+/*
+ * One event of E. 'strong' holds those whose signals Vulkan orders before this one's signals;
+ * 'live' those without which it may not finish on some machine (the order of a queue, say, for
+ * sparse binds too). Neither contains the event itself; both are closed.
+ */
+struct plan_event {
+    int16_t batch; /* -1: a host signal */
+    int16_t op;
+    uint8_t semaphore; /* host signal: which, to what, and the signal before it (or -1) */
+    int16_t previous;
+    uint64_t value;
+    int64_t key; /* place wanted in I */
+    plan_set strong;
+    plan_set live;
+    plan_set gates; /* whose calls must have returned before this one's is made */
+};
+
+enum plan_op_kind {
+    OP_SUBMIT, /* batches, maybe none; vkQueueSubmit, vkQueueSubmit2 */
+    OP_BIND,
+    OP_SIGNAL,
+    OP_WAIT_SEMAPHORES,
+    OP_COUNTER, /* vkGetSemaphoreCounterValue */
+    OP_WAIT_FENCES,
+    OP_FENCE_STATUS,
+    OP_RESET_FENCES,
+    OP_QUEUE_IDLE,
+    OP_DEVICE_IDLE,
+    OP_SETTLE, /* all other threads stand still: all that may finish must, nothing else may */
+    OP_YIELD,
+};
+
+/* What a host wait's result may be. */
+enum plan_timeout {
+    TIMEOUT_NONE,  /* 0: whatever is true */
+    TIMEOUT_SHORT, /* microseconds: whatever is true */
+    TIMEOUT_LONG,  /* hours: must succeed */
+    TIMEOUT_INFINITE,
+};
+
+struct plan_item {
+    int16_t index; /* a semaphore, or the use of a fence */
+    uint64_t value;
+};
+
+struct plan_op {
+    enum plan_op_kind kind;
+    int8_t thread;
+    int8_t api;                  /* 1: vkQueueSubmit, 2: vkQueueSubmit2 */
+    int16_t sequence;            /* within its thread */
+    int16_t after[PLAN_THREADS]; /* so many calls of each other thread must have returned */
+    int16_t queue;               /* -1: none */
+    int16_t use;                 /* fence use, -1: none */
+    int16_t event;               /* OP_SIGNAL */
+    int16_t settle;
+    int16_t batch_count;
+    int16_t batches[PLAN_GROUP];
+    enum plan_timeout timeout;
+    bool any;
+    int8_t designated; /* any: the item that can be relied on */
+    int8_t item_count;
+    struct plan_item items[PLAN_ITEMS];
+};
+
+/* A fence between two resets. */
+struct plan_use {
+    int16_t fence;
+    int16_t op;         /* that submits it */
+    int16_t reset_op;   /* that ends this use, -1: none */
+    int16_t last_batch; /* last one on the queue then, -1: none */
+};
+
+struct plan_semaphore {
+    bool timeline;
+    uint64_t initial;
+    int signal_count;
+    int16_t signals[PLAN_EVENTS]; /* events, in order of execution */
+    uint64_t values[PLAN_EVENTS];
+};
+
+struct plan_queue {
+    int machine_queue;
+    bool commands;
+    bool sparse;
+    int event_count;
+    int16_t events[PLAN_EVENTS];
+};
+
+struct plan_see {
+    int16_t cb;
+    bool must; /* else: must not */
+};
+
+struct plan_cb {
+    int16_t batch;
+    int16_t previous; /* before it on its queue among those that have barriers; -1: none */
+    int8_t see_count;
+    bool barrier2;
+    bool update; /* writes with vkCmdUpdateBuffer instead of vkCmdFillBuffer */
+    struct plan_see sees[PLAN_SEE];
+};
+
+struct plan {
+    uint64_t seed;
+    enum plan_shape shape;
+    bool poll_first; /* settle points look at memory before they call Vulkan */
+
+    int queue_count, semaphore_count, thread_count, fence_count;
+    int event_count, batch_count, cb_count, op_count, use_count, settle_count;
+    struct plan_queue queues[PLAN_QUEUES];
+    struct plan_semaphore semaphores[PLAN_SEMAPHORES];
+    struct plan_event events[PLAN_EVENTS];
+    struct plan_batch batches[PLAN_BATCHES];
+    struct plan_cb cbs[PLAN_CBS];
+    struct plan_op ops[PLAN_OPS];
+    struct plan_use uses[PLAN_USES];
+    plan_set settles[PLAN_SETTLES]; /* events that can finish then */
+    int thread_op_count[PLAN_THREADS];
+    int16_t thread_ops[PLAN_THREADS][PLAN_OPS];
+
+    /* The model: a square matrix of bits, row n = nodes that strongly happen before node n. */
+    int node_count;
+    int row_words;
+    uint64_t *rows;
+    size_t rows_capacity;
+};
+
+/* Nodes of the model's graph. A batch has three: its waits are satisfied, its commands have run,
+ * its signals have been given. */
+static inline int plan_node_start(int op)
+{
+    return 2 * op;
+}
+
+static inline int plan_node_end(int op)
+{
+    return 2 * op + 1;
+}
+
+static inline int plan_node_waits(const struct plan *plan, int batch)
+{
+    return 2 * plan->op_count + 3 * batch;
+}
+
+static inline int plan_node_commands(const struct plan *plan, int batch)
+{
+    return plan_node_waits(plan, batch) + 1;
+}
+
+static inline int plan_node_signals(const struct plan *plan, int batch)
+{
+    return plan_node_waits(plan, batch) + 2;
+}
+
+static inline int plan_node_use(const struct plan *plan, int use)
+{
+    return 2 * plan->op_count + 3 * plan->batch_count + use;
+}
+
+/* True when 'before' ends before 'after' begins, in every run. */
+static inline bool plan_before(const struct plan *plan, int before, int after)
+{
+    return plan->rows[(size_t)after * (size_t)plan->row_words + (size_t)before / 64] >>
+               (before % 64) &
+           1;
+}
+
+static inline bool plan_set_has(const plan_set set, int event)
+{
+    return set[event / 64] >> (event % 64) & 1;
+}
+
+static inline void plan_set_add(plan_set set, int event)
+{
+    set[event / 64] |= UINT64_C(1) << (event % 64);
+}
+
+static inline void plan_set_join(plan_set set, const plan_set other)
+{
+    for (int i = 0; i < PLAN_WORDS; i++)
+        set[i] |= other[i];
+}
+
+/* True when every event of 'set' is in 'other'. */
+static inline bool plan_set_within(const plan_set set, const plan_set other)
+{
+    for (int i = 0; i < PLAN_WORDS; i++) {
+        if (set[i] & ~other[i])
+            return false;
+    }
+    return true;
+}
+
+/* The first signal of a timeline semaphore that reaches value: its place in signals[], or -1 when
+ * the initial value does, or signal_count when none ever will. */
+static inline int plan_reach(const struct plan_semaphore *semaphore, uint64_t value)
+{
+    if (value <= semaphore->initial)
+        return -1;
+    int low = 0, high = semaphore->signal_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (semaphore->values[middle] >= value)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* generate.c: events, batches, semaphores, queues. The plan must have been zeroed once, and may
+ * be used again. */
+void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
+                   const struct plan_limits *limits, struct rng *rng);
+/* order.c: operations, threads, fences. */
+void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,
+                struct rng *rng);
+/* model.c: the graph; NULL when the plan is legal and ends, else what is wrong with it (a fault
+ * of this program, not of the device), in a buffer that lives until the next call. */
+const char *plan_model(struct plan *plan, struct rng *rng);
+/* dump.c: the plan as text; and one operation as one line, without a newline. */
+void plan_dump(const struct plan *plan, FILE *file);
+void plan_dump_op(const struct plan *plan, int op, FILE *file);
+const char *plan_shape_name(enum plan_shape shape);
+
+#endif

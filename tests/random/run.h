@@ -1,0 +1,93 @@
+/*
+ * The running of one plan on real threads and a real device, and the checks of what comes of it.
+ */
+#ifndef BELFRY_RANDOM_RUN_H
+#define BELFRY_RANDOM_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "../icd/icd_client.h"
+#include "bench.h"
+
+struct run;
+
+struct run_thread {
+    struct run *run;
+    int index;
+    pthread_t thread;
+    _Atomic int done; /* calls of the current plan that have returned */
+    _Atomic int op;   /* where it is, for the watchdog; -1: nowhere */
+    const char *_Atomic where;
+};
+
+/*
+ * Threads are started once and run many plans. Everything a worker reads is constant while a plan
+ * runs, but for the atomics.
+ */
+struct run {
+    struct bench *bench;
+    struct plan *plan;
+    struct belfry_icd_control icd; /* zeroed on other drivers */
+    bool layer;                    /* Belfry is between us and the driver */
+    /* Mesa up to 22.3 puts a timeline's new value in place after the fence of the same submission
+     * has been signalled: a counter may lag behind what a fence or an idle call has told. */
+    bool counters_lag;
+    bool verbose;
+    int watchdog_s;
+    uint32_t tag; /* marks of the current plan are tag + number */
+    VkCommandBuffer cbs[PLAN_CBS];
+    VkSemaphore semaphores[PLAN_SEMAPHORES];
+    VkFence fences[PLAN_FENCES];
+
+    struct run_thread threads[PLAN_THREADS];
+    pthread_mutex_t lock;
+    pthread_cond_t begin;    /* a plan has begun, or all is over */
+    pthread_cond_t end;      /* a thread has finished its part */
+    pthread_cond_t progress; /* some thread's 'done' has grown and somebody waits for that */
+    uint64_t plan_number;    /* locked */
+    int running;             /* locked: threads that have not finished */
+    bool over;               /* locked */
+    _Atomic int gated;       /* threads that sleep on 'progress' */
+    _Atomic uint64_t moves;  /* grows whenever anything moves */
+};
+
+/* run_init: starts the threads. Returns false when that fails. */
+bool run_init(struct run *run, struct bench *bench);
+void run_finish(struct run *run);
+
+/*
+ * Runs a plan and checks everything. Returns true when the machine kept its word; else it prints
+ * what was wrong and ends the process with exit code 1: threads of a program that hangs can't be
+ * stopped in any other way.
+ */
+bool run_plan(struct run *run, struct plan *plan);
+
+/* Prints the violation, the seed and the plan, and exits with 1. Any thread; only the first one
+ * gets to print. 'op' is the call at fault, -1 for none. */
+_Noreturn void run_fail(struct run *run, int op, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* check.c: what may be said of effects and results. */
+
+/* Every command buffer that ended before the node has left its mark. */
+void check_done(struct run *run, int op, int node);
+/* No command buffer that can begin only after the call has, has left a mark. */
+void check_not_started(struct run *run, int op);
+/* A mark has been left by that batch's last command buffer and all others. */
+bool check_batch_ran(const struct run *run, int batch);
+/* What each command buffer saw, once all have ended. */
+void check_effects(struct run *run);
+/* A semaphore's counter as read within the call; fails if it can't be. */
+void check_counter(struct run *run, int op, int semaphore, uint64_t value);
+/* A host wait's result. */
+void check_wait_result(struct run *run, int op, VkResult result);
+/* Counters of the test driver over the plan. */
+void check_driver(struct run *run);
+/* True when the item's condition was true before the call began; may not come true before it has
+ * ended. */
+bool check_item_known(const struct run *run, int op, int item);
+bool check_item_impossible(const struct run *run, int op, int item);
+
+#endif
