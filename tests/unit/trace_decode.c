@@ -1,0 +1,507 @@
+#include "trace_decode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --- Wire format ------------------------------------------------------------------------------*/
+
+struct reader {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+struct field {
+    uint32_t number;
+    uint32_t type;
+    uint64_t value; /* varint, fixed64 */
+    struct reader body;
+};
+
+static bool varint_read(struct reader *r, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        if (r->at == r->end)
+            return false;
+        uint8_t byte = *r->at++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* False at the end, or where a field is cut short: then the reader stands before it. */
+static bool field_read(struct reader *r, struct field *field)
+{
+    struct reader start = *r;
+    uint64_t tag;
+    if (!varint_read(r, &tag))
+        goto cut;
+    field->number = (uint32_t)(tag >> 3);
+    field->type = tag & 7;
+    assert_int_not_equal(field->number, 0);
+    switch (field->type) {
+    case 0:
+        if (!varint_read(r, &field->value))
+            goto cut;
+        return true;
+    case 1:
+        if (r->end - r->at < 8)
+            goto cut;
+        field->value = 0;
+        for (int i = 0; i < 8; i++)
+            field->value |= (uint64_t)*r->at++ << (8 * i);
+        return true;
+    case 2: {
+        uint64_t size;
+        if (!varint_read(r, &size) || size > (uint64_t)(r->end - r->at))
+            goto cut;
+        field->body = (struct reader){r->at, r->at + size};
+        r->at += size;
+        return true;
+    }
+    default:
+        fail_msg("wire type %u", field->type);
+    }
+cut:
+    *r = start;
+    return false;
+}
+
+static struct text text_of(const struct field *field)
+{
+    assert_int_equal(field->type, 2);
+    return (struct text){(const char *)field->body.at, (size_t)(field->body.end - field->body.at)};
+}
+
+/* --- Messages ---------------------------------------------------------------------------------*/
+
+static void unexpected(const char *message, const struct field *field)
+{
+    fail_msg("%s has a field %u of type %u", message, field->number, field->type);
+}
+
+static void clocks_read(struct reader body, struct decoded_packet *p)
+{
+    struct field f, c;
+    while (field_read(&body, &f)) {
+        if (f.number == 2) {
+            p->primary_clock = f.value;
+            continue;
+        }
+        if (f.number != 1)
+            unexpected("ClockSnapshot", &f);
+        uint64_t id = 0;
+        uint64_t time = 0;
+        while (field_read(&f.body, &c)) {
+            if (c.number == 1)
+                id = c.value;
+            else if (c.number == 2)
+                time = c.value;
+            else
+                unexpected("Clock", &c);
+        }
+        assert_in_range(id, 1, 15);
+        p->clocks[id] = time;
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static void process_read(struct reader body, struct decoded_packet *p)
+{
+    struct field f;
+    p->process = true;
+    while (field_read(&body, &f)) {
+        if (f.number == 1)
+            p->pid = (int64_t)f.value;
+        else if (f.number == 6)
+            p->process_name = text_of(&f);
+        else
+            unexpected("ProcessDescriptor", &f);
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static void track_read(struct reader body, struct decoded_packet *p)
+{
+    struct field f;
+    while (field_read(&body, &f)) {
+        switch (f.number) {
+        case 1:
+            p->uuid = f.value;
+            break;
+        case 2:
+            p->name = text_of(&f);
+            break;
+        case 3:
+            process_read(f.body, p);
+            break;
+        case 5:
+            p->parent = f.value;
+            break;
+        case 8:
+            p->counter = true;
+            break;
+        case 11:
+            p->ordering = f.value;
+            break;
+        case 12:
+            p->rank = (int64_t)f.value;
+            break;
+        default:
+            unexpected("TrackDescriptor", &f);
+        }
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static void annotation_read(struct reader body, struct decoded_annotation *a)
+{
+    struct field f;
+    while (field_read(&body, &f)) {
+        switch (f.number) {
+        case 10:
+            a->name = text_of(&f);
+            break;
+        case 6:
+            a->text = text_of(&f);
+            a->is_text = true;
+            break;
+        case 7:
+            a->is_pointer = true;
+            a->number = f.value;
+            break;
+        case 3:
+            a->number = f.value;
+            break;
+        default:
+            unexpected("DebugAnnotation", &f);
+        }
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static void event_read(struct reader body, struct decoded_packet *p)
+{
+    struct field f;
+    while (field_read(&body, &f)) {
+        switch (f.number) {
+        case 4:
+            assert_true(p->annotation_count < 4);
+            annotation_read(f.body, &p->annotations[p->annotation_count++]);
+            break;
+        case 9:
+            p->type = f.value;
+            break;
+        case 11:
+            p->uuid = f.value;
+            break;
+        case 22:
+            assert_true(decoded_is(text_of(&f), "belfry"));
+            break;
+        case 23:
+            p->name = text_of(&f);
+            break;
+        case 30:
+            p->value = (int64_t)f.value;
+            break;
+        case 47:
+            assert_int_equal(f.type, 1);
+            assert_true(p->flow_count < DECODED_FLOWS);
+            p->flows[p->flow_count++] = f.value;
+            break;
+        case 48:
+            assert_int_equal(f.type, 1);
+            assert_true(p->terminating_count < DECODED_FLOWS);
+            p->terminating[p->terminating_count++] = f.value;
+            break;
+        default:
+            unexpected("TrackEvent", &f);
+        }
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static void packet_read(struct reader body, struct decoded_packet *p)
+{
+    struct field f;
+    while (field_read(&body, &f)) {
+        switch (f.number) {
+        case 6:
+            p->kind = DECODED_CLOCKS;
+            clocks_read(f.body, p);
+            break;
+        case 8:
+            p->time = f.value;
+            break;
+        case 10:
+            p->sequence = f.value;
+            break;
+        case 11:
+            p->kind = DECODED_EVENT;
+            event_read(f.body, p);
+            break;
+        case 13:
+            p->flags = f.value;
+            break;
+        case 42:
+            assert_int_equal(f.value, 1);
+            break;
+        case 58:
+            p->clock = f.value;
+            break;
+        case 60:
+            p->kind = DECODED_TRACK;
+            track_read(f.body, p);
+            break;
+        case 87:
+            p->first_on_sequence = f.value;
+            break;
+        default:
+            unexpected("TracePacket", &f);
+        }
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+/* --- Interface --------------------------------------------------------------------------------*/
+
+struct decoded decode_bytes(const uint8_t *bytes, size_t size)
+{
+    struct decoded d = {0};
+    struct reader r = {bytes, bytes + size};
+    struct field f;
+    size_t capacity = 0;
+    while (field_read(&r, &f)) {
+        assert_int_equal(f.number, 1);
+        assert_int_equal(f.type, 2);
+        if (d.count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            d.packets = realloc(d.packets, capacity * sizeof(*d.packets));
+            assert_non_null(d.packets);
+        }
+        memset(&d.packets[d.count], 0, sizeof(*d.packets));
+        packet_read(f.body, &d.packets[d.count++]);
+    }
+    d.whole = (size_t)(r.at - bytes);
+    return d;
+}
+
+struct decoded decode_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("can't open %s", path);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *bytes = malloc(size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, size, file), size);
+    fclose(file);
+    struct decoded d = decode_bytes(bytes, size);
+    d.bytes = bytes;
+    d.size = size;
+    return d;
+}
+
+void decoded_free(struct decoded *d)
+{
+    free(d->bytes);
+    free(d->packets);
+    *d = (struct decoded){0};
+}
+
+bool decoded_is(struct text text, const char *expected)
+{
+    return text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0;
+}
+
+bool decoded_starts_with(struct text text, const char *expected)
+{
+    return text.size >= strlen(expected) && memcmp(text.data, expected, strlen(expected)) == 0;
+}
+
+const struct decoded_packet *decoded_track(const struct decoded *d, uint64_t uuid)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->packets[i].kind == DECODED_TRACK && d->packets[i].uuid == uuid)
+            return &d->packets[i];
+    return NULL;
+}
+
+const struct decoded_annotation *decoded_annotation(const struct decoded_packet *event,
+                                                    const char *name)
+{
+    for (uint32_t i = 0; i < event->annotation_count; i++)
+        if (decoded_is(event->annotations[i].name, name))
+            return &event->annotations[i];
+    return NULL;
+}
+
+static const struct decoded_packet *event_with(const struct decoded *d, uint64_t flow, bool target)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        const struct decoded_packet *p = &d->packets[i];
+        uint32_t count = target ? p->terminating_count : p->flow_count;
+        for (uint32_t f = 0; f < count; f++)
+            if ((target ? p->terminating[f] : p->flows[f]) == flow)
+                return p;
+    }
+    return NULL;
+}
+
+const struct decoded_packet *decoded_flow_source(const struct decoded *d, uint64_t flow)
+{
+    return event_with(d, flow, false);
+}
+
+const struct decoded_packet *decoded_flow_target(const struct decoded *d, uint64_t flow)
+{
+    return event_with(d, flow, true);
+}
+
+/* --- What must hold for any trace --------------------------------------------------------------*/
+
+struct open_track {
+    const struct decoded_packet *descriptor;
+    int depth;
+    int64_t held; /* nothing below zero */
+};
+
+struct arrow {
+    uint64_t flow;
+    uint64_t time;
+    size_t position; /* in the order of time */
+    bool target;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct decoded_packet *const *x = a;
+    const struct decoded_packet *const *y = b;
+    if ((*x)->time != (*y)->time)
+        return (*x)->time < (*y)->time ? -1 : 1;
+    return *x < *y ? -1 : 1;
+}
+
+static int by_flow(const void *a, const void *b)
+{
+    const struct arrow *x = a;
+    const struct arrow *y = b;
+    if (x->flow != y->flow)
+        return x->flow < y->flow ? -1 : 1;
+    return (int)x->target - (int)y->target;
+}
+
+static struct open_track *open_track(struct open_track *tracks, size_t count, uint64_t uuid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tracks[i].descriptor->uuid == uuid)
+            return &tracks[i];
+    return NULL;
+}
+
+/* In the order of the file: sequences, descriptors before use, times that never fall. */
+static size_t check_order(const struct decoded *d, struct open_track *tracks)
+{
+    size_t track_count = 0;
+    bool announced[8] = {false};
+    uint64_t last = 0;
+    assert_int_equal(d->packets[0].kind, DECODED_CLOCKS);
+    assert_true(d->packets[0].clocks[3] && d->packets[0].clocks[6]);
+    assert_int_equal(d->packets[0].primary_clock, 3);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct decoded_packet *p = &d->packets[i];
+        assert_in_range(p->sequence, 1, 7);
+        if (p->first_on_sequence) {
+            assert_false(announced[p->sequence]);
+            assert_int_equal(p->flags, 1);
+            announced[p->sequence] = true;
+        }
+        assert_true(announced[p->sequence]);
+        if (p->kind == DECODED_TRACK) {
+            assert_int_not_equal(p->uuid, 0);
+            struct open_track *known = open_track(tracks, track_count, p->uuid);
+            if (known) { /* renamed */
+                assert_int_equal(known->descriptor->parent, p->parent);
+                continue;
+            }
+            assert_true(p->process == (p->parent == 0));
+            assert_true(p->process || open_track(tracks, track_count, p->parent));
+            tracks[track_count++] = (struct open_track){.descriptor = p};
+        }
+        if (p->kind != DECODED_EVENT)
+            continue;
+        assert_int_equal(p->clock, 3);
+        struct open_track *track = open_track(tracks, track_count, p->uuid);
+        assert_non_null(track);
+        assert_true(track->descriptor->counter == (p->type == DECODED_COUNTER));
+        if (p->sequence == 1) {
+            assert_true(p->time >= last);
+            last = p->time;
+        }
+        if (p->type == DECODED_COUNTER)
+            assert_true(p->value >= 0);
+    }
+    return track_count;
+}
+
+size_t decoded_check(const struct decoded *d)
+{
+    assert_true(d->count > 0);
+    struct open_track *tracks = calloc(d->count, sizeof(*tracks));
+    const struct decoded_packet **events = calloc(d->count, sizeof(const struct decoded_packet *));
+    size_t ends = 1;
+    for (size_t i = 0; i < d->count; i++)
+        ends += d->packets[i].flow_count + d->packets[i].terminating_count;
+    struct arrow *arrows = calloc(ends, sizeof(*arrows));
+    assert_true(tracks && events && arrows);
+    size_t track_count = check_order(d, tracks);
+
+    size_t event_count = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->packets[i].kind == DECODED_EVENT)
+            events[event_count++] = &d->packets[i];
+    qsort(events, event_count, sizeof(events[0]), by_time);
+
+    size_t arrow_count = 0;
+    for (size_t i = 0; i < event_count; i++) {
+        const struct decoded_packet *p = events[i];
+        struct open_track *track = open_track(tracks, track_count, p->uuid);
+        if (p->type == DECODED_BEGIN)
+            track->depth++;
+        if (p->type == DECODED_END)
+            assert_true(--track->depth >= 0);
+        if (p->type == DECODED_BEGIN && decoded_is(track->descriptor->name, "hardware queue"))
+            assert_int_equal(track->depth, 1); /* lanes never overlap */
+        for (uint32_t f = 0; f < p->flow_count; f++)
+            arrows[arrow_count++] = (struct arrow){p->flows[f], p->time, i, false};
+        for (uint32_t f = 0; f < p->terminating_count; f++)
+            arrows[arrow_count++] = (struct arrow){p->terminating[f], p->time, i, true};
+    }
+
+    qsort(arrows, arrow_count, sizeof(*arrows), by_flow);
+    size_t arrived = 0;
+    for (size_t i = 0; i < arrow_count; i++) {
+        if (!arrows[i].target) /* may lead nowhere: nobody waited */
+            continue;
+        arrived++;
+        assert_true(i > 0);
+        assert_int_equal(arrows[i - 1].flow, arrows[i].flow);
+        assert_false(arrows[i - 1].target);
+        assert_true(arrows[i - 1].position < arrows[i].position);
+        if (i > 1)
+            assert_true(arrows[i - 2].flow != arrows[i].flow);
+    }
+    free(tracks);
+    free(events);
+    free(arrows);
+    return arrived;
+}

@@ -1,0 +1,289 @@
+/* The file: new each time, written as it happens, given up without stopping the program. */
+#include "trace_helper.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* What 'act' says on stderr. */
+static char *stderr_of(void (*act)(const char *folder), const char *folder)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "stderr"));
+    fflush(stderr);
+    int saved = dup(STDERR_FILENO);
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(saved >= 0 && file >= 0);
+    dup2(file, STDERR_FILENO);
+    act(folder);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    char *text = calloc(1, 4096);
+    assert_non_null(text);
+    assert_true(pread(file, text, 4095, 0) >= 0);
+    close(file);
+    unlink(path);
+    return text;
+}
+
+static unsigned lines(const char *text)
+{
+    unsigned n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void packets(struct bf_trace *trace, int count)
+{
+    uint32_t engine = bf_trace_add_engine(trace, "engine");
+    uint32_t queue = bf_trace_add_queue(trace, engine, "queue");
+    for (int i = 0; i < count; i++) {
+        struct bf_trace_packet p = queued(trace, queue);
+        handed_over(trace, &p, NOTHING, NOTHING);
+        bf_trace_packet_executed(trace, &p, p.handed_over_ns, p.handed_over_ns + 1);
+    }
+}
+
+static void check_and_remove(const char *path)
+{
+    struct decoded d = decode_file(path);
+    assert_int_equal(d.whole, d.size);
+    decoded_check(&d);
+    decoded_free(&d);
+    unlink(path);
+}
+
+static void write_names(const char *folder)
+{
+    static const char *const names[][3] = {
+        {"trace.pftrace", "trace-1.pftrace", "trace-2.pftrace"},
+        {"bare", "bare-1", "bare-2"},
+        {".hidden", ".hidden-1", ".hidden-2"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (int n = 0; n < 3; n++) {
+            struct bf_trace *trace = trace_open(in_folder(folder, names[i][0]));
+            assert_string_equal(bf_trace_path(trace), in_folder(folder, names[i][n]));
+            packets(trace, n + 1);
+            bf_trace_destroy(trace);
+        }
+        for (int n = 0; n < 3; n++)
+            check_and_remove(in_folder(folder, names[i][n]));
+    }
+}
+
+static void never_overwrites(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    FILE *precious = fopen(in_folder(folder, "a.pftrace"), "w");
+    fputs("precious", precious);
+    fclose(precious);
+    assert_int_equal(symlink("nowhere", in_folder(folder, "a-1.pftrace")), 0);
+    struct bf_trace *trace = trace_open(in_folder(folder, "a.pftrace"));
+    assert_string_equal(bf_trace_path(trace), in_folder(folder, "a-2.pftrace"));
+    bf_trace_destroy(trace);
+    char text[16] = "";
+    precious = fopen(in_folder(folder, "a.pftrace"), "r");
+    assert_non_null(fgets(text, sizeof(text), precious));
+    fclose(precious);
+    assert_string_equal(text, "precious");
+    unlink(in_folder(folder, "a.pftrace"));
+    unlink(in_folder(folder, "a-1.pftrace"));
+    check_and_remove(in_folder(folder, "a-2.pftrace"));
+
+    char *said = stderr_of(write_names, folder);
+    assert_string_equal(said, "");
+    free(said);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void create_in_vain(const char *folder)
+{
+    const struct bf_trace_info info = {.path = in_folder(folder, "missing/trace.pftrace"),
+                                       .program = "synthetic",
+                                       .device = "",
+                                       .driver = ""};
+    struct bf_trace *trace;
+    assert_int_equal(bf_trace_create(&info, &trace), VK_ERROR_INITIALIZATION_FAILED);
+    assert_null(trace);
+}
+
+static void says_why_there_is_no_file(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    char *said = stderr_of(create_in_vain, folder);
+    assert_int_equal(lines(said), 1);
+    assert_non_null(strstr(said, in_folder(folder, "missing/trace.pftrace")));
+    assert_non_null(strstr(said, "No such file or directory"));
+    free(said);
+    rmdir(folder);
+}
+
+static void write_to_full_disk(const char *folder)
+{
+    (void)folder;
+    struct bf_trace *trace = trace_open("/dev/full");
+    packets(trace, 2000);
+    bf_trace_flush(trace);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bf_trace_print_summary(trace, out);
+    fclose(out);
+    assert_non_null(strstr(text, "2000 submissions"));
+    assert_non_null(strstr(text, "No space left on device"));
+    free(text);
+    bf_trace_destroy(trace);
+}
+
+static void full_disk(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    char folder[64];
+    folder_make(folder);
+    char *said = stderr_of(write_to_full_disk, folder);
+    assert_int_equal(lines(said), 1);
+    assert_non_null(strstr(said, "/dev/full"));
+    assert_non_null(strstr(said, "No space left on device"));
+    free(said);
+    rmdir(folder);
+}
+
+/* A disk that fills up in the middle of a packet: the file ends with the packet before. */
+static void fill_up(const char *folder)
+{
+    struct rlimit old, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = old;
+    limit.rlim_cur = 100 * 1000 + 7;
+    signal(SIGXFSZ, SIG_IGN);
+    struct bf_trace *trace = trace_open(in_folder(folder, "filled"));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    packets(trace, 2000);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    bf_trace_destroy(trace);
+}
+
+static void fills_up(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    char *said = stderr_of(fill_up, folder);
+    assert_int_equal(lines(said), 1);
+    assert_non_null(strstr(said, "File too large"));
+    struct decoded d = decode_file(in_folder(folder, "filled"));
+    assert_int_equal(d.whole, d.size);
+    assert_in_range(d.size, 99 * 1000, 100 * 1000 + 7);
+    decoded_check(&d);
+    decoded_free(&d);
+    free(said);
+    unlink(in_folder(folder, "filled"));
+    rmdir(folder);
+}
+
+/* How many packets a file holds now, while it is still being written. */
+static size_t on_disk(const char *path)
+{
+    struct decoded d = decode_file(path);
+    assert_int_equal(d.whole, d.size);
+    size_t count = d.count;
+    decoded_free(&d);
+    return count;
+}
+
+static void written_as_it_happens(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run"));
+    struct bf_trace *trace = trace_open(path);
+    size_t before = on_disk(path);
+    assert_true(before >= 3); /* clocks and process */
+    uint32_t engine = bf_trace_add_engine(trace, "engine");
+    uint32_t queue = bf_trace_add_queue(trace, engine, "queue");
+    struct bf_trace_packet p = queued(trace, queue);
+    bf_trace_packet_held(trace, &p, SYNC(1, 1));
+    size_t after = on_disk(path);
+    assert_true(after > before);
+    struct bf_trace_packet present;
+    bf_trace_packet_queued(trace, &present, queue, BF_TRACE_PRESENT, 0);
+    handed_over(trace, &present, NOTHING, NOTHING);
+    assert_true(on_disk(path) > after);
+    after = on_disk(path);
+    bf_trace_host_signal(trace, SYNC(1, 1));
+    bf_trace_flush(trace);
+    assert_true(on_disk(path) > after);
+    /* More than the buffer holds. */
+    after = on_disk(path);
+    packets(trace, 1000);
+    assert_true(on_disk(path) > after + 1000);
+    bf_trace_destroy(trace);
+    check_and_remove(path);
+    rmdir(folder);
+}
+
+static void loads_after_a_crash(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run"));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bf_trace *trace = trace_open(path);
+        packets(trace, 5000);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_true(on_disk(path) > 1000);
+    check_and_remove(path);
+    rmdir(folder);
+}
+
+static void summary_without_a_file(void **state)
+{
+    (void)state;
+    struct bf_trace *trace = trace_open(NULL);
+    assert_null(bf_trace_path(trace));
+    packets(trace, 10);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bf_trace_print_summary(trace, out);
+    fclose(out);
+    assert_non_null(strstr(text, "10 submissions"));
+    assert_null(strstr(text, "timeline"));
+    free(text);
+    bf_trace_destroy(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_overwrites),
+        cmocka_unit_test(says_why_there_is_no_file),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(fills_up),
+        cmocka_unit_test(written_as_it_happens),
+        cmocka_unit_test(loads_after_a_crash),
+        cmocka_unit_test(summary_without_a_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* Many threads on one trace: what must hold for any trace holds for theirs. */
+#include "trace_helper.h"
+
+#include <pthread.h>
+
+#define THREADS 4
+#define PACKETS 300
+
+struct worker {
+    struct bf_trace *trace;
+    const uint32_t *queues;
+    uint64_t number;
+};
+
+static void *work(void *argument)
+{
+    struct worker *w = argument;
+    char name[32];
+    for (uint64_t i = 0; i < PACKETS; i++) {
+        uint32_t queue = w->queues[(w->number + i) % 3];
+        struct bf_trace_packet p = queued(w->trace, queue);
+        p.timed = i % 5 != 0;
+        if (i % 4 == 1)
+            bf_trace_packet_held(w->trace, &p, SYNC(1 + i % 7, i));
+        if (i % 16 == 3) {
+            bf_trace_packet_dropped(w->trace, &p);
+            continue;
+        }
+        struct bf_trace_sync waits[2] = {SYNC(1 + w->number, i), SYNC(1 + (i + 1) % THREADS, i)};
+        handed_over(w->trace, &p, waits[i % 2], SYNC(1 + w->number, i + 1));
+        if (p.timed)
+            bf_trace_packet_executed(w->trace, &p, p.handed_over_ns, p.handed_over_ns + i);
+        if (i % 50 == 7) {
+            snprintf(name, sizeof(name), "name %u", (unsigned)i);
+            bf_trace_name_semaphore(w->trace, 1 + i % 7, i % 100 == 7 ? name : NULL);
+            bf_trace_name_queue(w->trace, queue, name);
+            bf_trace_host_signal(w->trace, SYNC(50 + w->number, i));
+        }
+        if (i % 150 == 149) {
+            FILE *out = fopen("/dev/null", "w");
+            bf_trace_print_summary(w->trace, out);
+            fclose(out);
+            bf_trace_flush(w->trace);
+        }
+    }
+    return NULL;
+}
+
+static void all_at_once(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    struct bf_trace *trace = trace_open(in_folder(folder, "run"));
+    uint32_t engines[2] = {bf_trace_add_engine(trace, "a"), bf_trace_add_engine(trace, "b")};
+    const uint32_t queues[3] = {bf_trace_add_queue(trace, engines[0], "q"),
+                                bf_trace_add_queue(trace, engines[0], "r"),
+                                bf_trace_add_queue(trace, engines[1], "s")};
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    for (uint64_t i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){trace, queues, i};
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    struct decoded d = trace_close(trace, folder, NULL);
+    size_t slices = 0;
+    size_t ends = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        slices += d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_BEGIN;
+        ends += d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_END;
+    }
+    assert_true(slices > THREADS * PACKETS);
+    assert_int_equal(slices, ends);
+    decoded_free(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_at_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

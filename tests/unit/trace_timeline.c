@@ -1,0 +1,423 @@
+/* What a synthetic scheduler did, found again in the timeline. */
+#include "trace_helper.h"
+
+struct run {
+    char folder[64];
+    struct bf_trace *trace;
+    uint32_t engines[2];
+    uint32_t queues[3]; /* two on the first engine, one on the second */
+};
+
+static struct run run_begin(void)
+{
+    struct run r;
+    folder_make(r.folder);
+    r.trace = trace_open(in_folder(r.folder, "run.pftrace"));
+    r.engines[0] = bf_trace_add_engine(r.trace, "graphics 0");
+    r.engines[1] = bf_trace_add_engine(r.trace, "copy 0");
+    r.queues[0] = bf_trace_add_queue(r.trace, r.engines[0], "direct");
+    r.queues[1] = bf_trace_add_queue(r.trace, r.engines[0], "compute");
+    r.queues[2] = bf_trace_add_queue(r.trace, r.engines[1], "copy");
+    return r;
+}
+
+static struct decoded run_end(struct run *r, size_t *arrows)
+{
+    return trace_close(r->trace, r->folder, arrows);
+}
+
+static void tracks_and_slices(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    bf_trace_name_semaphore(r.trace, 0x50, "frame");
+    struct bf_trace_packet late = queued(r.trace, r.queues[1]);
+    bf_trace_packet_held(r.trace, &late, SYNC(0x50, 17));
+    bf_trace_packet_held(r.trace, &late, SYNC(0x50, 17)); /* the same: nothing new */
+    bf_trace_packet_held(r.trace, &late, SYNC(0x60, 2));
+    struct bf_trace_packet first = queued(r.trace, r.queues[0]);
+    handed_over(r.trace, &first, NOTHING, SYNC(0x50, 17));
+    handed_over(r.trace, &late, SYNC(0x50, 17), NOTHING);
+    assert_true(first.queued_ns <= first.handed_over_ns);
+    bf_trace_packet_executed(r.trace, &first, first.handed_over_ns + 10,
+                             first.handed_over_ns + 500);
+    bf_trace_packet_executed(r.trace, &late, first.handed_over_ns + 510,
+                             first.handed_over_ns + 900);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+
+    const struct decoded_packet *process = &d.packets[2];
+    assert_true(process->process);
+    assert_true(decoded_is(process->process_name, "synthetic"));
+    assert_int_equal(process->pid, getpid());
+    const struct decoded_packet *begin = event_named(&d, "execute 1", DECODED_BEGIN, 0);
+    assert_true(lies_on(&d, begin, "software queue", "compute", "graphics 0"));
+    assert_int_equal(begin->time, late.queued_ns);
+    const struct decoded_annotation *a = decoded_annotation(begin, "command buffers");
+    assert_int_equal(a->number, 2);
+
+    const struct decoded_packet *held = event_named(&d, "held", DECODED_BEGIN, 0);
+    assert_int_equal(held->uuid, begin->uuid);
+    assert_int_equal(held->time, late.held_since_ns);
+    a = decoded_annotation(held, "semaphore");
+    assert_true(a->is_text && decoded_is(a->text, "frame"));
+    assert_int_equal(decoded_annotation(held, "value")->number, 17);
+    const struct decoded_packet *other = event_named(&d, "held", DECODED_BEGIN, 1);
+    assert_int_equal(other->time, late.obstacle_since_ns);
+    assert_int_equal(end_of(&d, held)->time, other->time);
+    a = decoded_annotation(other, "semaphore");
+    assert_true(a->is_pointer);
+    assert_int_equal(a->number, 0x60);
+    assert_null(event_named(&d, "held", DECODED_BEGIN, 2));
+    assert_int_equal(end_of(&d, other)->time, late.handed_over_ns);
+    assert_int_equal(end_of(&d, end_of(&d, other))->time, late.handed_over_ns);
+
+    const struct decoded_packet *run = hardware_slice(&d, 1);
+    assert_true(lies_on(&d, run, "hardware queue", "compute", "graphics 0"));
+    assert_int_equal(run->time, first.handed_over_ns + 510);
+    assert_int_equal(end_of(&d, run)->time, first.handed_over_ns + 900);
+    assert_int_equal(arrows, 1);
+    assert_int_equal(run->terminating_count, 1);
+    assert_ptr_equal(decoded_flow_source(&d, run->terminating[0]), hardware_slice(&d, 2));
+    decoded_free(&d);
+}
+
+static void counters(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet a = queued(r.trace, r.queues[0]);
+    struct bf_trace_packet b = queued(r.trace, r.queues[1]);
+    bf_trace_packet_held(r.trace, &a, SYNC(1, 1));
+    bf_trace_packet_held(r.trace, &b, SYNC(1, 1));
+    handed_over(r.trace, &a, NOTHING, NOTHING);
+    handed_over(r.trace, &b, NOTHING, NOTHING);
+    bf_trace_packet_executed(r.trace, &a, 0, 0);
+    bf_trace_packet_executed(r.trace, &b, 100, 200);
+    struct decoded d = run_end(&r, NULL);
+    int64_t held[8], flying[8];
+    size_t held_count = 0, flying_count = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.packets[i].kind != DECODED_EVENT || d.packets[i].type != DECODED_COUNTER)
+            continue;
+        const struct decoded_packet *t = decoded_track(&d, d.packets[i].uuid);
+        assert_true(decoded_is(decoded_track(&d, t->parent)->name, "graphics 0"));
+        if (decoded_is(t->name, "packets held"))
+            held[held_count++] = d.packets[i].value;
+        else
+            flying[flying_count++] = d.packets[i].value;
+    }
+    assert_int_equal(held_count, 4);
+    assert_int_equal(flying_count, 4);
+    const int64_t expected[] = {1, 2, 1, 0};
+    assert_memory_equal(held, expected, sizeof(expected));
+    assert_memory_equal(flying, expected, sizeof(expected));
+    decoded_free(&d);
+}
+
+/* A second wait for a signal has an arrow of its own, whenever it comes. */
+static void arrows_to_several_waits(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet source = queued(r.trace, r.queues[0]);
+    handed_over(r.trace, &source, NOTHING, SYNC(1, 5));
+    struct bf_trace_packet early[2], late[2];
+    for (int i = 0; i < 2; i++) {
+        early[i] = queued(r.trace, r.queues[1]);
+        handed_over(r.trace, &early[i], SYNC(1, 4), NOTHING);
+    }
+    uint64_t t = source.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &source, t, t + 100);
+    for (int i = 0; i < 2; i++) {
+        late[i] = queued(r.trace, r.queues[2]);
+        handed_over(r.trace, &late[i], SYNC(1, 5), NOTHING);
+    }
+    for (int i = 0; i < 2; i++) {
+        bf_trace_packet_executed(r.trace, &early[i], t + 100 + 100 * i, t + 200 + 100 * i);
+        bf_trace_packet_executed(r.trace, &late[i], t + 100 + 100 * i, t + 200 + 100 * i);
+    }
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 4);
+    const struct decoded_packet *slice = hardware_slice(&d, source.id);
+    for (int i = 0; i < 2; i++) {
+        const struct decoded_packet *to = hardware_slice(&d, early[i].id);
+        assert_ptr_equal(decoded_flow_source(&d, to->terminating[0]), slice);
+        to = hardware_slice(&d, late[i].id);
+        const struct decoded_packet *from = decoded_flow_source(&d, to->terminating[0]);
+        assert_true(decoded_is(from->name, "signal"));
+        assert_int_equal(from->uuid, slice->uuid);
+        assert_int_equal(from->time, t + 99); /* inside the slice */
+    }
+    decoded_free(&d);
+}
+
+/* What isn't timed is drawn at its hand-over, and its arrows begin and end there. */
+static void arrows_without_times(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet source = queued(r.trace, r.queues[0]);
+    source.timed = false;
+    handed_over(r.trace, &source, NOTHING, SYNC(1, 1));
+    struct bf_trace_packet timed = queued(r.trace, r.queues[1]);
+    handed_over(r.trace, &timed, SYNC(1, 1), SYNC(2, 1));
+    struct bf_trace_packet present;
+    bf_trace_packet_queued(r.trace, &present, r.queues[0], BF_TRACE_PRESENT, 0);
+    handed_over(r.trace, &present, SYNC(2, 1), NOTHING);
+    uint64_t t = present.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &timed, t + 50, t + 70);
+    struct bf_trace_packet again;
+    bf_trace_packet_queued(r.trace, &again, r.queues[0], BF_TRACE_PRESENT, 0);
+    handed_over(r.trace, &again, SYNC(1, 1), NOTHING);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+
+    assert_int_equal(arrows, 3);
+    const struct decoded_packet *mark = event_named(&d, "execute 1", DECODED_INSTANT, 0);
+    assert_int_equal(mark->time, source.handed_over_ns);
+    assert_true(lies_on(&d, mark, "hardware queue", "direct", "graphics 0"));
+    const struct decoded_packet *slice = hardware_slice(&d, timed.id);
+    assert_ptr_equal(decoded_flow_source(&d, slice->terminating[0]), mark);
+    /* The present was drawn before its source had run: the arrow shows when it could go. */
+    assert_int_equal(event_named(&d, "present 3", DECODED_INSTANT, 0)->terminating_count, 0);
+    const struct decoded_packet *unblocked =
+        event_named(&d, "unblocked: packet 3", DECODED_INSTANT, 0);
+    assert_int_equal(unblocked->time, t + 70);
+    assert_ptr_equal(decoded_flow_source(&d, unblocked->terminating[0]), slice);
+    assert_true(lies_on(&d, unblocked, "hardware queue", "direct", "graphics 0"));
+    assert_null(event_named(&d, "present 3", DECODED_BEGIN, 0));
+    mark = event_named(&d, "present 4", DECODED_INSTANT, 0);
+    assert_int_equal(mark->terminating_count, 1);
+    decoded_free(&d);
+}
+
+static void arrows_from_the_host(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    bf_trace_name_semaphore(r.trace, 9, "start");
+    struct bf_trace_packet a = queued(r.trace, r.queues[0]);
+    struct bf_trace_packet b = queued(r.trace, r.queues[2]);
+    bf_trace_host_signal(r.trace, SYNC(9, 3));
+    handed_over(r.trace, &a, SYNC(9, 2), NOTHING);
+    handed_over(r.trace, &b, SYNC(9, 3), NOTHING);
+    bf_trace_packet_executed(r.trace, &a, a.handed_over_ns, a.handed_over_ns + 1);
+    bf_trace_packet_executed(r.trace, &b, b.handed_over_ns, b.handed_over_ns + 1);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 2);
+    const struct decoded_packet *host = event_named(&d, "host signal", DECODED_INSTANT, 0);
+    assert_true(decoded_is(decoded_annotation(host, "semaphore")->text, "start"));
+    assert_ptr_equal(decoded_flow_source(&d, hardware_slice(&d, 1)->terminating[0]), host);
+    const struct decoded_packet *mark =
+        decoded_flow_source(&d, hardware_slice(&d, 2)->terminating[0]);
+    assert_int_equal(mark->time, host->time);
+    assert_int_equal(mark->uuid, host->uuid);
+    decoded_free(&d);
+}
+
+/* More waits and signals than have a place cost arrows, nothing else. */
+static void arrows_without_end(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_sync many[40];
+    for (uint32_t i = 0; i < 40; i++)
+        many[i] = SYNC(100 + i, 1);
+    struct bf_trace_packet source = queued(r.trace, r.queues[0]);
+    bf_trace_packet_handed_over(r.trace, &source, 0, NULL, 40, many);
+    struct bf_trace_packet waits[30];
+    for (int i = 0; i < 30; i++) {
+        waits[i] = queued(r.trace, r.queues[1 + i % 2]);
+        waits[i].timed = i % 3 != 0;
+        bf_trace_packet_handed_over(r.trace, &waits[i], 40, many, 0, NULL);
+    }
+    uint64_t t = source.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &source, t, t + 10);
+    for (int i = 0; i < 30; i++)
+        if (waits[i].timed)
+            bf_trace_packet_executed(r.trace, &waits[i], t + 10, t + 20);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_in_range(arrows, 6, 20);
+    decoded_free(&d);
+}
+
+/* Slices that overlap don't nest: they lie on tracks of one name. Free ones are used again. */
+static void lanes(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 }; /* more than there are lanes */
+    struct run r = run_begin();
+    struct bf_trace_packet *packets = calloc(COUNT, sizeof(*packets));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < COUNT; i++)
+            packets[i] = queued(r.trace, r.queues[0]);
+        for (int i = 0; i < COUNT; i++)
+            handed_over(r.trace, &packets[i], NOTHING, NOTHING);
+        /* Twenty at a time, more than there are hardware lanes. */
+        for (uint64_t i = 0; i < COUNT; i++)
+            bf_trace_packet_executed(r.trace, &packets[i], 1000 * (i / 20), 1000 * (i / 20) + 900);
+    }
+    struct decoded d = run_end(&r, NULL);
+    size_t software = 0, hardware = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        software +=
+            d.packets[i].kind == DECODED_TRACK && decoded_is(d.packets[i].name, "software queue");
+        hardware +=
+            d.packets[i].kind == DECODED_TRACK && decoded_is(d.packets[i].name, "hardware queue");
+    }
+    assert_int_equal(software, 256);
+    assert_int_equal(hardware, 8);
+    for (uint64_t id = 1; id <= 2 * COUNT; id++)
+        assert_non_null(hardware_slice(&d, id));
+    free(packets);
+    decoded_free(&d);
+}
+
+static void dropped(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet a = queued(r.trace, r.queues[0]);
+    bf_trace_packet_held(r.trace, &a, SYNC(0, 0));
+    bf_trace_packet_dropped(r.trace, &a);
+    struct decoded d = run_end(&r, NULL);
+    const struct decoded_packet *held = event_named(&d, "held", DECODED_BEGIN, 0);
+    assert_true(decoded_is(decoded_annotation(held, "waits for")->text, "the packet before it"));
+    assert_non_null(end_of(&d, end_of(&d, held)));
+    assert_non_null(event_named(&d, "dropped: execute 1", DECODED_INSTANT, 0));
+    decoded_free(&d);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    char longest[300];
+    memset(longest, 'n', sizeof(longest) - 3);
+    memcpy(longest + sizeof(longest) - 3, "\xc3\xa9", 3); /* é */
+    memcpy(longest + 126, "\xc3\xa9", 2);                 /* its second byte is the 128th */
+    bf_trace_name_queue(r.trace, r.queues[0], "Async");
+    bf_trace_name_queue(r.trace, r.queues[1], longest);
+    bf_trace_name_queue(r.trace, r.queues[2], "for a while");
+    bf_trace_name_queue(r.trace, r.queues[2], NULL);
+    bf_trace_name_queue(r.trace, 77, "nobody");
+    for (int i = 0; i < 3; i++)
+        queued(r.trace, r.queues[i]);
+    bf_trace_name_queue(r.trace, r.queues[0], "Later");
+    bf_trace_name_semaphore(r.trace, 5, longest);
+    bf_trace_name_semaphore(r.trace, 5, "short");
+    bf_trace_name_semaphore(r.trace, 6, "gone");
+    bf_trace_name_semaphore(r.trace, 6, "");
+    bf_trace_host_signal(r.trace, SYNC(5, 1));
+    bf_trace_host_signal(r.trace, SYNC(6, 1));
+    struct decoded d = run_end(&r, NULL);
+    size_t async = 0, later = 0, cut = 0, plain = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.packets[i].kind != DECODED_TRACK)
+            continue;
+        async += decoded_is(d.packets[i].name, "Async (direct)");
+        later += decoded_is(d.packets[i].name, "Later (direct)");
+        plain += decoded_is(d.packets[i].name, "copy");
+        if (decoded_starts_with(d.packets[i].name, "nnn")) {
+            cut++;
+            longest[126] = 0;
+            strcat(longest, " (compute)");
+            assert_true(decoded_is(d.packets[i].name, longest));
+        }
+    }
+    assert_true(async == 1 && later == 1 && cut == 1 && plain == 1);
+    const struct decoded_packet *e = event_named(&d, "host signal", DECODED_INSTANT, 0);
+    assert_true(decoded_is(decoded_annotation(e, "semaphore")->text, "short"));
+    e = event_named(&d, "host signal", DECODED_INSTANT, 1);
+    assert_true(decoded_annotation(e, "semaphore")->is_pointer);
+    decoded_free(&d);
+}
+
+static void uncalibrated(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    bf_trace_mark_uncalibrated(r.trace);
+    bf_trace_mark_uncalibrated(r.trace);
+    struct decoded d = run_end(&r, NULL);
+    assert_non_null(event_named(&d, "GPU times are uncalibrated", DECODED_INSTANT, 0));
+    assert_null(event_named(&d, "GPU times are uncalibrated", DECODED_INSTANT, 1));
+    decoded_free(&d);
+}
+
+/* However short the file was cut, all whole packets before the cut are there. */
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    for (int i = 0; i < 4; i++) {
+        struct bf_trace_packet p = queued(r.trace, r.queues[i % 3]);
+        bf_trace_packet_held(r.trace, &p, SYNC(3, 1));
+        handed_over(r.trace, &p, SYNC(3, (uint64_t)i), SYNC(3, (uint64_t)i + 1));
+        bf_trace_packet_executed(r.trace, &p, p.handed_over_ns, p.handed_over_ns + 5);
+    }
+    struct decoded d = run_end(&r, NULL);
+    size_t last = 0;
+    for (size_t size = 0; size <= d.size; size++) {
+        struct decoded part = decode_bytes(d.bytes, size);
+        assert_true(part.whole <= size);
+        assert_true(part.count == last || part.count == last + 1);
+        assert_true(part.count == last || part.whole == size);
+        last = part.count;
+        free(part.packets);
+    }
+    assert_int_equal(last, d.count);
+    decoded_free(&d);
+}
+
+/* A numberless queue or engine (memory ran out) and a missing trace are no reason to stop. */
+static void nothing_to_write_to(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    assert_int_equal(bf_trace_add_queue(r.trace, UINT32_MAX, "lost"), UINT32_MAX);
+    struct bf_trace *traces[] = {r.trace, NULL};
+    for (int i = 0; i < 2; i++) {
+        struct bf_trace_packet p = {0};
+        bf_trace_packet_queued(traces[i], &p, UINT32_MAX, BF_TRACE_EXECUTE, 1);
+        bf_trace_packet_held(traces[i], &p, SYNC(1, 1));
+        bf_trace_packet_handed_over(traces[i], &p, 0, NULL, 0, NULL);
+        bf_trace_packet_executed(traces[i], &p, 1, 2);
+        bf_trace_packet_dropped(traces[i], &p);
+        bf_trace_name_queue(traces[i], UINT32_MAX, "x");
+        bf_trace_name_semaphore(traces[i], 0, "x");
+    }
+    bf_trace_host_signal(NULL, SYNC(1, 1));
+    bf_trace_mark_uncalibrated(NULL);
+    bf_trace_print_summary(NULL, stdout);
+    bf_trace_flush(NULL);
+    bf_trace_destroy(NULL);
+    assert_null(bf_trace_path(NULL));
+    assert_int_equal(bf_trace_add_engine(NULL, "x"), UINT32_MAX);
+    assert_int_equal(bf_trace_add_queue(NULL, 0, "x"), UINT32_MAX);
+    struct decoded d = run_end(&r, NULL);
+    decoded_free(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracks_and_slices),
+        cmocka_unit_test(counters),
+        cmocka_unit_test(arrows_to_several_waits),
+        cmocka_unit_test(arrows_without_times),
+        cmocka_unit_test(arrows_from_the_host),
+        cmocka_unit_test(arrows_without_end),
+        cmocka_unit_test(lanes),
+        cmocka_unit_test(dropped),
+        cmocka_unit_test(names),
+        cmocka_unit_test(uncalibrated),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(nothing_to_write_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
