@@ -299,12 +299,15 @@ static void icd_rows(struct bench_report *report)
 {
     static struct bench_found found;
     const struct bench_options any = {NULL};
-    char driver[4200];
-    const char *const environment[] = {driver, "BELFRY_ICD_FREE=1", "BELFRY_ICD_SHAPE=q1", NULL};
-    const char *const settled[] = {driver, "BELFRY_ICD_SHAPE=q2", NULL};
+    char driver[4200], driver_too[4200];
+    /* VK_DRIVER_FILES wins where both are set, older loaders know only the other. */
+    const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
+                                       "BELFRY_ICD_SHAPE=q1", NULL};
+    const char *const settled[] = {driver, driver_too, "BELFRY_ICD_SHAPE=q2", NULL};
+    const char *build = getenv("BELFRY_TEST_BUILD");
 
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json",
-             getenv("BELFRY_TEST_BUILD"));
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
+    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
     bench_part_run("icd", BENCH_BELFRY, &any, environment, &found);
     caller_row(report, ROW_ICD, &found, NULL);
     bench_part_run("icd", BENCH_PLAIN, &any, environment, &found);
