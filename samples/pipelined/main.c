@@ -407,6 +407,12 @@ static VkResult objects_create(struct pipelined *pipelined)
                 return result;
         }
     } else {
+        uint32_t most = device->properties.limits.maxImageDimension2D;
+        if (extent.width > most || extent.height > most) {
+            sample_complain("--size '%ux%u': %s has images of at most %ux%u", extent.width,
+                            extent.height, device->properties.deviceName, most, most);
+            return VK_ERROR_FORMAT_NOT_SUPPORTED;
+        }
         result = sample_image_create(device, format, extent, 1,
                                      VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
                                          VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
@@ -472,11 +478,11 @@ static int frames_run(struct pipelined *pipelined)
             return exit_code;
     }
     printf("%s: %u particles on compute queue %u:%u, drawn by graphics queue %u:%u "
-           "(family:index). %llu frames of %ux%u in %.2f s, %.1f ms each.%s%s\n",
+           "(family:index). %llu frame%s of %ux%u in %.2f s, %.1f ms each.%s%s\n",
            device->properties.deviceName, pipelined->options.particles, device->compute.family,
            device->compute.index, device->graphics.family, device->graphics.index,
-           (unsigned long long)pipelined->drawn, pipelined->picture.extent.width,
-           pipelined->picture.extent.height, seconds,
+           (unsigned long long)pipelined->drawn, pipelined->drawn == 1 ? "" : "s",
+           pipelined->picture.extent.width, pipelined->picture.extent.height, seconds,
            pipelined->drawn ? 1e3 * seconds / (double)pipelined->drawn : 0.0,
            pipelined->options.out ? " The last one is in " : "",
            pipelined->options.out ? pipelined->options.out : "");
@@ -526,8 +532,8 @@ int main(int argc, char **argv)
         .options =
             {
                 .size = {1280, 720},
-                .seed = 1,
-                .particles = 100000,
+                .seed = 16,
+                .particles = 120000,
                 .compute_latency = 2,
                 .cpu_latency = 3,
             },
@@ -540,9 +546,9 @@ int main(int argc, char **argv)
          options->size, 16, 8192},
         {"--out", "FILE.png", "write the last frame to FILE.png; no window then",
          SAMPLE_OPTION_TEXT, &options->out, 0, 0},
-        {"--seed", "S", "another flow for each seed (1)", SAMPLE_OPTION_NUMBER, &options->seed, 0,
+        {"--seed", "S", "another flow for each seed (16)", SAMPLE_OPTION_NUMBER, &options->seed, 0,
          UINT32_MAX},
-        {"--particles", "N", "number of particles (100000)", SAMPLE_OPTION_NUMBER,
+        {"--particles", "N", "number of particles (120000)", SAMPLE_OPTION_NUMBER,
          &options->particles, 1, 4000000},
         {"--headless", NULL, "draw without a window", SAMPLE_OPTION_FLAG, &options->headless, 0, 0},
         {"--gpu", "NAME", "use the GPU with NAME in its name (else $BELFRY_GPU, else the best)",

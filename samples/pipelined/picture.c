@@ -16,11 +16,10 @@
 
 #define LIGHT_FORMAT VK_FORMAT_R16G16B16A16_SFLOAT
 
-#define SECONDS_PER_FRAME (1.0f / 60.0f)
-#define LINGER            0.88f /* of the accumulated light stays from frame to frame */
-#define MOMENTS           2u    /* points per particle and frame */
-#define SHUTTER           (1.0f * SECONDS_PER_FRAME)
-#define BRIGHTNESS        0.24f
+#define LINGER     0.88f /* of the accumulated light stays from frame to frame */
+#define MOMENTS    2u    /* points per particle and frame */
+#define SHUTTER    SIMULATION_STEP
+#define BRIGHTNESS 0.58f
 
 struct vec3 {
     float x, y, z;
@@ -70,9 +69,10 @@ static void axis_store(float row[4], struct vec3 axis, struct vec3 eye)
 /* A slow orbit, a little above the particles, looking at their middle. */
 static void camera_place(struct points_push *push, uint64_t frame, VkExtent2D extent)
 {
-    float seconds = (float)frame * SECONDS_PER_FRAME;
-    float around = 0.6f + 0.10f * seconds;
-    float height = 0.45f + 0.12f * sinf(0.23f * seconds);
+    /* Whole turns in a period, for the picture to repeat with the simulation. */
+    float turn = 6.2831853f * (float)(frame % SIMULATION_PERIOD) / (float)SIMULATION_PERIOD;
+    float around = 0.6f + 2.0f * turn;
+    float height = 0.45f + 0.12f * sinf(4.0f * turn);
     float distance = 4.2f;
     struct vec3 eye = {distance * cosf(height) * sinf(around), distance * sinf(height),
                        distance * cosf(height) * cosf(around)};
@@ -85,10 +85,10 @@ static void camera_place(struct points_push *push, uint64_t frame, VkExtent2D ex
     axis_store(push->forward, forward, eye);
     /* The shorter side sees a fixed angle, so that every shape of window shows the whole. */
     float shorter = (float)(extent.width < extent.height ? extent.width : extent.height);
-    push->lens[0] = 2.7f * shorter / (float)extent.width;
-    push->lens[1] = 2.7f * shorter / (float)extent.height;
+    push->lens[0] = 2.85f * shorter / (float)extent.width;
+    push->lens[1] = 2.85f * shorter / (float)extent.height;
     push->lens[2] = distance - 0.3f;
-    push->lens[3] = 0.035f;
+    push->lens[3] = 0.05f;
 }
 
 static VkResult pipelines_create(struct picture *picture, const struct sample_device *device,

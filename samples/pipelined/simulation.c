@@ -105,7 +105,7 @@ void simulation_record(const struct simulation *simulation, const struct sample_
         .count = simulation->particles,
         .from = simulation_version(simulation, frame - 1),
         .to = simulation_version(simulation, frame),
-        .frame = (uint32_t)frame,
+        .frame = (uint32_t)(frame % SIMULATION_PERIOD),
         .seed = simulation->seed,
         .warm = frame == 1,
     };

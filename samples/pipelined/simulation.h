@@ -10,6 +10,11 @@
 
 #define SIMULATION_PARTICLE_BYTES 32
 
+/* Frames are a fixed step apart, whatever the clock says. After two minutes everything repeats:
+ * a float cannot hold ever more seconds at the same precision. As in simulate.comp. */
+#define SIMULATION_STEP   (1.0f / 60.0f) /* seconds */
+#define SIMULATION_PERIOD 7200u          /* frames */
+
 struct simulation {
     uint32_t particles;
     uint32_t versions;

@@ -21,19 +21,19 @@ layout(location = 0) out vec4 colour;
 void main()
 {
     vec3 light = texelFetch(source, ivec2(gl_FragCoord.xy), 0).rgb;
-    light += 0.10 * textureLod(bloom, place, 0.0).rgb;
+    light += 0.13 * textureLod(bloom, place, 0.0).rgb;
     light *= push.scale;
 
     vec2 off = (place - 0.5) * vec2(push.aspect, 1.0);
     float far = dot(off, off);
-    light += vec3(0.0025, 0.0035, 0.0075) * exp(-1.6 * far);
-    light *= 1.0 / (1.0 + 0.9 * far * far + 0.25 * far);
+    light += vec3(0.0042, 0.0050, 0.0125) * exp(-2.2 * far);
+    light *= 1.0 / (1.0 + 0.35 * far + 0.5 * far * far); // what a lens loses towards the corners
 
-    // A filmic curve on each channel; bright light loses its colour on the way to white.
+    // Film: bright light loses its colour on the way to white, and nothing clips.
     float peak = max(light.r, max(light.g, light.b));
-    light += 0.04 * peak * peak / (1.0 + 0.04 * peak);
-    light = clamp(light * (2.51 * light + 0.03) / (light * (2.43 * light + 0.59) + 0.14), 0.0,
-                  1.0);
+    light += 0.06 * peak * peak / (1.0 + 0.25 * peak);
+    light = 1.0 - exp(-1.25 * light);
+    light = mix(light, light * light * (3.0 - 2.0 * light), 0.8);
     if (ENCODE)
         light = mix(12.92 * light, 1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055,
                     greaterThan(light, vec3(0.0031308)));

@@ -30,12 +30,18 @@ layout(push_constant) uniform Push {
 layout(location = 0) flat out vec3 light;
 layout(location = 1) flat out vec2 centre;
 
+// Gold where it is born, by way of rose and violet to blue; and in other places of the curve
+// from white-hot by way of teal.
 vec3 palette(float age, float u)
 {
-    vec3 c = mix(vec3(1.0, 0.55, 0.18), vec3(0.95, 0.16, 0.30), smoothstep(0.0, 0.35, age));
-    c = mix(c, vec3(0.10, 0.20, 0.85), smoothstep(0.25, 0.7, age));
-    c = mix(c, vec3(0.03, 0.45, 0.55), smoothstep(0.6, 1.0, age));
-    return c;
+    vec3 warm = mix(vec3(1.00, 0.50, 0.12), vec3(0.95, 0.13, 0.26), smoothstep(0.0, 0.30, age));
+    warm = mix(warm, vec3(0.38, 0.10, 0.85), smoothstep(0.22, 0.60, age));
+    warm = mix(warm, vec3(0.06, 0.22, 0.95), smoothstep(0.55, 1.0, age));
+    vec3 cool = mix(vec3(1.00, 0.72, 0.45), vec3(0.10, 0.62, 0.70), smoothstep(0.0, 0.35, age));
+    cool = mix(cool, vec3(0.05, 0.22, 0.90), smoothstep(0.30, 0.75, age));
+    cool = mix(cool, vec3(0.55, 0.08, 0.55), smoothstep(0.70, 1.0, age));
+    float blend = 0.5 + 0.5 * cos(6.28318530718 * (u - 0.1));
+    return mix(warm, cool, blend * blend * 0.9);
 }
 
 void main()

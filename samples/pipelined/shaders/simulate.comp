@@ -21,14 +21,14 @@ layout(push_constant) uniform Push {
     uint count;
     uint from;  // versions, as multiples of count
     uint to;
-    uint frame; // the one to compute
+    uint frame; // the one to compute, within its period
     uint seed;
     uint warm;  // nothing to read yet: lives that have begun before are caught up with
 } push;
 
 const float STEP = 1.0 / 60.0;
-const uint LIFE = 480u;    // frames
-const uint PERIOD = 7200u; // frames after which all repeats: time must not outgrow a float
+const uint LIFE = 600u;    // frames
+const uint PERIOD = 7200u; // frames after which everything repeats; frame is less than this
 const float TAU = 6.28318530718;
 const float RATE = TAU / (STEP * float(PERIOD)); // every rate is a multiple of this
 
@@ -48,14 +48,14 @@ vec3 flow(vec3 p, float t)
 {
     const mat3 turn = mat3(0.80, 0.36, -0.48, -0.60, 0.48, 0.64, 0.0, -0.80, 0.60);
     float r = RATE * t;
-    vec3 v = 0.30 * abc(1.6 * p + phase(0u) + 2.0 * r, vec3(1.0, 0.82, 0.64));
+    vec3 v = 0.26 * abc(2.1 * p + phase(0u) + 2.0 * r, vec3(1.0, 0.82, 0.64));
     vec3 q = turn * p;
-    v += 0.17 * (abc(2.7 * q + phase(3u) - 3.0 * r, vec3(0.8, 1.0, 0.7)) * turn);
+    v += 0.13 * (abc(3.7 * q + phase(3u) - 3.0 * r, vec3(0.8, 1.0, 0.7)) * turn);
     q = turn * q;
-    v += 0.05 * ((abc(5.6 * q + phase(6u) + 5.0 * r, vec3(0.7, 0.9, 1.0)) * turn) * turn);
+    v += 0.035 * ((abc(7.3 * q + phase(6u) + 5.0 * r, vec3(0.7, 0.9, 1.0)) * turn) * turn);
     // A turn about the axis, and a soft wall.
-    v += 0.34 * vec3(-p.z, 0.0, p.x) / (0.45 + dot(p.xz, p.xz));
-    v -= 0.5 * p * max(0.0, length(p * vec3(0.75, 1.3, 0.75)) - 1.1);
+    v += 0.40 * vec3(-p.z, 0.0, p.x) / (0.35 + dot(p.xz, p.xz));
+    v -= 0.5 * p * max(0.0, length(p * vec3(0.7, 1.2, 0.7)) - 1.0);
     return v;
 }
 
@@ -65,7 +65,7 @@ vec3 birthplace(float u, float t)
     vec3 trefoil = vec3(sin(a) + 2.0 * sin(2.0 * a), -sin(3.0 * a), cos(a) - 2.0 * cos(2.0 * a));
     float c = cos(3.0 * RATE * t), s = sin(3.0 * RATE * t);
     trefoil.xz = mat2(c, s, -s, c) * trefoil.xz;
-    return 0.42 * trefoil;
+    return 0.46 * trefoil;
 }
 
 void main()
