@@ -99,7 +99,7 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
         dump_items(plan, op, file);
         break;
     case OP_RESET_FENCES:
-        fputs("vkResetFences", file);
+        fputs(op->recreate ? "vkDestroyFence, vkCreateFence" : "vkResetFences", file);
         dump_items(plan, op, file);
         break;
     case OP_QUEUE_IDLE:

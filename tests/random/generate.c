@@ -333,6 +333,7 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
                   : dice < 90                ? SHAPE_FENCE
                                              : SHAPE_BINARY;
     plan->poll_first = rng_percent(rng, 50);
+    plan->pause = rng_percent(rng, 50);
 
     struct generator g = {
         .plan = plan,

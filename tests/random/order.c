@@ -280,6 +280,7 @@ static void fences_recycle(struct order *o, int thread)
     fences_wait_uses(o, wait);
     struct plan_op *reset = op_new(o, OP_RESET_FENCES, thread);
     reset->item_count = n;
+    reset->recreate = rng_percent(o->rng, 20);
     for (int i = 0; i < n; i++) {
         reset->items[i].index = uses[i];
         int fence = plan->uses[uses[i]].fence;
@@ -494,6 +495,32 @@ static void empty_submit(struct order *o)
         fence_attach(o, op, queue);
 }
 
+/* Waits for all that a queue does by a fence of its own; false when none is free. */
+static bool queue_end(struct order *o, int queue)
+{
+    int thread = queue_thread(o, queue);
+    fences_recycle(o, thread);
+    if (o->plan->use_count == PLAN_USES || o->submits >= o->submit_limit)
+        return false;
+    bool free = false;
+    for (int f = 0; f < o->plan->fence_count; f++)
+        free = free || o->fences[f].use < 0;
+    if (!free)
+        return false;
+    struct plan_op *op = op_new(o, OP_SUBMIT, thread);
+    op->queue = (int16_t)queue;
+    op->api = (int8_t)api_choose(o);
+    o->submits++;
+    queue_touch(o, op, queue);
+    fence_attach(o, op, queue);
+    struct plan_op *wait = op_new(o, OP_WAIT_FENCES, thread);
+    wait->timeout = timeout_sure(o);
+    wait->item_count = 1;
+    wait->items[0].index = op->use;
+    fences_wait_uses(o, wait);
+    return true;
+}
+
 static void keys_choose(struct order *o)
 {
     struct plan *plan = o->plan;
@@ -615,6 +642,8 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
         device_idle(&o);
         return;
     }
-    for (int q = 0; q < plan->queue_count; q++)
-        queue_idle(&o, q);
+    for (int q = 0; q < plan->queue_count; q++) {
+        if (rng_percent(rng, 60) || !queue_end(&o, q))
+            queue_idle(&o, q);
+    }
 }

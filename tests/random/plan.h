@@ -165,6 +165,7 @@ struct plan_op {
     int16_t batch_count;
     int16_t batches[PLAN_GROUP];
     enum plan_timeout timeout;
+    bool recreate; /* OP_RESET_FENCES: destroy the fences and make new ones */
     bool any;
     int8_t designated; /* any: the item that can be relied on */
     int8_t item_count;
@@ -213,6 +214,9 @@ struct plan {
     uint64_t seed;
     enum plan_shape shape;
     bool poll_first; /* settle points look at memory before they call Vulkan */
+    /* Where the driver can be told to: it starts nothing until some thread has to wait for it, so
+     * that much is under way at once. */
+    bool pause;
 
     int queue_count, semaphore_count, thread_count, fence_count;
     int event_count, batch_count, cb_count, op_count, use_count, settle_count;

@@ -471,6 +471,38 @@ static void op_settle(struct run_thread *thread, int index)
     settle_check_still(run, index, finishing);
 }
 
+/* The test driver, paused and not ----------------------------------------------------------- */
+
+/* Only while no other thread can be waiting for the driver. */
+static void driver_pause(struct run *run)
+{
+    if (!run->icd.library || !run->plan->pause)
+        return;
+    run->icd.pause();
+    atomic_store(&run->paused, true);
+}
+
+static void driver_resume(struct run *run)
+{
+    if (atomic_exchange(&run->paused, false))
+        run->icd.resume();
+}
+
+static bool op_may_block(const struct plan_op *op)
+{
+    switch (op->kind) {
+    case OP_WAIT_SEMAPHORES:
+    case OP_WAIT_FENCES:
+        return op->timeout >= TIMEOUT_LONG;
+    case OP_QUEUE_IDLE:
+    case OP_DEVICE_IDLE:
+    case OP_SETTLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Threads ----------------------------------------------------------------------------------- */
 
 static void op_execute(struct run_thread *thread, int index)
@@ -508,7 +540,17 @@ static void op_execute(struct run_thread *thread, int index)
         break;
     case OP_RESET_FENCES: {
         uint32_t count = op_fences(run, op, fences);
-        run_must(run, index, bench->vk.vkResetFences(bench->device, count, fences), "it");
+        if (!op->recreate) {
+            run_must(run, index, bench->vk.vkResetFences(bench->device, count, fences), "it");
+            break;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+            VkFence *fence = &run->fences[run->plan->uses[op->items[i].index].fence];
+            bench->vk.vkDestroyFence(bench->device, *fence, NULL);
+            run_must(run, index, bench->vk.vkCreateFence(bench->device, &info, NULL, fence),
+                     "vkCreateFence");
+        }
         break;
     }
     case OP_QUEUE_IDLE:
@@ -539,8 +581,12 @@ static void thread_run_plan(struct run_thread *thread)
         gate_pass(thread, &plan->ops[index]);
         atomic_store_explicit(&thread->where, "is in", memory_order_relaxed);
         check_not_started(run, index);
+        if (op_may_block(&plan->ops[index]))
+            driver_resume(run);
         op_execute(thread, index);
         check_done(run, index, plan_node_end(index));
+        if (plan->ops[index].kind == OP_SETTLE)
+            driver_pause(run);
         thread_moves(thread);
     }
     atomic_store(&thread->op, -1);
@@ -681,7 +727,9 @@ bool run_plan(struct run *run, struct plan *plan)
         run->icd.reset_counters();
     objects_create(run);
     run_must(run, -1, bench_record(run->bench, plan, run->tag, run->cbs), "recording");
+    driver_pause(run);
     run_threads(run);
+    driver_resume(run);
     check_effects(run);
     objects_destroy(run);
     check_driver(run);

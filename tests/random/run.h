@@ -49,6 +49,7 @@ struct run {
     uint64_t plan_number;    /* locked */
     int running;             /* locked: threads that have not finished */
     bool over;               /* locked */
+    _Atomic bool paused;     /* the test driver starts no packets */
     _Atomic int gated;       /* threads that sleep on 'progress' */
     _Atomic uint64_t moves;  /* grows whenever anything moves */
 };
