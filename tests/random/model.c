@@ -373,6 +373,12 @@ static const char *check_binary(const struct plan *plan, int index)
                                             plan_node_signals(plan, plan->events[e].batch)))
                 return model_fail("binary semaphore %d: event %d may overtake %d", index, e,
                                   waiter);
+            if (waiter >= 0 && plan->events[waiter].op != batch->op &&
+                !plan_before(plan, plan_node_end(plan->events[waiter].op),
+                             plan_node_start(batch->op)))
+                return model_fail("binary semaphore %d: event %d is signalled again before %d is "
+                                  "submitted",
+                                  index, e, waiter);
             signaller = e;
         }
     }
