@@ -20,6 +20,7 @@ struct slot {
     VkCommandBuffer before;
     VkCommandBuffer after;
     struct bf_trace_packet packet;
+    uint64_t taken_ns; /* the GPU can't have begun before */
     uint64_t epoch;
 };
 
@@ -58,13 +59,13 @@ struct bf_stamps {
 
 /* --- Time -------------------------------------------------------------------------------------*/
 
-/* The point nearest to 'expected' that reads 'raw' in the valid bits. */
+/* The time that reads 'raw' in the valid bits: little earlier than 'expected', or any time later
+ * until the counter has gone round. (36 bits of 1 ns go round in 69 s; packets may wait that long,
+ * but run before they were submitted only by a clock's error.) */
 static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t expected)
 {
-    uint64_t ahead = (raw - expected) & s->mask;
-    if (ahead > s->mask / 2)
-        return expected - ((expected - raw) & s->mask);
-    return expected + ahead;
+    uint64_t from = expected - s->mask / 16;
+    return from + ((raw - from) & s->mask);
 }
 
 static uint64_t ns_from_ticks(const struct bf_stamps *s, uint64_t ticks)
@@ -135,14 +136,15 @@ static void calibration_start(struct bf_stamps *s)
 }
 
 /*
- * Uncalibrated, all that is known is that no packet begins before it was handed over. The offset
+ * Uncalibrated, all that is known is that no packet begins before its slot was taken (the hand-over
+ * is stamped only when the driver's call has returned, when the GPU may be done). The offset
  * between the clocks is the least that holds for all packets seen: a packet that found its engine
  * idle fixes it to within the time the driver takes to start it. It only grows; a GPU clock that
  * runs fast is thus placed ever later, by its drift.
  */
-static void offset_learn(struct bf_stamps *s, uint64_t begin_ticks, uint64_t handed_over_ns)
+static void offset_learn(struct bf_stamps *s, uint64_t begin_ticks, uint64_t taken_ns)
 {
-    uint64_t offset = handed_over_ns - (uint64_t)((double)begin_ticks * s->period_ns);
+    uint64_t offset = taken_ns - (uint64_t)((double)begin_ticks * s->period_ns);
     if (!s->anchored || (int64_t)(offset - s->anchor.ns) > 0)
         s->anchor = (struct point){.ticks = 0, .ns = offset};
     s->anchored = true;
@@ -301,6 +303,7 @@ bool bf_stamps_begin(struct bf_stamps *s, struct bf_trace_packet *packet, VkComm
     if (s->reset)
         s->reset(s->info.device, s->queries, 2 * index, 2);
     s->slots[index].packet = *packet;
+    s->slots[index].taken_ns = bf_now_ns();
     *before = s->slots[index].before;
     *after = s->slots[index].after;
     *slot = index;
@@ -330,13 +333,12 @@ static void slot_read(struct bf_stamps *s, uint32_t index)
         bf_trace_packet_executed(s->info.trace, packet, 0, 0); /* the device was lost, say */
         return;
     }
-    uint64_t begin;
-    if (s->calibrated) {
-        begin = ticks_extend(s, data[0], ticks_from_ns(s, packet->handed_over_ns));
-    } else {
-        begin = s->anchored ? ticks_extend(s, data[0], s->last_ticks) : data[0] & s->mask;
-        offset_learn(s, begin, packet->handed_over_ns);
-    }
+    uint64_t taken_ns = s->slots[index].taken_ns;
+    uint64_t begin = data[0] & s->mask;
+    if (s->calibrated || s->anchored)
+        begin = ticks_extend(s, data[0], ticks_from_ns(s, taken_ns));
+    if (!s->calibrated)
+        offset_learn(s, begin, taken_ns);
     uint64_t duration = (data[2] - data[0]) & s->mask;
     uint64_t end =
         begin + (duration > s->mask / 2 ? 0 : duration); /* never ends before it begins */

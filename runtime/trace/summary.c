@@ -93,7 +93,8 @@ void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *pac
 {
     s->queues[packet->queue].timed++;
     bf_overlap_add(&s->executing, packet->queue, begin_ns, end_ns);
-    uint64_t from = packet->handed_over_ns ? packet->handed_over_ns : begin_ns;
+    /* The hand-over is stamped when the driver's call has returned; the GPU may be quicker. */
+    uint64_t from = begin_ns < packet->handed_over_ns ? begin_ns : packet->handed_over_ns;
     bf_overlap_add(&s->in_flight, packet->queue, from, end_ns);
     bf_summary_extend(s, end_ns);
 }

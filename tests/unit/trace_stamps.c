@@ -1,0 +1,537 @@
+/* Stamps on a GPU made of paper: its clock, its counters and its failures are ours. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "trace/stamps.h"
+
+#define SECOND 1000000000u
+
+/* The GPU: ticks at time t are (t - zero_ns) * rate, of which 'bits' are shown. */
+static struct {
+    uint64_t now_ns;
+    double ticks_per_ns;
+    uint64_t zero_ns;
+    uint32_t bits;
+    uint64_t stamps[1024];
+    bool available[1024];
+    bool written[1024]; /* and not reset since */
+    uint64_t marks;     /* bf_trace_mark_uncalibrated */
+    uint32_t buffers;
+    uint32_t buffers_max;
+    int calibrations;
+    int64_t jitter_ns; /* of the next calibrations */
+    VkResult results;
+} gpu;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    assert_int_equal(clock, CLOCK_MONOTONIC);
+    *t = (struct timespec){(time_t)(gpu.now_ns / SECOND), (long)(gpu.now_ns % SECOND)};
+    return 0;
+}
+
+static uint64_t ticks_at(uint64_t ns)
+{
+    uint64_t ticks = (uint64_t)((double)(ns - gpu.zero_ns) * gpu.ticks_per_ns);
+    return gpu.bits == 64 ? ticks : ticks & ((1ull << gpu.bits) - 1);
+}
+
+/* --- What the trace is told -------------------------------------------------------------------*/
+
+static struct {
+    struct bf_trace_packet packet;
+    uint64_t begin;
+    uint64_t end;
+    int count;
+} told;
+
+void bf_trace_packet_executed(struct bf_trace *trace, const struct bf_trace_packet *packet,
+                              uint64_t begin_ns, uint64_t end_ns)
+{
+    assert_non_null(trace);
+    told.packet = *packet;
+    told.begin = begin_ns;
+    told.end = end_ns;
+    told.count++;
+}
+
+void bf_trace_mark_uncalibrated(struct bf_trace *trace)
+{
+    assert_non_null(trace);
+    gpu.marks++;
+}
+
+/* --- The driver -------------------------------------------------------------------------------*/
+
+struct recording {
+    uintptr_t loader; /* dispatchable objects begin with the loader's word */
+    uint32_t query;
+    bool resets;
+    bool stamped;
+    bool second_form;
+};
+static struct recording recordings[1024];
+
+static VkResult create_query_pool(VkDevice d, const VkQueryPoolCreateInfo *info,
+                                  const VkAllocationCallbacks *a, VkQueryPool *pool)
+{
+    (void)d, (void)a;
+    assert_int_equal(info->queryType, VK_QUERY_TYPE_TIMESTAMP);
+    assert_int_equal(info->queryCount, 1024);
+    *pool = (VkQueryPool)(uintptr_t)7;
+    return VK_SUCCESS;
+}
+
+static void destroy_query_pool(VkDevice d, VkQueryPool pool, const VkAllocationCallbacks *a)
+{
+    (void)d, (void)a;
+    assert_true(pool == (VkQueryPool)(uintptr_t)7);
+}
+
+static VkResult create_command_pool(VkDevice d, const VkCommandPoolCreateInfo *info,
+                                    const VkAllocationCallbacks *a, VkCommandPool *pool)
+{
+    (void)d, (void)a;
+    assert_int_equal(info->queueFamilyIndex, 3);
+    *pool = (VkCommandPool)(uintptr_t)8;
+    return VK_SUCCESS;
+}
+
+static void destroy_command_pool(VkDevice d, VkCommandPool pool, const VkAllocationCallbacks *a)
+{
+    (void)d, (void)a, (void)pool;
+    gpu.buffers = 0;
+}
+
+static VkResult allocate(VkDevice d, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *out)
+{
+    (void)d;
+    if (gpu.buffers + info->commandBufferCount > gpu.buffers_max)
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
+        recordings[gpu.buffers] = (struct recording){0};
+        out[i] = (VkCommandBuffer)&recordings[gpu.buffers++];
+    }
+    return VK_SUCCESS;
+}
+
+static void free_buffers(VkDevice d, VkCommandPool p, uint32_t n, const VkCommandBuffer *buffers)
+{
+    (void)d, (void)p, (void)buffers;
+    gpu.buffers -= n;
+}
+
+static VkResult begin(VkCommandBuffer c, const VkCommandBufferBeginInfo *info)
+{
+    assert_int_equal(((struct recording *)c)->loader, 0x10ade5);
+    assert_int_equal(info->flags, 0);
+    return VK_SUCCESS;
+}
+
+static VkResult end(VkCommandBuffer c)
+{
+    (void)c;
+    return VK_SUCCESS;
+}
+
+static void cmd_reset(VkCommandBuffer c, VkQueryPool p, uint32_t first, uint32_t count)
+{
+    (void)p;
+    assert_int_equal(count, 2);
+    ((struct recording *)c)->query = first;
+    ((struct recording *)c)->resets = true;
+}
+
+static void cmd_write(VkCommandBuffer c, VkPipelineStageFlagBits stage, VkQueryPool p, uint32_t q)
+{
+    (void)p;
+    assert_int_equal(stage, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
+    ((struct recording *)c)->query = q;
+    ((struct recording *)c)->stamped = true;
+}
+
+static void cmd_write2(VkCommandBuffer c, VkPipelineStageFlags2 stage, VkQueryPool p, uint32_t q)
+{
+    (void)p;
+    assert_int_equal(stage, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+    cmd_write(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, p, q);
+    ((struct recording *)c)->second_form = true;
+}
+
+static void host_reset(VkDevice d, VkQueryPool p, uint32_t first, uint32_t count)
+{
+    (void)d, (void)p;
+    for (uint32_t i = 0; i < count; i++)
+        gpu.written[first + i] = gpu.available[first + i] = false;
+}
+
+static VkResult results(VkDevice d, VkQueryPool p, uint32_t first, uint32_t count, size_t size,
+                        void *data, VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    (void)d, (void)p;
+    assert_int_equal(count, 2);
+    assert_int_equal(size, 32);
+    assert_int_equal(stride, 16);
+    assert_int_equal(flags, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    uint64_t *out = data;
+    for (uint32_t i = 0; i < 2; i++) {
+        out[2 * i] = gpu.stamps[first + i];
+        out[2 * i + 1] = gpu.available[first + i];
+    }
+    return gpu.results;
+}
+
+static VkResult calibrated(VkDevice d, uint32_t n, const VkCalibratedTimestampInfoEXT *infos,
+                           uint64_t *times, uint64_t *deviation)
+{
+    (void)d;
+    assert_int_equal(n, 2);
+    assert_int_equal(infos[0].timeDomain, VK_TIME_DOMAIN_DEVICE_EXT);
+    assert_int_equal(infos[1].timeDomain, VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
+    gpu.calibrations++;
+    times[0] = ticks_at(gpu.now_ns);
+    times[1] = gpu.now_ns + (uint64_t)gpu.jitter_ns;
+    *deviation = 10;
+    return VK_SUCCESS;
+}
+
+static VkResult set_loader_data(VkDevice d, void *object)
+{
+    (void)d;
+    *(uintptr_t *)object = 0x10ade5;
+    return VK_SUCCESS;
+}
+
+/* --- A run ------------------------------------------------------------------------------------*/
+
+static struct VolkDeviceTable driver;
+
+static struct bf_stamps_info info_make(uint32_t bits, double ticks_per_ns)
+{
+    memset(&gpu, 0, sizeof(gpu));
+    memset(&told, 0, sizeof(told));
+    gpu.now_ns = 5000ull * SECOND;
+    gpu.zero_ns = 1000ull * SECOND;
+    gpu.bits = bits;
+    gpu.ticks_per_ns = ticks_per_ns;
+    gpu.buffers_max = 1024;
+    driver = (struct VolkDeviceTable){
+        .vkCreateQueryPool = create_query_pool,
+        .vkDestroyQueryPool = destroy_query_pool,
+        .vkCreateCommandPool = create_command_pool,
+        .vkDestroyCommandPool = destroy_command_pool,
+        .vkAllocateCommandBuffers = allocate,
+        .vkFreeCommandBuffers = free_buffers,
+        .vkBeginCommandBuffer = begin,
+        .vkEndCommandBuffer = end,
+        .vkCmdResetQueryPool = cmd_reset,
+        .vkCmdWriteTimestamp = cmd_write,
+        .vkCmdWriteTimestamp2KHR = cmd_write2,
+        .vkResetQueryPoolEXT = host_reset,
+        .vkGetQueryPoolResults = results,
+        .vkGetCalibratedTimestampsEXT = calibrated,
+    };
+    return (struct bf_stamps_info){
+        .device = (VkDevice)&driver,
+        .vk = &driver,
+        .set_loader_data = set_loader_data,
+        .family = 3,
+        .family_flags = VK_QUEUE_COMPUTE_BIT,
+        .valid_bits = bits,
+        .period_ns = 1 / ticks_per_ns,
+        .calibrated = true,
+        .trace = (struct bf_trace *)&driver,
+    };
+}
+
+static struct bf_stamps *stamps_make(const struct bf_stamps_info *info)
+{
+    struct bf_stamps *s;
+    assert_int_equal(bf_stamps_create(info, &s), VK_SUCCESS);
+    assert_non_null(s);
+    return s;
+}
+
+/* The GPU runs a command buffer of ours at this time. */
+static void execute(VkCommandBuffer commands, uint64_t at_ns)
+{
+    struct recording *r = (struct recording *)commands;
+    assert_true(r->stamped);
+    if (r->resets)
+        host_reset(VK_NULL_HANDLE, VK_NULL_HANDLE, r->query & ~1u, 2);
+    assert_false(gpu.written[r->query]); /* a query must be reset before it is written again */
+    gpu.stamps[r->query] = ticks_at(at_ns);
+    gpu.written[r->query] = gpu.available[r->query] = true;
+}
+
+/* One packet: taken now, running from now + delay for 'duration', collected at its end. */
+static void packet_run(struct bf_stamps *s, uint64_t epoch, uint64_t delay, uint64_t duration)
+{
+    struct bf_trace_packet packet = {.id = epoch};
+    VkCommandBuffer before, after;
+    uint32_t slot;
+    assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+    assert_true(packet.timed);
+    uint64_t begin_ns = gpu.now_ns + delay;
+    execute(before, begin_ns);
+    execute(after, begin_ns + duration);
+    bf_stamps_accepted(s, slot, epoch, gpu.now_ns + 77);
+    gpu.now_ns = begin_ns + duration;
+    int count = told.count;
+    bf_stamps_collect(s, epoch - 1);
+    assert_int_equal(told.count, count);
+    bf_stamps_collect(s, epoch);
+    assert_int_equal(told.count, count + 1);
+    assert_int_equal(told.packet.id, epoch);
+    assert_int_equal(told.packet.handed_over_ns, begin_ns - delay + 77);
+}
+
+static void assert_near(uint64_t value, uint64_t expected, uint64_t tolerance)
+{
+    assert_in_range(value, expected - tolerance, expected + tolerance);
+}
+
+static void who_can_be_timed(void **state)
+{
+    (void)state;
+    const struct {
+        VkQueueFlags flags;
+        uint32_t bits;
+        bool host_reset;
+        bool expected;
+    } cases[] = {
+        {VK_QUEUE_GRAPHICS_BIT, 64, false, true},
+        {VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, 36, false, true},
+        {VK_QUEUE_GRAPHICS_BIT, 0, true, false},
+        {VK_QUEUE_TRANSFER_BIT, 64, false, false},
+        {VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT, 64, true, true},
+        {VK_QUEUE_SPARSE_BINDING_BIT, 64, true, false},
+        {0, 64, true, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_stamps_info info = info_make(64, 1);
+        info.family_flags = cases[i].flags;
+        info.valid_bits = cases[i].bits;
+        info.host_query_reset = cases[i].host_reset;
+        struct bf_stamps *s = (struct bf_stamps *)&info;
+        assert_int_equal(bf_stamps_create(&info, &s), VK_SUCCESS);
+        assert_true((s != NULL) == cases[i].expected);
+        bf_stamps_destroy(s);
+        info.trace = NULL;
+        assert_int_equal(bf_stamps_create(&info, &s), VK_SUCCESS);
+        assert_null(s);
+    }
+    struct bf_trace_packet packet = {.timed = true};
+    VkCommandBuffer c;
+    uint32_t slot;
+    assert_false(bf_stamps_begin(NULL, &packet, &c, &c, &slot));
+    assert_false(packet.timed);
+    bf_stamps_collect(NULL, 1);
+}
+
+static void commands(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct bf_stamps_info info = info_make(64, 1);
+        info.host_query_reset = i & 1;
+        info.synchronization2 = i & 2;
+        struct bf_stamps *s = stamps_make(&info);
+        struct bf_trace_packet packet = {0};
+        VkCommandBuffer before, after;
+        uint32_t slot;
+        assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+        struct recording *b = (struct recording *)before;
+        struct recording *a = (struct recording *)after;
+        assert_true(b->resets == !(i & 1) && !a->resets);
+        assert_true(b->second_form == !!(i & 2) && a->second_form == !!(i & 2));
+        assert_int_equal(b->query, 2 * slot);
+        assert_int_equal(a->query, 2 * slot + 1);
+        bf_stamps_refused(s, slot);
+        for (uint64_t epoch = 1; epoch < 5; epoch++) /* slots come back, and are reset */
+            packet_run(s, epoch, 100, 100);
+        assert_int_equal(gpu.buffers, 32);
+        bf_stamps_destroy(s);
+    }
+}
+
+/* Many wraps of 36 bits at once, any period, any distance between packets. */
+static void calibrated_times(void **state)
+{
+    (void)state;
+    static const double rates[] = {1, 0.0192, 0.1, 1.0 / 3, 2.5};
+    for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+        for (int b = 0; b < 2; b++) {
+            struct bf_stamps_info info = info_make(b ? 36 : 64, rates[r]);
+            struct bf_stamps *s = stamps_make(&info);
+            uint64_t tolerance = 2 + (uint64_t)(3 / rates[r]);
+            uint64_t last = 0;
+            static const uint64_t gaps[] = {
+                0, 1, 1000, SECOND / 2, 2 * SECOND, 30 * SECOND, 1000ull * SECOND};
+            for (uint64_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+                gpu.now_ns += gaps[i];
+                packet_run(s, i + 1, 5000, 1000000);
+                assert_near(told.begin, gpu.now_ns - 1000000, tolerance);
+                assert_near(told.end, gpu.now_ns, tolerance);
+                assert_true(told.begin >= last && told.end >= told.begin);
+                last = told.end;
+            }
+            assert_int_equal(gpu.marks, 0);
+            /* Most of a round after it was submitted. */
+            packet_run(s, 100, (b ? (1ull << 36) : 1ull << 40) / rates[r] * 7 / 8, 1000);
+            assert_near(told.end, gpu.now_ns, tolerance);
+            bf_stamps_destroy(s);
+        }
+    }
+}
+
+/* A clock that runs 50 ppm faster than it says is followed. */
+static void drift(void **state)
+{
+    (void)state;
+    struct bf_stamps_info info = info_make(64, 1);
+    gpu.ticks_per_ns = 1.00005;
+    struct bf_stamps *s = stamps_make(&info);
+    for (uint64_t i = 1; i <= 100; i++) {
+        gpu.now_ns += 900000000; /* nearly a second since the last calibration, for every other */
+        packet_run(s, i, 1000, 2000);
+        /* After the first calibration the period itself is known. */
+        assert_near(told.end, gpu.now_ns, i < 3 ? 100000 : 20);
+    }
+    assert_in_range(gpu.calibrations, 3 * 50, 3 * 102); /* three tries each */
+    bf_stamps_destroy(s);
+}
+
+/* A calibration that jumps back doesn't take the stamps with it. */
+static void never_backwards(void **state)
+{
+    (void)state;
+    struct bf_stamps_info info = info_make(64, 1);
+    struct bf_stamps *s = stamps_make(&info);
+    gpu.jitter_ns = 2000000;
+    gpu.now_ns += 2ull * SECOND;
+    packet_run(s, 1, 10, 100);
+    uint64_t last = told.end;
+    assert_true(last > gpu.now_ns + 1000000);
+    gpu.jitter_ns = -2000000;
+    for (uint64_t i = 2; i < 10; i++) {
+        gpu.now_ns += SECOND / 1000 + (i == 2) * SECOND * 2;
+        uint64_t before = told.end;
+        packet_run(s, i, 10, 100);
+        assert_true(told.begin >= before && told.end >= told.begin);
+    }
+    bf_stamps_destroy(s);
+}
+
+/* Without calibration: never before the packet was given to the driver, never after it was done,
+ * and right to the nanosecond once a packet has started at once. */
+static void uncalibrated_times(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; b++) {
+        struct bf_stamps_info info = info_make(b ? 36 : 64, 1);
+        info.calibrated = false;
+        struct bf_stamps *s = stamps_make(&info);
+        assert_int_equal(gpu.marks, 1);
+        uint64_t last = 0;
+        static const uint64_t delays[] = {9000, 20000, 3000, 50000, 0, 1000, 70000};
+        for (uint64_t i = 0; i < 7; i++) {
+            gpu.now_ns += 40ull * SECOND * (i + 1); /* the counter may go round unseen */
+            uint64_t taken = gpu.now_ns;
+            packet_run(s, i + 1, delays[i], 4000);
+            assert_true(told.begin >= taken && told.end <= gpu.now_ns);
+            assert_int_equal(told.end - told.begin, 4000);
+            assert_true(told.begin >= last);
+            last = told.end;
+            if (i >= 4)
+                assert_int_equal(told.end, gpu.now_ns);
+        }
+        assert_int_equal(gpu.calibrations, 0);
+        bf_stamps_destroy(s);
+    }
+}
+
+/* As many as there are, then none, then all again; in the order of acceptance. */
+static void slots_run_out(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        struct bf_stamps_info info = info_make(64, 1);
+        if (round)
+            gpu.buffers_max = 100; /* three chunks of 32 fit */
+        struct bf_stamps *s = stamps_make(&info);
+        uint32_t expected = round ? 48 : 512;
+        for (uint64_t again = 0; again < 2; again++) {
+            uint32_t slots[512];
+            struct bf_trace_packet packet = {0};
+            VkCommandBuffer before, after;
+            uint32_t n = 0;
+            bool taken[512] = {false};
+            for (uint32_t slot; bf_stamps_begin(s, &packet, &before, &after, &slot);) {
+                assert_false(taken[slot]);
+                taken[slot] = true;
+                execute(before, gpu.now_ns);
+                execute(after, gpu.now_ns);
+                slots[n++] = slot;
+                packet.id++;
+            }
+            assert_false(packet.timed);
+            assert_int_equal(n, expected);
+            bf_stamps_refused(s, slots[5]);
+            for (uint32_t i = 0; i < n; i++)
+                if (i != 5)
+                    bf_stamps_accepted(s, slots[i], 1000 * again + i / 2, gpu.now_ns);
+            told.count = 0;
+            for (uint32_t i = 0; i < n; i += 2) {
+                bf_stamps_collect(s, 1000 * again + i / 2);
+                assert_int_equal(told.packet.id, i == 4 ? 4 : i + 1);
+            }
+            assert_int_equal(told.count, n - 1);
+        }
+        bf_stamps_destroy(s);
+    }
+}
+
+static void no_results(void **state)
+{
+    (void)state;
+    struct bf_stamps_info info = info_make(64, 1);
+    struct bf_stamps *s = stamps_make(&info);
+    for (int i = 0; i < 3; i++) {
+        gpu.results = i == 0 ? VK_ERROR_DEVICE_LOST : i == 1 ? VK_NOT_READY : VK_SUCCESS;
+        struct bf_trace_packet packet = {0};
+        VkCommandBuffer before, after;
+        uint32_t slot;
+        assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+        execute(before, gpu.now_ns);
+        if (i == 0)
+            execute(after, gpu.now_ns);
+        bf_stamps_accepted(s, slot, 1, gpu.now_ns);
+        told.begin = told.end = 5;
+        bf_stamps_collect(s, UINT64_MAX);
+        assert_int_equal(told.count, i + 1);
+        assert_true(told.begin == 0 && told.end == 0);
+    }
+    gpu.results = VK_SUCCESS;
+    packet_run(s, 9, 1, 1);
+    bf_stamps_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_can_be_timed), cmocka_unit_test(commands),
+        cmocka_unit_test(calibrated_times), cmocka_unit_test(drift),
+        cmocka_unit_test(never_backwards),  cmocka_unit_test(uncalibrated_times),
+        cmocka_unit_test(slots_run_out),    cmocka_unit_test(no_results),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
