@@ -1,0 +1,391 @@
+/* Devices: the program's request, in copies, turned into what the scheduler needs. */
+#include "layer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+#include "device/dispatch.h"
+#include "device/placement.h"
+#include "os/log.h"
+
+/* Everything that is added to the program's VkDeviceCreateInfo, and what it takes to free it. */
+struct request {
+    VkDeviceCreateInfo info;
+    struct bf_placement placement;
+    const char **extensions;
+    void *chain; /* a copy of the program's chain; NULL: its own is used */
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    VkPhysicalDeviceSynchronization2Features sync2;
+    VkPhysicalDeviceHostQueryResetFeatures reset;
+    bool host_query_reset, calibrated;
+};
+
+static void request_finish(struct request *r)
+{
+    bf_placement_finish(&r->placement);
+    layer_chain_free(r->chain);
+    free(r->extensions);
+}
+
+static VkLayerDeviceCreateInfo *find_function(const VkDeviceCreateInfo *info,
+                                              VkLayerFunction function)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)s;
+        if (s->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && link->function == function)
+            return link;
+    }
+    return NULL;
+}
+
+/* A feature the scheduler needs: in the struct of its core version, in its own struct, or nowhere
+ * in the program's chain. */
+struct feature {
+    VkStructureType core, own;
+    size_t core_offset, own_offset;
+    bool core_counts; /* the core struct is one the program may use (its version is high enough) */
+};
+
+static VkBool32 *feature_in(void *chain, const struct feature *f)
+{
+    void *s = (void *)layer_chain_find(chain, f->core);
+    if (s && f->core_counts)
+        return (VkBool32 *)((char *)s + f->core_offset);
+    s = (void *)layer_chain_find(chain, f->own);
+    return s ? (VkBool32 *)((char *)s + f->own_offset) : NULL;
+}
+
+/* The program's chain with the feature on. A struct that has it off has to be changed, in a copy of
+ * the chain; one that is missing is put in front. */
+static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own)
+{
+    VkBool32 *value = feature_in((void *)r->info.pNext, f);
+    if (!value) {
+        own->sType = f->own;
+        own->pNext = (VkBaseOutStructure *)r->info.pNext;
+        *(VkBool32 *)((char *)own + f->own_offset) = VK_TRUE;
+        r->info.pNext = own;
+        return VK_SUCCESS;
+    }
+    if (*value)
+        return VK_SUCCESS;
+    VkStructureType unknown;
+    void *copy;
+    VkResult result = layer_chain_copy(r->info.pNext, &copy, &unknown);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+        bf_log(BF_LOG_WARNING,
+               "vkCreateDevice: a struct of type %d in the chain is not known and can't be copied",
+               (int)unknown);
+    if (result != VK_SUCCESS)
+        return result;
+    layer_chain_free(r->chain);
+    r->chain = copy;
+    r->info.pNext = copy;
+    *feature_in(copy, f) = VK_TRUE;
+    return VK_SUCCESS;
+}
+
+static void add_extension(struct request *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->info.enabledExtensionCount; i++) {
+        if (strcmp(r->extensions[i], name) == 0)
+            return;
+    }
+    r->extensions[r->info.enabledExtensionCount++] = name;
+}
+
+static VkResult request_init(struct request *r, struct layer_physical *p,
+                             const VkDeviceCreateInfo *info)
+{
+    *r = (struct request){.info = *info};
+    VkResult result = bf_placement_init(&p->map, info->queueCreateInfoCount,
+                                        info->pQueueCreateInfos, &r->placement);
+    if (result != VK_SUCCESS)
+        return result;
+    r->info.queueCreateInfoCount = r->placement.request_count;
+    r->info.pQueueCreateInfos = r->placement.requests;
+
+    r->extensions = malloc((info->enabledExtensionCount + 4) * sizeof(*r->extensions));
+    if (!r->extensions)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (info->enabledExtensionCount)
+        memcpy(r->extensions, info->ppEnabledExtensionNames,
+               info->enabledExtensionCount * sizeof(*r->extensions));
+    r->info.ppEnabledExtensionNames = r->extensions;
+    if (p->timeline_by_extension)
+        add_extension(r, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    if (p->sync2_by_extension)
+        add_extension(r, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+
+    bool core12 = p->api_version >= VK_API_VERSION_1_2,
+         core13 = p->api_version >= VK_API_VERSION_1_3;
+    const struct feature timeline = {
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        offsetof(VkPhysicalDeviceVulkan12Features, timelineSemaphore),
+        offsetof(VkPhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore),
+        core12,
+    };
+    const struct feature sync2 = {
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+        offsetof(VkPhysicalDeviceVulkan13Features, synchronization2),
+        offsetof(VkPhysicalDeviceSynchronization2Features, synchronization2),
+        core13,
+    };
+    const struct feature reset = {
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+        offsetof(VkPhysicalDeviceVulkan12Features, hostQueryReset),
+        offsetof(VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset),
+        core12,
+    };
+    /* Structs that have the feature off come first: copying the chain leaves out what is ours. */
+    const struct bf_settings *settings = &p->instance->settings;
+    bool traced = settings->trace || settings->summary;
+    bool reset_wanted = traced && p->host_query_reset;
+    const struct feature *wanted[] = {&timeline, &sync2, reset_wanted ? &reset : NULL};
+    VkBaseOutStructure *own[] = {(VkBaseOutStructure *)&r->timeline,
+                                 (VkBaseOutStructure *)&r->sync2, (VkBaseOutStructure *)&r->reset};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 3; i++) {
+            if (!wanted[i] || (feature_in((void *)r->info.pNext, wanted[i]) != NULL) != (pass == 0))
+                continue;
+            result = enable(r, wanted[i], own[i]);
+            if (result != VK_SUCCESS)
+                return result;
+        }
+    }
+    r->host_query_reset = reset_wanted;
+    if (reset_wanted && p->host_reset_by_extension)
+        add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+    if (traced && p->calibrated_extension) {
+        add_extension(r, p->calibrated_extension);
+        r->calibrated = true;
+    }
+    return VK_SUCCESS;
+}
+
+/* Scheduling several GPUs as one is not known here. */
+static bool is_group(const VkDeviceCreateInfo *info)
+{
+    const VkDeviceGroupDeviceCreateInfo *group =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO);
+    return group && group->physicalDeviceCount > 1;
+}
+
+/* Can the program's own request go to the driver as it is? */
+static bool is_native_request(const struct layer_physical *p, const VkDeviceCreateInfo *info)
+{
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        const VkDeviceQueueCreateInfo *q = &info->pQueueCreateInfos[i];
+        if (q->queueFamilyIndex >= p->family_count ||
+            q->queueCount > p->families[q->queueFamilyIndex].queueCount)
+            return false;
+    }
+    return true;
+}
+
+/* The driver's queues behind the engines. False: it has none where one was opened. */
+static bool get_engines(struct layer_device *d, struct bf_placement *placement,
+                        PFN_vkSetDeviceLoaderData set_loader_data)
+{
+    for (uint32_t i = 0; i < placement->engine_count; i++) {
+        struct bf_engine_info *e = &placement->engines[i];
+        e->family_flags = d->physical->families[e->family].queueFlags;
+        e->timestamp_bits = d->physical->families[e->family].timestampValidBits;
+        if (e->flags && d->vk.vkGetDeviceQueue2) {
+            const VkDeviceQueueInfo2 info = {
+                .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                .flags = e->flags,
+                .queueFamilyIndex = e->family,
+                .queueIndex = e->index,
+            };
+            d->vk.vkGetDeviceQueue2(d->handle, &info, &e->handle);
+        }
+        /* Some drivers know a queue by the older command alone. */
+        if (!e->handle)
+            d->vk.vkGetDeviceQueue(d->handle, e->family, e->index, &e->handle);
+        if (!e->handle) {
+            bf_log(BF_LOG_ERROR, "vkCreateDevice: the driver has no queue %u of family %u",
+                   e->index, e->family);
+            return false;
+        }
+        if (set_loader_data(d->handle, e->handle) != VK_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static void open_trace(struct layer_device *d)
+{
+    const struct bf_settings *settings = &d->instance->settings;
+    if (!settings->trace && !settings->summary)
+        return;
+    char driver[64];
+    snprintf(driver, sizeof(driver), "driver version 0x%08x", d->physical->driver_version);
+    const struct bf_trace_info info = {
+        .path = settings->trace,
+        .program = program_invocation_short_name,
+        .device = d->physical->name,
+        .driver = driver,
+    };
+    /* A program is not stopped by a trace that can't be written; the trace has said why. */
+    bf_trace_create(&info, &d->trace);
+}
+
+static VkResult attach(struct layer_device *d, struct request *r,
+                       PFN_vkSetDeviceLoaderData set_loader_data)
+{
+    open_trace(d);
+    if (!get_engines(d, &r->placement, set_loader_data))
+        return VK_ERROR_INITIALIZATION_FAILED;
+    const struct bf_device_info info = {
+        .handle = d->handle,
+        .get_proc_addr = d->next,
+        .set_loader_data = set_loader_data,
+        .engine_count = r->placement.engine_count,
+        .queue_count = r->placement.queue_count,
+        .engines = r->placement.engines,
+        .queues = r->placement.queues,
+        .serialize_submits = d->instance->settings.serialize_submits,
+        .trace = d->trace,
+        .timestamp_period_ns = d->physical->timestamp_period,
+        .host_query_reset = r->host_query_reset,
+        .calibrated_timestamps = r->calibrated,
+    };
+    VkResult result = bf_device_create(&info, &d->runtime);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)
+        result = set_loader_data(d->handle, &d->runtime->queues[i]);
+    d->translates = !bf_family_map_is_identity(&d->physical->map);
+    return result;
+}
+
+/* Creates the device below; each try begins with the same link. */
+static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
+                             const VkAllocationCallbacks *allocator, VkLayerDeviceCreateInfo *link,
+                             VkLayerDeviceLink *below)
+{
+    PFN_vkCreateDevice create = (PFN_vkCreateDevice)below->pfnNextGetInstanceProcAddr(
+        d->instance->handle, "vkCreateDevice");
+    if (!create)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    link->u.pLayerInfo = below->pNext;
+    return create(d->physical->handle, info, allocator, &d->handle);
+}
+
+static void load_functions(struct layer_device *d)
+{
+    bf_dispatch_load(&d->vk, d->handle, d->next);
+#define LOAD(name) d->debug.name = (PFN_##name)d->next(d->handle, #name)
+    LOAD(vkQueueBeginDebugUtilsLabelEXT);
+    LOAD(vkQueueEndDebugUtilsLabelEXT);
+    LOAD(vkQueueInsertDebugUtilsLabelEXT);
+    LOAD(vkSetDebugUtilsObjectNameEXT);
+    LOAD(vkSetDebugUtilsObjectTagEXT);
+#undef LOAD
+}
+
+static void pass_through_line(const struct layer_physical *p, const char *why)
+{
+    bf_log(BF_LOG_WARNING, "%s: %s: this device is passed through as it is", p->name, why);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
+                                                    const VkDeviceCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkDevice *device)
+{
+    VkLayerDeviceCreateInfo *link = find_function(info, VK_LAYER_LINK_INFO);
+    VkLayerDeviceCreateInfo *loader_data = find_function(info, VK_LOADER_DATA_CALLBACK);
+    struct layer_physical *p = layer_physical_of(physical);
+    if (!p)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!link || !link->u.pLayerInfo)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    struct layer_device *d = calloc(1, sizeof(*d));
+    if (!d)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkLayerDeviceLink *below = link->u.pLayerInfo;
+    d->instance = p->instance;
+    d->physical = p;
+    d->next = below->pfnNextGetDeviceProcAddr;
+
+    struct request r = {0};
+    VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
+    bool scheduled = false;
+    if (p->capable && loader_data && !is_group(info)) {
+        result = request_init(&r, p, info);
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_INITIALIZATION_FAILED)
+            goto fail_create;
+        if (result == VK_SUCCESS)
+            result = create_below(d, &r.info, allocator, link, below);
+        scheduled = result == VK_SUCCESS;
+        if (!scheduled && result != VK_ERROR_FEATURE_NOT_PRESENT &&
+            result != VK_ERROR_EXTENSION_NOT_PRESENT)
+            goto fail_create;
+    }
+    if (!scheduled) {
+        if (!is_native_request(p, info)) {
+            bf_log(BF_LOG_ERROR,
+                   "vkCreateDevice: %s can't be scheduled for this program, and its "
+                   "queues are not the driver's own",
+                   p->name);
+            result = VK_ERROR_INITIALIZATION_FAILED;
+            goto fail_create;
+        }
+        if (p->capable)
+            pass_through_line(p, is_group(info) ? "a group of several devices"
+                                                : "what scheduling needs can't be enabled");
+        result = create_below(d, info, allocator, link, below);
+        if (result != VK_SUCCESS)
+            goto fail_create;
+    }
+    load_functions(d);
+    if (!layer_device_add(d)) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        goto fail_add;
+    }
+    if (scheduled) {
+        result = attach(d, &r, loader_data->u.pfnSetDeviceLoaderData);
+        if (result != VK_SUCCESS)
+            goto fail_attach;
+    }
+    request_finish(&r);
+    *device = d->handle;
+    return VK_SUCCESS;
+
+fail_attach:
+    bf_device_destroy(d->runtime);
+    bf_trace_destroy(d->trace);
+    layer_device_remove(d);
+fail_add:
+    d->vk.vkDestroyDevice(d->handle, allocator);
+fail_create:
+    request_finish(&r);
+    free(d);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
+                                                 const VkAllocationCallbacks *allocator)
+{
+    if (!device)
+        return;
+    struct layer_device *d = layer_device_of(device);
+    bf_device_destroy(d->runtime);
+    if (d->instance->settings.summary)
+        bf_trace_print_summary(d->trace, stderr);
+    bf_trace_destroy(d->trace);
+    layer_device_remove(d);
+    d->vk.vkDestroyDevice(device, allocator);
+    layer_pools_finish(d);
+    while (d->queue_data) {
+        struct layer_queue_data *next = d->queue_data->next;
+        free(d->queue_data);
+        d->queue_data = next;
+    }
+    free(d);
+}

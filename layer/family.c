@@ -1,0 +1,190 @@
+/* Queries about queue families: what the program is shown, answered by the real family behind it.
+ */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+
+/* An appended family is its host's, but for what it was narrowed to. */
+static void narrow(const struct layer_physical *p, uint32_t shown, VkQueueFamilyProperties *target)
+{
+    target->queueFlags = p->map.shown[shown].flags;
+    target->queueCount = p->map.shown[shown].count;
+}
+
+static uint32_t shown_count(const struct layer_physical *p)
+{
+    return bf_family_map_is_identity(&p->map) ? p->family_count : p->map.shown_count;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties(
+    VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties *properties)
+{
+    struct layer_physical *p = layer_physical_of(physical);
+    if (!p) {
+        layer_instance_of(physical)->queue_families(physical, count, properties);
+        return;
+    }
+    uint32_t available = shown_count(p);
+    if (!properties) {
+        *count = available;
+        return;
+    }
+    if (*count > available)
+        *count = available;
+    for (uint32_t i = 0; i < *count; i++) {
+        properties[i] = p->families[bf_family_real(&p->map, i)];
+        if (i < p->map.shown_count)
+            narrow(p, i, &properties[i]);
+    }
+}
+
+/* The driver fills the structs chained to each entry; those of an appended family are handed to it
+ * in its host's place. */
+static void fill_appended(struct layer_instance *i, struct layer_physical *p, uint32_t shown,
+                          VkQueueFamilyProperties2 *target)
+{
+    VkQueueFamilyProperties2 *all = calloc(p->family_count, sizeof(*all));
+    uint32_t host = bf_family_real(&p->map, shown), count = p->family_count;
+    if (all) {
+        for (uint32_t f = 0; f < count; f++)
+            all[f].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
+        all[host].pNext = target->pNext;
+        i->queue_families2(p->handle, &count, all);
+        free(all);
+    }
+    target->queueFamilyProperties = p->families[host];
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
+    VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties2 *properties)
+{
+    struct layer_instance *i = layer_instance_of(physical);
+    struct layer_physical *p = layer_physical_of(physical);
+    if (!p) {
+        i->queue_families2(physical, count, properties);
+        return;
+    }
+    uint32_t available = shown_count(p);
+    if (!properties) {
+        *count = available;
+        return;
+    }
+    if (*count > available)
+        *count = available;
+    uint32_t real = *count < p->family_count ? *count : p->family_count;
+    i->queue_families2(physical, &real, properties);
+    for (uint32_t f = p->family_count; f < *count; f++)
+        fill_appended(i, p, f, &properties[f]);
+    for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++)
+        narrow(p, f, &properties[f].queueFamilyProperties);
+}
+
+static uint32_t real_of(VkPhysicalDevice physical, uint32_t family)
+{
+    struct layer_physical *p = layer_physical_of(physical);
+    return p ? bf_family_real(&p->map, family) : family;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice physical,
+                                                                          uint32_t family,
+                                                                          VkSurfaceKHR surface,
+                                                                          VkBool32 *supported)
+{
+    struct layer_instance *i = layer_instance_of(physical);
+    PFN_vkGetPhysicalDeviceSurfaceSupportKHR next =
+        (PFN_vkGetPhysicalDeviceSurfaceSupportKHR)i->next(i->handle,
+                                                          "vkGetPhysicalDeviceSurfaceSupportKHR");
+    return next(physical, real_of(physical, family), surface, supported);
+}
+
+#define PRESENTATION_SUPPORT(command)                                                              \
+    VKAPI_ATTR VkBool32 VKAPI_CALL layer_##command(VkPhysicalDevice physical, uint32_t family,     \
+                                                   void *display, uintptr_t visual)                \
+    {                                                                                              \
+        struct layer_instance *i = layer_instance_of(physical);                                    \
+        PFN_layer_presentation_support next =                                                      \
+            (PFN_layer_presentation_support)i->next(i->handle, #command);                          \
+        return next(physical, real_of(physical, family), display, visual);                         \
+    }
+
+/* Wayland's and DirectFB's take no visual; one argument more does no harm in C's calling convention
+ * on any platform that has them. */
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT)
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
+    VkPhysicalDevice physical, uint32_t family, uint32_t *count, VkPerformanceCounterKHR *counters,
+    VkPerformanceCounterDescriptionKHR *descriptions)
+{
+    struct layer_instance *i = layer_instance_of(physical);
+    PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR next =
+        (PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)i->next(
+            i->handle, "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR");
+    return next(physical, real_of(physical, family), count, counters, descriptions);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
+    VkPhysicalDevice physical, const VkQueryPoolPerformanceCreateInfoKHR *info, uint32_t *passes)
+{
+    struct layer_instance *i = layer_instance_of(physical);
+    PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR next =
+        (PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)i->next(
+            i->handle, "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR");
+    VkQueryPoolPerformanceCreateInfoKHR copy = *info;
+    copy.queueFamilyIndex = real_of(physical, info->queueFamilyIndex);
+    next(physical, &copy, passes);
+}
+
+/* A DRM modifier's question carries the sharing families in its chain. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
+    VkPhysicalDevice physical, const VkPhysicalDeviceImageFormatInfo2 *info,
+    VkImageFormatProperties2 *properties)
+{
+    struct layer_instance *i = layer_instance_of(physical);
+    struct layer_physical *p = layer_physical_of(physical);
+    const VkPhysicalDeviceImageDrmFormatModifierInfoEXT *drm = layer_chain_find(
+        info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
+    if (!p || !drm || drm->sharingMode != VK_SHARING_MODE_CONCURRENT ||
+        bf_family_map_is_identity(&p->map))
+        return i->image_format2(physical, info, properties);
+
+    uint32_t families[BF_MAX_FAMILIES];
+    uint32_t count = layer_real_families(&p->map, drm->queueFamilyIndexCount,
+                                         drm->pQueueFamilyIndices, families);
+    void *chain;
+    VkStructureType unknown;
+    VkResult result = layer_chain_copy(info->pNext, &chain, &unknown);
+    if (result != VK_SUCCESS) /* what stands in the way is no reason to fail a question */
+        return i->image_format2(physical, info, properties);
+    VkPhysicalDeviceImageDrmFormatModifierInfoEXT *own = (void *)layer_chain_find(
+        chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
+    own->sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+    own->queueFamilyIndexCount = count;
+    own->pQueueFamilyIndices = families;
+    VkPhysicalDeviceImageFormatInfo2 copy = *info;
+    copy.pNext = chain;
+    result = i->image_format2(physical, &copy, properties);
+    layer_chain_free(chain);
+    return result;
+}
+
+uint32_t layer_real_families(const struct bf_family_map *map, uint32_t count, const uint32_t *shown,
+                             uint32_t real[BF_MAX_FAMILIES])
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count && kept < BF_MAX_FAMILIES; i++) {
+        uint32_t family = bf_family_real(map, shown[i]);
+        bool known = false;
+        for (uint32_t k = 0; k < kept; k++)
+            known |= real[k] == family;
+        if (!known)
+            real[kept++] = family;
+    }
+    return kept;
+}

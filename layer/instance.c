@@ -1,0 +1,385 @@
+/* Instances, and what is known of their physical devices. */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "belfry/belfry.h"
+#include "chain.h"
+#include "commands.h"
+#include "os/log.h"
+
+#define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
+
+static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)s;
+        if (s->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
+            link->function == VK_LAYER_LINK_INFO)
+            return link;
+    }
+    return NULL;
+}
+
+static bool has_name(const char *const *names, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A 1.0 program's instance needs VK_KHR_get_physical_device_properties2 before any of the
+ * extensions the scheduler stands on: added in a copy, and left out again where nobody has it. */
+static VkResult create_below(const VkInstanceCreateInfo *info,
+                             const VkAllocationCallbacks *allocator, VkInstance *instance,
+                             VkLayerInstanceCreateInfo *link, uint32_t api_version)
+{
+    VkLayerInstanceLink *below = link->u.pLayerInfo;
+    PFN_vkCreateInstance create =
+        (PFN_vkCreateInstance)below->pfnNextGetInstanceProcAddr(VK_NULL_HANDLE, "vkCreateInstance");
+    if (!create)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    link->u.pLayerInfo = below->pNext;
+    uint32_t count = info->enabledExtensionCount;
+    if (api_version >= VK_API_VERSION_1_1 || has_name(info->ppEnabledExtensionNames, count, GPDP2))
+        return create(info, allocator, instance);
+
+    const char **names = malloc((count + 1) * sizeof(*names));
+    if (!names)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (count)
+        memcpy(names, info->ppEnabledExtensionNames, count * sizeof(*names));
+    names[count] = GPDP2;
+    VkInstanceCreateInfo copy = *info;
+    copy.enabledExtensionCount = count + 1;
+    copy.ppEnabledExtensionNames = names;
+    VkResult result = create(&copy, allocator, instance);
+    free(names);
+    if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
+        link->u.pLayerInfo = below->pNext; /* the layers below have moved it on */
+        result = create(info, allocator, instance);
+    }
+    return result;
+}
+
+static PFN_vkVoidFunction first_of(struct layer_instance *i, const char *core, const char *khr)
+{
+    PFN_vkVoidFunction function = i->next(i->handle, core);
+    return function ? function : i->next(i->handle, khr);
+}
+
+static void load_functions(struct layer_instance *i)
+{
+#define LOAD(member, name)  i->member = (PFN_##name)i->next(i->handle, #name)
+#define LOAD2(member, name) i->member = (PFN_##name)first_of(i, #name, #name "KHR")
+    LOAD(properties, vkGetPhysicalDeviceProperties);
+    LOAD(queue_families, vkGetPhysicalDeviceQueueFamilyProperties);
+    LOAD(device_extensions, vkEnumerateDeviceExtensionProperties);
+    LOAD(destroy, vkDestroyInstance);
+    LOAD2(features2, vkGetPhysicalDeviceFeatures2);
+    LOAD2(properties2, vkGetPhysicalDeviceProperties2);
+    LOAD2(queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2);
+    LOAD2(image_format2, vkGetPhysicalDeviceImageFormatProperties2);
+#undef LOAD
+#undef LOAD2
+    i->next_physical =
+        (PFN_GetPhysicalDeviceProcAddr)i->next(i->handle, "vk_layerGetPhysicalDeviceProcAddr");
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkInstance *instance)
+{
+    VkLayerInstanceCreateInfo *link = find_link(info);
+    if (!link || !link->u.pLayerInfo)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    struct layer_instance *i = calloc(1, sizeof(*i));
+    if (!i)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    i->next = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    i->api_version = info->pApplicationInfo && info->pApplicationInfo->apiVersion
+                         ? info->pApplicationInfo->apiVersion
+                         : VK_API_VERSION_1_0;
+    VkResult result =
+        bf_settings_load(info, environ, bf_settings_is_privileged(),
+                         bf_settings_is_implicit(info, environ), stderr, &i->settings);
+    if (result != VK_SUCCESS)
+        goto fail_settings;
+    bf_log_set_level(i->settings.log);
+
+    result = create_below(info, allocator, instance, link, i->api_version);
+    if (result != VK_SUCCESS)
+        goto fail_create;
+    i->handle = *instance;
+    load_functions(i);
+    if (!layer_instance_add(i)) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        goto fail_add;
+    }
+    return VK_SUCCESS;
+
+fail_add:
+    if (i->destroy)
+        i->destroy(*instance, allocator);
+    *instance = VK_NULL_HANDLE;
+fail_create:
+    bf_settings_finish(&i->settings);
+fail_settings:
+    free(i);
+    return result;
+}
+
+static void free_physical(void *value, void *context)
+{
+    (void)context;
+    struct layer_physical *physical = value;
+    free(physical->families);
+    free(physical);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyInstance(VkInstance instance,
+                                                   const VkAllocationCallbacks *allocator)
+{
+    if (!instance)
+        return;
+    struct layer_instance *i = layer_instance_of(instance);
+    layer_instance_remove(i);
+    i->destroy(instance, allocator);
+    bf_map_finish(&i->physical_devices, free_physical, NULL);
+    bf_settings_finish(&i->settings);
+    free(i);
+}
+
+static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the scheduler needs, by core version or by extension: timeline semaphores and
+ * synchronization2; host query reset and calibrated timestamps for traces. */
+static VkResult find_capabilities(struct layer_physical *p)
+{
+    struct layer_instance *i = p->instance;
+    uint32_t count = 0;
+    VkResult result = i->device_extensions(p->handle, NULL, &count, NULL);
+    if (result != VK_SUCCESS)
+        return result;
+    VkExtensionProperties *list = calloc(count + 1, sizeof(*list));
+    if (!list)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    result = i->device_extensions(p->handle, NULL, &count, list);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+        free(list);
+        return result;
+    }
+    bool core12 = p->api_version >= VK_API_VERSION_1_2,
+         core13 = p->api_version >= VK_API_VERSION_1_3;
+    bool timeline_extension = has_extension(list, count, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    bool sync2_extension = has_extension(list, count, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    bool reset_extension = has_extension(list, count, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+    if (has_extension(list, count, "VK_KHR_calibrated_timestamps"))
+        p->calibrated_extension = "VK_KHR_calibrated_timestamps";
+    else if (has_extension(list, count, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
+        p->calibrated_extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+    free(list);
+    if (!i->features2 || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
+        return VK_SUCCESS;
+
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+    VkPhysicalDeviceSynchronization2Features sync2 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+        .pNext = &timeline,
+    };
+    VkPhysicalDeviceHostQueryResetFeatures reset = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+        .pNext = &sync2,
+    };
+    bool may_reset = core12 || reset_extension;
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = may_reset ? (void *)&reset : (void *)&sync2,
+    };
+    i->features2(p->handle, &features);
+    p->timeline_by_extension = !core12;
+    p->sync2_by_extension = !core13;
+    p->host_reset_by_extension = !core12;
+    p->host_query_reset = may_reset && reset.hostQueryReset;
+    p->capable = timeline.timelineSemaphore && sync2.synchronization2;
+    return VK_SUCCESS;
+}
+
+static struct layer_physical *make_physical(struct layer_instance *i, VkPhysicalDevice handle)
+{
+    struct layer_physical *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->handle = handle;
+    p->instance = i;
+    VkPhysicalDeviceProperties properties;
+    i->properties(handle, &properties);
+    p->api_version =
+        properties.apiVersion < i->api_version ? properties.apiVersion : i->api_version;
+    memcpy(p->name, properties.deviceName, sizeof(p->name));
+    p->driver_version = properties.driverVersion;
+    p->timestamp_period = properties.limits.timestampPeriod;
+
+    i->queue_families(handle, &p->family_count, NULL);
+    p->families = calloc(p->family_count + 1, sizeof(*p->families));
+    if (!p->families || find_capabilities(p) != VK_SUCCESS) {
+        free_physical(p, NULL);
+        return NULL;
+    }
+    i->queue_families(handle, &p->family_count, p->families);
+    if (!p->capable)
+        bf_log(
+            BF_LOG_WARNING,
+            "%s has no timeline semaphores or no synchronization2: it is passed through as it is",
+            p->name);
+    bf_family_map_init(p->families, p->family_count,
+                       p->capable ? i->settings.queues : BF_QUEUES_NATIVE,
+                       i->settings.queues_per_family, &p->map);
+    return p;
+}
+
+struct layer_physical *layer_physical_of(VkPhysicalDevice handle)
+{
+    struct layer_instance *i = layer_instance_of(handle);
+    struct layer_physical *p = bf_map_find(&i->physical_devices, (uint64_t)(uintptr_t)handle);
+    if (p)
+        return p;
+    bf_lock_acquire(&i->lock);
+    p = bf_map_find(&i->physical_devices, (uint64_t)(uintptr_t)handle);
+    if (!p) {
+        p = make_physical(i, handle);
+        if (p && !bf_map_insert(&i->physical_devices, (uint64_t)(uintptr_t)handle, p)) {
+            free_physical(p, NULL);
+            p = NULL;
+        }
+    }
+    bf_lock_release(&i->lock);
+    return p;
+}
+
+static const VkLayerProperties own_properties = {
+    .layerName = BF_LAYER_NAME,
+    .specVersion = VK_HEADER_VERSION_COMPLETE,
+    .implementationVersion = 1,
+    .description = "D3D12's queues on whatever VkQueues a GPU has",
+};
+
+/* The two-call idiom over an array that we have whole. */
+static VkResult enumerate(const void *source, uint32_t available, size_t size, uint32_t *count,
+                          void *target)
+{
+    if (!target) {
+        *count = available;
+        return VK_SUCCESS;
+    }
+    uint32_t n = *count < available ? *count : available;
+    if (n)
+        memcpy(target, source, n * size);
+    *count = n;
+    return n < available ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkEnumerateInstanceLayerProperties(uint32_t *count, VkLayerProperties *properties)
+{
+    return enumerate(&own_properties, 1, sizeof(own_properties), count, properties);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkEnumerateDeviceLayerProperties(VkPhysicalDevice physical,
+                                                                      uint32_t *count,
+                                                                      VkLayerProperties *properties)
+{
+    (void)physical;
+    return enumerate(&own_properties, 1, sizeof(own_properties), count, properties);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkEnumerateInstanceExtensionProperties(
+    const char *layer, uint32_t *count, VkExtensionProperties *properties)
+{
+    static const VkExtensionProperties settings = {"VK_EXT_layer_settings", 2};
+    if (!layer || strcmp(layer, BF_LAYER_NAME) != 0)
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    return enumerate(&settings, 1, sizeof(settings), count, properties);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkEnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const char *layer,
+                                           uint32_t *count, VkExtensionProperties *properties)
+{
+    if (layer && strcmp(layer, BF_LAYER_NAME) == 0)
+        return enumerate(NULL, 0, sizeof(*properties), count, properties);
+    struct layer_instance *i = layer_instance_of(physical);
+    if (layer)
+        return i->device_extensions(physical, layer, count, properties);
+    struct layer_physical *p = layer_physical_of(physical);
+    if (!p)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!p->capable)
+        return i->device_extensions(physical, NULL, count, properties);
+    uint32_t available = 0;
+    VkResult result = i->device_extensions(physical, NULL, &available, NULL);
+    if (result != VK_SUCCESS)
+        return result;
+    VkExtensionProperties *list = calloc(available + 1, sizeof(*list));
+    if (!list)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    result = i->device_extensions(physical, NULL, &available, list);
+    if (result == VK_SUCCESS) {
+        available = layer_filter_extensions(list, available, !bf_family_map_is_identity(&p->map));
+        result = enumerate(list, available, sizeof(*list), count, properties);
+    }
+    free(list);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
+    VkPhysicalDevice physical, uint32_t *count, VkPhysicalDeviceToolProperties *properties)
+{
+    static const VkPhysicalDeviceToolProperties own = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TOOL_PROPERTIES,
+        .name = "Belfry",
+        .version = "0.1.0",
+        .purposes = VK_TOOL_PURPOSE_PROFILING_BIT | VK_TOOL_PURPOSE_TRACING_BIT |
+                    VK_TOOL_PURPOSE_ADDITIONAL_FEATURES_BIT,
+        .description = "D3D12's queues on whatever VkQueues a GPU has",
+        .layer = BF_LAYER_NAME,
+    };
+    struct layer_instance *i = layer_instance_of(physical);
+    PFN_vkGetPhysicalDeviceToolProperties next = (PFN_vkGetPhysicalDeviceToolProperties)i->next(
+        i->handle, "vkGetPhysicalDeviceToolProperties");
+    if (!next)
+        next = (PFN_vkGetPhysicalDeviceToolProperties)i->next(
+            i->handle, "vkGetPhysicalDeviceToolPropertiesEXT");
+    if (!properties) {
+        uint32_t below = 0;
+        VkResult result = next ? next(physical, &below, NULL) : VK_SUCCESS;
+        *count = below + 1;
+        return result;
+    }
+    if (*count == 0)
+        return VK_INCOMPLETE;
+    void *chain = properties[0].pNext;
+    properties[0] = own;
+    properties[0].pNext = chain;
+    uint32_t below = *count - 1;
+    VkResult result = VK_SUCCESS;
+    /* Asked with room for none, a driver says whether it has any left. */
+    if (next)
+        result = next(physical, &below, properties + 1);
+    else
+        below = 0;
+    *count = below + 1;
+    return result;
+}

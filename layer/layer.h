@@ -1,0 +1,247 @@
+/*
+ * The layer's own objects, and the functions that stand in for Vulkan's.
+ *
+ * The layer turns Vulkan calls into runtime calls and holds no policy. VkQueue is the only handle
+ * it wraps; instances and devices are found by their dispatch key, the loader's pointer in the
+ * first word of every dispatchable object.
+ */
+#ifndef BELFRY_LAYER_LAYER_H
+#define BELFRY_LAYER_LAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <volk.h>
+#include <vulkan/vk_layer.h>
+
+#include "device/device.h"
+#include "device/family.h"
+#include "os/map.h"
+#include "settings/settings.h"
+
+struct layer_instance {
+    VkInstance handle;
+    PFN_vkGetInstanceProcAddr next;
+    PFN_GetPhysicalDeviceProcAddr next_physical; /* NULL: the next layer has none */
+    uint32_t api_version;                        /* the program's; 1.0 if it named none */
+    struct bf_settings settings;
+    struct bf_map physical_devices; /* of layer_physical, made at first sight */
+    struct bf_lock lock;            /* over making them */
+
+    /* Core, or KHR where the instance is older; NULL where it has neither. */
+    PFN_vkGetPhysicalDeviceFeatures2 features2;
+    PFN_vkGetPhysicalDeviceProperties2 properties2;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 queue_families2;
+    PFN_vkGetPhysicalDeviceImageFormatProperties2 image_format2;
+    PFN_vkGetPhysicalDeviceProperties properties;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
+    PFN_vkEnumerateDeviceExtensionProperties device_extensions;
+    PFN_vkDestroyInstance destroy;
+};
+
+struct layer_physical {
+    VkPhysicalDevice handle;
+    struct layer_instance *instance;
+    uint32_t api_version; /* what programs may use of it: the lesser of instance's and device's */
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    uint32_t driver_version;
+    float timestamp_period;
+    /* It has what the scheduler needs. If not, its families are shown as they are and its devices
+     * are passed through. */
+    bool capable;
+    bool timeline_by_extension, sync2_by_extension, host_reset_by_extension;
+    bool host_query_reset;
+    const char *calibrated_extension; /* NULL: none */
+    uint32_t family_count;
+    VkQueueFamilyProperties *families; /* the real ones */
+    struct bf_family_map map;
+};
+
+/* A program's private data on a queue: the handle is ours, so the driver can't keep it. */
+struct layer_queue_data {
+    struct layer_queue_data *next;
+    uint64_t slot;
+    const void *queue;
+    uint64_t value;
+};
+
+struct layer_device {
+    VkDevice handle;
+    struct layer_instance *instance;
+    struct layer_physical *physical;
+    PFN_vkGetDeviceProcAddr next;
+    struct VolkDeviceTable vk;
+    struct { /* an instance extension's device commands, which volk's table leaves out */
+        PFN_vkQueueBeginDebugUtilsLabelEXT vkQueueBeginDebugUtilsLabelEXT;
+        PFN_vkQueueEndDebugUtilsLabelEXT vkQueueEndDebugUtilsLabelEXT;
+        PFN_vkQueueInsertDebugUtilsLabelEXT vkQueueInsertDebugUtilsLabelEXT;
+        PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT;
+        PFN_vkSetDebugUtilsObjectTagEXT vkSetDebugUtilsObjectTagEXT;
+    } debug;
+    struct bf_device *runtime; /* NULL: passed through */
+    struct bf_trace *trace;
+    bool translates; /* families the program sees are not the real ones */
+    /* With 'translates': the shown family of command pools and command buffers, as value + 1, and
+     * each pool's buffers. */
+    struct bf_map pools, command_buffers;
+    struct bf_lock queue_data_lock;
+    struct layer_queue_data *queue_data;
+};
+
+static inline uint64_t layer_key(const void *dispatchable)
+{
+    return *(const uint64_t *)dispatchable;
+}
+
+/* interface.c. NULL: not one of ours (never for a valid handle). Lock-free. */
+struct layer_instance *layer_instance_of(const void *dispatchable);
+struct layer_device *layer_device_of(const void *dispatchable);
+bool layer_instance_add(struct layer_instance *instance);
+void layer_instance_remove(struct layer_instance *instance);
+bool layer_device_add(struct layer_device *device);
+void layer_device_remove(struct layer_device *device);
+
+/* instance.c. NULL: out of memory. */
+struct layer_physical *layer_physical_of(VkPhysicalDevice handle);
+
+/* resource.c. Frees what is kept about command pools, with their device. */
+void layer_pools_finish(struct layer_device *device);
+
+/* family.c. The real families of a CONCURRENT list, each once: one alone means EXCLUSIVE. */
+uint32_t layer_real_families(const struct bf_family_map *map, uint32_t count, const uint32_t *shown,
+                             uint32_t real[BF_MAX_FAMILIES]);
+
+/* A program's VkQueue: our object, or, where its device is passed through, the driver's. */
+static inline struct bf_queue *layer_queue(VkQueue handle)
+{
+    return (struct bf_queue *)handle;
+}
+
+/* The commands we stand in for, by the file that implements them. */
+#define LAYER_GLOBAL_COMMANDS(X)                                                                   \
+    X(vkCreateInstance)                                                                            \
+    X(vkEnumerateInstanceExtensionProperties)                                                      \
+    X(vkEnumerateInstanceLayerProperties)
+
+#define LAYER_INSTANCE_COMMANDS(X) X(vkDestroyInstance)
+
+#define LAYER_PHYSICAL_COMMANDS(X)                                                                 \
+    X(vkCreateDevice, vkCreateDevice)                                                              \
+    X(vkEnumerateDeviceExtensionProperties, vkEnumerateDeviceExtensionProperties)                  \
+    X(vkEnumerateDeviceLayerProperties, vkEnumerateDeviceLayerProperties)                          \
+    X(vkGetPhysicalDeviceToolProperties, vkGetPhysicalDeviceToolProperties)                        \
+    X(vkGetPhysicalDeviceToolPropertiesEXT, vkGetPhysicalDeviceToolProperties)                     \
+    X(vkGetPhysicalDeviceQueueFamilyProperties, vkGetPhysicalDeviceQueueFamilyProperties)          \
+    X(vkGetPhysicalDeviceQueueFamilyProperties2, vkGetPhysicalDeviceQueueFamilyProperties2)        \
+    X(vkGetPhysicalDeviceQueueFamilyProperties2KHR, vkGetPhysicalDeviceQueueFamilyProperties2)     \
+    X(vkGetPhysicalDeviceSurfaceSupportKHR, vkGetPhysicalDeviceSurfaceSupportKHR)                  \
+    X(vkGetPhysicalDeviceXcbPresentationSupportKHR, vkGetPhysicalDeviceXcbPresentationSupportKHR)  \
+    X(vkGetPhysicalDeviceXlibPresentationSupportKHR,                                               \
+      vkGetPhysicalDeviceXlibPresentationSupportKHR)                                               \
+    X(vkGetPhysicalDeviceWaylandPresentationSupportKHR,                                            \
+      vkGetPhysicalDeviceWaylandPresentationSupportKHR)                                            \
+    X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT,                                           \
+      vkGetPhysicalDeviceDirectFBPresentationSupportEXT)                                           \
+    X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR,                             \
+      vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)                             \
+    X(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR,                                     \
+      vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)                                     \
+    X(vkGetPhysicalDeviceImageFormatProperties2, vkGetPhysicalDeviceImageFormatProperties2)        \
+    X(vkGetPhysicalDeviceImageFormatProperties2KHR, vkGetPhysicalDeviceImageFormatProperties2)
+
+/* Wanted for every device. */
+#define LAYER_DEVICE_COMMANDS(X) X(vkDestroyDevice, vkDestroyDevice)
+
+/* Wanted where the runtime schedules the device. */
+#define LAYER_SCHEDULED_COMMANDS(X)                                                                \
+    X(vkGetDeviceQueue, vkGetDeviceQueue)                                                          \
+    X(vkGetDeviceQueue2, vkGetDeviceQueue2)                                                        \
+    X(vkQueueSubmit, vkQueueSubmit)                                                                \
+    X(vkQueueSubmit2, vkQueueSubmit2)                                                              \
+    X(vkQueueSubmit2KHR, vkQueueSubmit2)                                                           \
+    X(vkQueueBindSparse, vkQueueBindSparse)                                                        \
+    X(vkQueueWaitIdle, vkQueueWaitIdle)                                                            \
+    X(vkDeviceWaitIdle, vkDeviceWaitIdle)                                                          \
+    X(vkQueuePresentKHR, vkQueuePresentKHR)                                                        \
+    X(vkQueueBeginDebugUtilsLabelEXT, vkQueueBeginDebugUtilsLabelEXT)                              \
+    X(vkQueueEndDebugUtilsLabelEXT, vkQueueEndDebugUtilsLabelEXT)                                  \
+    X(vkQueueInsertDebugUtilsLabelEXT, vkQueueInsertDebugUtilsLabelEXT)                            \
+    X(vkGetQueueCheckpointDataNV, vkGetQueueCheckpointDataNV)                                      \
+    X(vkGetQueueCheckpointData2NV, vkGetQueueCheckpointData2NV)                                    \
+    X(vkQueueSetPerformanceConfigurationINTEL, vkQueueSetPerformanceConfigurationINTEL)            \
+    X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
+    X(vkSetDebugUtilsObjectTagEXT, vkSetDebugUtilsObjectTagEXT)                                    \
+    X(vkDebugMarkerSetObjectNameEXT, vkDebugMarkerSetObjectNameEXT)                                \
+    X(vkDebugMarkerSetObjectTagEXT, vkDebugMarkerSetObjectTagEXT)                                  \
+    X(vkSetPrivateData, vkSetPrivateData)                                                          \
+    X(vkSetPrivateDataEXT, vkSetPrivateData)                                                       \
+    X(vkGetPrivateData, vkGetPrivateData)                                                          \
+    X(vkGetPrivateDataEXT, vkGetPrivateData)                                                       \
+    X(vkDestroyPrivateDataSlot, vkDestroyPrivateDataSlot)                                          \
+    X(vkDestroyPrivateDataSlotEXT, vkDestroyPrivateDataSlot)                                       \
+    X(vkCreateSemaphore, vkCreateSemaphore)                                                        \
+    X(vkDestroySemaphore, vkDestroySemaphore)                                                      \
+    X(vkSignalSemaphore, vkSignalSemaphore)                                                        \
+    X(vkSignalSemaphoreKHR, vkSignalSemaphore)                                                     \
+    X(vkWaitSemaphores, vkWaitSemaphores)                                                          \
+    X(vkWaitSemaphoresKHR, vkWaitSemaphores)                                                       \
+    X(vkGetSemaphoreFdKHR, vkGetSemaphoreFdKHR)                                                    \
+    X(vkImportSemaphoreFdKHR, vkImportSemaphoreFdKHR)                                              \
+    X(vkWaitForFences, vkWaitForFences)                                                            \
+    X(vkGetFenceStatus, vkGetFenceStatus)                                                          \
+    X(vkDestroyFence, vkDestroyFence)                                                              \
+    X(vkGetFenceFdKHR, vkGetFenceFdKHR)                                                            \
+    X(vkGetQueryPoolResults, vkGetQueryPoolResults)
+
+/* Wanted where family indices travel and the program's are not the real ones. */
+#define LAYER_TRANSLATED_COMMANDS(X)                                                               \
+    X(vkCreateCommandPool, vkCreateCommandPool)                                                    \
+    X(vkDestroyCommandPool, vkDestroyCommandPool)                                                  \
+    X(vkAllocateCommandBuffers, vkAllocateCommandBuffers)                                          \
+    X(vkFreeCommandBuffers, vkFreeCommandBuffers)                                                  \
+    X(vkCreateBuffer, vkCreateBuffer)                                                              \
+    X(vkCreateImage, vkCreateImage)                                                                \
+    X(vkCreateSwapchainKHR, vkCreateSwapchainKHR)                                                  \
+    X(vkCreateSharedSwapchainsKHR, vkCreateSharedSwapchainsKHR)                                    \
+    X(vkCreateQueryPool, vkCreateQueryPool)                                                        \
+    X(vkCreateVideoSessionKHR, vkCreateVideoSessionKHR)                                            \
+    X(vkGetDeviceBufferMemoryRequirements, vkGetDeviceBufferMemoryRequirements)                    \
+    X(vkGetDeviceBufferMemoryRequirementsKHR, vkGetDeviceBufferMemoryRequirements)                 \
+    X(vkGetDeviceImageMemoryRequirements, vkGetDeviceImageMemoryRequirements)                      \
+    X(vkGetDeviceImageMemoryRequirementsKHR, vkGetDeviceImageMemoryRequirements)                   \
+    X(vkGetDeviceImageSparseMemoryRequirements, vkGetDeviceImageSparseMemoryRequirements)          \
+    X(vkGetDeviceImageSparseMemoryRequirementsKHR, vkGetDeviceImageSparseMemoryRequirements)       \
+    X(vkGetDeviceImageSubresourceLayout, vkGetDeviceImageSubresourceLayout)                        \
+    X(vkGetDeviceImageSubresourceLayoutKHR, vkGetDeviceImageSubresourceLayout)                     \
+    X(vkCmdPipelineBarrier, vkCmdPipelineBarrier)                                                  \
+    X(vkCmdPipelineBarrier2, vkCmdPipelineBarrier2)                                                \
+    X(vkCmdPipelineBarrier2KHR, vkCmdPipelineBarrier2)                                             \
+    X(vkCmdWaitEvents, vkCmdWaitEvents)                                                            \
+    X(vkCmdWaitEvents2, vkCmdWaitEvents2)                                                          \
+    X(vkCmdWaitEvents2KHR, vkCmdWaitEvents2)                                                       \
+    X(vkCmdSetEvent2, vkCmdSetEvent2)                                                              \
+    X(vkCmdSetEvent2KHR, vkCmdSetEvent2)
+
+/* Window systems' headers are not needed to pass their pointers on. */
+typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
+                                                            uintptr_t);
+#define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR     PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
+
+/* Newer than the oldest headers Belfry builds with. */
+typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);
+#define PFN_vkGetDeviceImageSubresourceLayout PFN_layer_image_subresource_layout
+
+/* Each command's stand-in is layer_<command>, declared with the command's own type. */
+#define LAYER_DECLARE(name, ...)            extern __typeof__(*(PFN_##name)0) layer_##name;
+#define LAYER_DECLARE_ALIAS(name, stand_in) LAYER_DECLARE(stand_in)
+LAYER_GLOBAL_COMMANDS(LAYER_DECLARE)
+LAYER_INSTANCE_COMMANDS(LAYER_DECLARE)
+LAYER_PHYSICAL_COMMANDS(LAYER_DECLARE_ALIAS)
+LAYER_DEVICE_COMMANDS(LAYER_DECLARE_ALIAS)
+LAYER_SCHEDULED_COMMANDS(LAYER_DECLARE_ALIAS)
+LAYER_TRANSLATED_COMMANDS(LAYER_DECLARE_ALIAS)
+
+#endif

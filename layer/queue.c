@@ -1,0 +1,315 @@
+/* Queue handles, and the commands that only pass a queue on. */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
+                                                   VkQueue *queue)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime) {
+        d->vk.vkGetDeviceQueue2(device, info, queue);
+        return;
+    }
+    *queue = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < d->runtime->queue_count; i++) {
+        struct bf_queue *q = &d->runtime->queues[i];
+        if (q->family == info->queueFamilyIndex && q->index == info->queueIndex &&
+            q->flags == info->flags)
+            *queue = (VkQueue)q;
+    }
+}
+
+/* The older command knows queues without flags only. */
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index,
+                                                  VkQueue *queue)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime) {
+        d->vk.vkGetDeviceQueue(device, family, index, queue);
+        return;
+    }
+    const VkDeviceQueueInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+        .queueFamilyIndex = family,
+        .queueIndex = index,
+    };
+    layer_vkGetDeviceQueue2(device, &info, queue);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueWaitIdle(VkQueue queue)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime)
+        return d->vk.vkQueueWaitIdle(queue);
+    return bf_queue_wait_idle(layer_queue(queue));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkDeviceWaitIdle(VkDevice device)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkDeviceWaitIdle(device);
+    return bf_device_wait_idle(d->runtime);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime)
+        return d->vk.vkQueuePresentKHR(queue, info);
+    return bf_queue_present(layer_queue(queue), info);
+}
+
+/* Labels of queues that share a VkQueue land there in the order of the calls; the driver's tools
+ * see them on the VkQueue, where begin and end of two queues may interleave. */
+struct label_call {
+    PFN_vkQueueBeginDebugUtilsLabelEXT set; /* begin or insert; NULL: end */
+    PFN_vkQueueEndDebugUtilsLabelEXT end;
+    const VkDebugUtilsLabelEXT *label;
+};
+
+static VkResult call_label(struct bf_device *device, VkQueue handle, void *context)
+{
+    const struct label_call *c = context;
+    (void)device;
+    if (c->set)
+        c->set(handle, c->label);
+    else
+        c->end(handle);
+    return VK_SUCCESS;
+}
+
+static void pass_label(VkQueue queue, struct label_call call)
+{
+    if (layer_device_of(queue)->runtime)
+        bf_queue_call(layer_queue(queue), call_label, &call);
+    else
+        call_label(NULL, queue, &call);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkQueueBeginDebugUtilsLabelEXT(VkQueue queue,
+                                                                const VkDebugUtilsLabelEXT *label)
+{
+    pass_label(queue, (struct label_call){
+                          .set = layer_device_of(queue)->debug.vkQueueBeginDebugUtilsLabelEXT,
+                          .label = label,
+                      });
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkQueueEndDebugUtilsLabelEXT(VkQueue queue)
+{
+    pass_label(queue, (struct label_call){
+                          .end = layer_device_of(queue)->debug.vkQueueEndDebugUtilsLabelEXT});
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
+                                                                 const VkDebugUtilsLabelEXT *label)
+{
+    pass_label(queue, (struct label_call){
+                          .set = layer_device_of(queue)->debug.vkQueueInsertDebugUtilsLabelEXT,
+                          .label = label,
+                      });
+}
+
+/* Checkpoints are the VkQueue's: queues that share it see each other's. */
+struct checkpoints {
+    uint32_t *count;
+    void *data;
+};
+
+static VkResult get_checkpoints(struct bf_device *device, VkQueue handle, void *context)
+{
+    struct checkpoints *c = context;
+    device->vk.vkGetQueueCheckpointDataNV(handle, c->count, c->data);
+    return VK_SUCCESS;
+}
+
+static VkResult get_checkpoints2(struct bf_device *device, VkQueue handle, void *context)
+{
+    struct checkpoints *c = context;
+    device->vk.vkGetQueueCheckpointData2NV(handle, c->count, c->data);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointDataNV(VkQueue queue, uint32_t *count,
+                                                            VkCheckpointDataNV *data)
+{
+    struct layer_device *d = layer_device_of(queue);
+    struct checkpoints c = {count, data};
+    if (!d->runtime)
+        d->vk.vkGetQueueCheckpointDataNV(queue, count, data);
+    else
+        bf_queue_call(layer_queue(queue), get_checkpoints, &c);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointData2NV(VkQueue queue, uint32_t *count,
+                                                             VkCheckpointData2NV *data)
+{
+    struct layer_device *d = layer_device_of(queue);
+    struct checkpoints c = {count, data};
+    if (!d->runtime)
+        d->vk.vkGetQueueCheckpointData2NV(queue, count, data);
+    else
+        bf_queue_call(layer_queue(queue), get_checkpoints2, &c);
+}
+
+static VkResult set_performance(struct bf_device *device, VkQueue handle, void *context)
+{
+    return device->vk.vkQueueSetPerformanceConfigurationINTEL(
+        handle, *(VkPerformanceConfigurationINTEL *)context);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
+    VkQueue queue, VkPerformanceConfigurationINTEL configuration)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime)
+        return d->vk.vkQueueSetPerformanceConfigurationINTEL(queue, configuration);
+    return bf_queue_call(layer_queue(queue), set_performance, &configuration);
+}
+
+/* Queue handles that travel as integers: names, tags, private data. */
+static uint64_t real_queue(uint64_t handle)
+{
+    return (uint64_t)(uintptr_t)layer_queue((VkQueue)(uintptr_t)handle)->engine->handle;
+}
+
+static void name_for_trace(struct layer_device *d, bool queue, bool semaphore, uint64_t handle,
+                           const char *name)
+{
+    if (!d->trace || !name)
+        return;
+    if (queue)
+        bf_trace_name_queue(d->trace, layer_queue((VkQueue)(uintptr_t)handle)->trace_id, name);
+    else if (semaphore)
+        bf_trace_name_semaphore(d->trace, handle, name);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->debug.vkSetDebugUtilsObjectNameEXT(device, info);
+    bool queue = info->objectType == VK_OBJECT_TYPE_QUEUE;
+    name_for_trace(d, queue, info->objectType == VK_OBJECT_TYPE_SEMAPHORE, info->objectHandle,
+                   info->pObjectName);
+    VkDebugUtilsObjectNameInfoEXT copy = *info;
+    if (queue)
+        copy.objectHandle = real_queue(info->objectHandle);
+    return d->debug.vkSetDebugUtilsObjectNameEXT(device, &copy);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkSetDebugUtilsObjectTagEXT(VkDevice device, const VkDebugUtilsObjectTagInfoEXT *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkDebugUtilsObjectTagInfoEXT copy = *info;
+    if (d->runtime && info->objectType == VK_OBJECT_TYPE_QUEUE)
+        copy.objectHandle = real_queue(info->objectHandle);
+    return d->debug.vkSetDebugUtilsObjectTagEXT(device, &copy);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkDebugMarkerSetObjectNameEXT(VkDevice device, const VkDebugMarkerObjectNameInfoEXT *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkDebugMarkerSetObjectNameEXT(device, info);
+    bool queue = info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT;
+    name_for_trace(d, queue, info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_SEMAPHORE_EXT,
+                   info->object, info->pObjectName);
+    VkDebugMarkerObjectNameInfoEXT copy = *info;
+    if (queue)
+        copy.object = real_queue(info->object);
+    return d->vk.vkDebugMarkerSetObjectNameEXT(device, &copy);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkDebugMarkerSetObjectTagEXT(VkDevice device, const VkDebugMarkerObjectTagInfoEXT *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkDebugMarkerObjectTagInfoEXT copy = *info;
+    if (d->runtime && info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT)
+        copy.object = real_queue(info->object);
+    return d->vk.vkDebugMarkerSetObjectTagEXT(device, &copy);
+}
+
+/* Private data on a queue stays here: several queues may be one VkQueue below. */
+static struct layer_queue_data **find_data(struct layer_device *d, const void *queue, uint64_t slot)
+{
+    struct layer_queue_data **link = &d->queue_data;
+    while (*link && ((*link)->queue != queue || (*link)->slot != slot))
+        link = &(*link)->next;
+    return link;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkSetPrivateData(VkDevice device, VkObjectType type,
+                                                      uint64_t object, VkPrivateDataSlot slot,
+                                                      uint64_t value)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime || type != VK_OBJECT_TYPE_QUEUE) {
+        PFN_vkSetPrivateData next =
+            d->vk.vkSetPrivateData ? d->vk.vkSetPrivateData : d->vk.vkSetPrivateDataEXT;
+        return next(device, type, object, slot, value);
+    }
+    const void *queue = (const void *)(uintptr_t)object;
+    VkResult result = VK_SUCCESS;
+    bf_lock_acquire(&d->queue_data_lock);
+    struct layer_queue_data **link = find_data(d, queue, (uint64_t)slot);
+    if (!*link) {
+        *link = calloc(1, sizeof(**link));
+        if (*link) {
+            (*link)->queue = queue;
+            (*link)->slot = (uint64_t)slot;
+        } else {
+            result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    if (*link)
+        (*link)->value = value;
+    bf_lock_release(&d->queue_data_lock);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetPrivateData(VkDevice device, VkObjectType type,
+                                                  uint64_t object, VkPrivateDataSlot slot,
+                                                  uint64_t *value)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime || type != VK_OBJECT_TYPE_QUEUE) {
+        PFN_vkGetPrivateData next =
+            d->vk.vkGetPrivateData ? d->vk.vkGetPrivateData : d->vk.vkGetPrivateDataEXT;
+        next(device, type, object, slot, value);
+        return;
+    }
+    bf_lock_acquire(&d->queue_data_lock);
+    struct layer_queue_data *data = *find_data(d, (const void *)(uintptr_t)object, (uint64_t)slot);
+    *value = data ? data->value : 0;
+    bf_lock_release(&d->queue_data_lock);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyPrivateDataSlot(VkDevice device, VkPrivateDataSlot slot,
+                                                          const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_lock_acquire(&d->queue_data_lock);
+    struct layer_queue_data **link = &d->queue_data;
+    while (*link) {
+        struct layer_queue_data *data = *link;
+        if (data->slot != (uint64_t)slot) {
+            link = &data->next;
+            continue;
+        }
+        *link = data->next;
+        free(data);
+    }
+    bf_lock_release(&d->queue_data_lock);
+    PFN_vkDestroyPrivateDataSlot next = d->vk.vkDestroyPrivateDataSlot
+                                            ? d->vk.vkDestroyPrivateDataSlot
+                                            : d->vk.vkDestroyPrivateDataSlotEXT;
+    next(device, slot, allocator);
+}

@@ -1,0 +1,334 @@
+/* Resources and command pools: families in their create-infos, and in create-infos embedded
+ * elsewhere.
+ */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+
+/* A CONCURRENT list with the real families in it. 'families' holds the list while it is used. */
+struct sharing {
+    VkSharingMode mode;
+    uint32_t count;
+    const uint32_t *list;
+    uint32_t families[BF_MAX_FAMILIES];
+};
+
+/* An EXCLUSIVE resource's list may be garbage and is not read. */
+static void translate_sharing(const struct layer_device *d, struct sharing *s, VkSharingMode mode,
+                              uint32_t count, const uint32_t *list)
+{
+    s->mode = mode;
+    s->count = count;
+    s->list = list;
+    if (mode != VK_SHARING_MODE_CONCURRENT)
+        return;
+    s->count = layer_real_families(&d->physical->map, count, list, s->families);
+    s->list = s->families;
+    if (s->count < 2) {
+        s->mode = VK_SHARING_MODE_EXCLUSIVE;
+        s->count = 0;
+        s->list = NULL;
+    }
+}
+
+#define TRANSLATE(d, s, copy, mode_member)                                                         \
+    do {                                                                                           \
+        translate_sharing(d, &(s), (copy).mode_member, (copy).queueFamilyIndexCount,               \
+                          (copy).pQueueFamilyIndices);                                             \
+        (copy).mode_member = (s).mode;                                                             \
+        (copy).queueFamilyIndexCount = (s).count;                                                  \
+        (copy).pQueueFamilyIndices = (s).list;                                                     \
+    } while (0)
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkBuffer *buffer)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkBufferCreateInfo copy = *info;
+    struct sharing s;
+    TRANSLATE(d, s, copy, sharingMode);
+    return d->vk.vkCreateBuffer(device, &copy, allocator, buffer);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateImage(VkDevice device, const VkImageCreateInfo *info,
+                                                   const VkAllocationCallbacks *allocator,
+                                                   VkImage *image)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkImageCreateInfo copy = *info;
+    struct sharing s;
+    TRANSLATE(d, s, copy, sharingMode);
+    return d->vk.vkCreateImage(device, &copy, allocator, image);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSwapchainKHR(VkDevice device,
+                                                          const VkSwapchainCreateInfoKHR *info,
+                                                          const VkAllocationCallbacks *allocator,
+                                                          VkSwapchainKHR *swapchain)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkSwapchainCreateInfoKHR copy = *info;
+    struct sharing s;
+    TRANSLATE(d, s, copy, imageSharingMode);
+    return d->vk.vkCreateSwapchainKHR(device, &copy, allocator, swapchain);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSharedSwapchainsKHR(
+    VkDevice device, uint32_t count, const VkSwapchainCreateInfoKHR *infos,
+    const VkAllocationCallbacks *allocator, VkSwapchainKHR *swapchains)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct sharing *own = malloc(count * sizeof(*own));
+    VkSwapchainCreateInfoKHR *copies = malloc(count * sizeof(*copies));
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (own && copies) {
+        for (uint32_t i = 0; i < count; i++) {
+            copies[i] = infos[i];
+            TRANSLATE(d, own[i], copies[i], imageSharingMode);
+        }
+        result = d->vk.vkCreateSharedSwapchainsKHR(device, count, copies, allocator, swapchains);
+    }
+    free(copies);
+    free(own);
+    return result;
+}
+
+/* A performance query's family rides first in the chain of the pool's create-info, or not at all.
+ */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateQueryPool(VkDevice device,
+                                                       const VkQueryPoolCreateInfo *info,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkQueryPool *pool)
+{
+    struct layer_device *d = layer_device_of(device);
+    const VkBaseInStructure *chain = info->pNext;
+    if (!chain || chain->sType != VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR)
+        return d->vk.vkCreateQueryPool(device, info, allocator, pool);
+    VkQueryPoolPerformanceCreateInfoKHR performance;
+    memcpy(&performance, chain, sizeof(performance));
+    performance.queueFamilyIndex = bf_family_real(&d->physical->map, performance.queueFamilyIndex);
+    VkQueryPoolCreateInfo copy = *info;
+    copy.pNext = &performance;
+    return d->vk.vkCreateQueryPool(device, &copy, allocator, pool);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_vkCreateVideoSessionKHR(VkDevice device, const VkVideoSessionCreateInfoKHR *info,
+                              const VkAllocationCallbacks *allocator, VkVideoSessionKHR *session)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkVideoSessionCreateInfoKHR copy = *info;
+    copy.queueFamilyIndex = bf_family_real(&d->physical->map, info->queueFamilyIndex);
+    return d->vk.vkCreateVideoSessionKHR(device, &copy, allocator, session);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceBufferMemoryRequirements(
+    VkDevice device, const VkDeviceBufferMemoryRequirements *info, VkMemoryRequirements2 *out)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkGetDeviceBufferMemoryRequirements next =
+        d->vk.vkGetDeviceBufferMemoryRequirements ? d->vk.vkGetDeviceBufferMemoryRequirements
+                                                  : d->vk.vkGetDeviceBufferMemoryRequirementsKHR;
+    VkBufferCreateInfo buffer = *info->pCreateInfo;
+    struct sharing s;
+    TRANSLATE(d, s, buffer, sharingMode);
+    VkDeviceBufferMemoryRequirements copy = *info;
+    copy.pCreateInfo = &buffer;
+    next(device, &copy, out);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageMemoryRequirements(
+    VkDevice device, const VkDeviceImageMemoryRequirements *info, VkMemoryRequirements2 *out)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkGetDeviceImageMemoryRequirements next = d->vk.vkGetDeviceImageMemoryRequirements
+                                                      ? d->vk.vkGetDeviceImageMemoryRequirements
+                                                      : d->vk.vkGetDeviceImageMemoryRequirementsKHR;
+    VkImageCreateInfo image = *info->pCreateInfo;
+    struct sharing s;
+    TRANSLATE(d, s, image, sharingMode);
+    VkDeviceImageMemoryRequirements copy = *info;
+    copy.pCreateInfo = &image;
+    next(device, &copy, out);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSparseMemoryRequirements(
+    VkDevice device, const VkDeviceImageMemoryRequirements *info, uint32_t *count,
+    VkSparseImageMemoryRequirements2 *out)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkGetDeviceImageSparseMemoryRequirements next =
+        d->vk.vkGetDeviceImageSparseMemoryRequirements
+            ? d->vk.vkGetDeviceImageSparseMemoryRequirements
+            : d->vk.vkGetDeviceImageSparseMemoryRequirementsKHR;
+    VkImageCreateInfo image = *info->pCreateInfo;
+    struct sharing s;
+    TRANSLATE(d, s, image, sharingMode);
+    VkDeviceImageMemoryRequirements copy = *info;
+    copy.pCreateInfo = &image;
+    next(device, &copy, count, out);
+}
+
+/* VK_KHR_maintenance5's question, newer than the oldest headers. */
+struct image_subresource_info {
+    VkStructureType sType;
+    const void *pNext;
+    const VkImageCreateInfo *pCreateInfo;
+    const void *pSubresource;
+};
+
+VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSubresourceLayout(VkDevice device,
+                                                                   const void *question, void *out)
+{
+    struct layer_device *d = layer_device_of(device);
+    const struct image_subresource_info *info = question;
+    PFN_vkGetDeviceImageSubresourceLayout next =
+        (PFN_vkGetDeviceImageSubresourceLayout)d->next(device, "vkGetDeviceImageSubresourceLayout");
+    if (!next)
+        next = (PFN_vkGetDeviceImageSubresourceLayout)d->next(
+            device, "vkGetDeviceImageSubresourceLayoutKHR");
+    VkImageCreateInfo image = *info->pCreateInfo;
+    struct sharing s;
+    TRANSLATE(d, s, image, sharingMode);
+    struct image_subresource_info copy = *info;
+    copy.pCreateInfo = &image;
+    next(device, &copy, out);
+}
+
+/* A command buffer remembers its pool's family: an ownership transfer is a release or an acquire by
+ * the side it is recorded on (barrier.c). Only pools whose real family shows as several need it. */
+struct pool {
+    uint32_t family; /* as shown */
+    uint32_t count, room;
+    VkCommandBuffer *buffers;
+};
+
+static bool is_shared_family(const struct bf_family_map *map, uint32_t family)
+{
+    for (uint32_t i = 0; i < map->shown_count; i++) {
+        if (i != family && bf_family_same_real(map, i, family))
+            return true;
+    }
+    return false;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateCommandPool(VkDevice device,
+                                                         const VkCommandPoolCreateInfo *info,
+                                                         const VkAllocationCallbacks *allocator,
+                                                         VkCommandPool *handle)
+{
+    struct layer_device *d = layer_device_of(device);
+    const struct bf_family_map *map = &d->physical->map;
+    VkCommandPoolCreateInfo copy = *info;
+    copy.queueFamilyIndex = bf_family_real(map, info->queueFamilyIndex);
+    VkResult result = d->vk.vkCreateCommandPool(device, &copy, allocator, handle);
+    if (result != VK_SUCCESS || !d->translates || !is_shared_family(map, info->queueFamilyIndex))
+        return result;
+    struct pool *pool = calloc(1, sizeof(*pool));
+    if (!pool || !bf_map_insert(&d->pools, (uint64_t)*handle, pool)) {
+        free(pool);
+        d->vk.vkDestroyCommandPool(device, *handle, allocator);
+        *handle = VK_NULL_HANDLE;
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    pool->family = info->queueFamilyIndex;
+    return VK_SUCCESS;
+}
+
+static uint64_t buffer_key(VkCommandBuffer buffer)
+{
+    return (uint64_t)(uintptr_t)buffer;
+}
+
+static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer)
+{
+    bf_map_remove(&d->command_buffers, buffer_key(buffer));
+    for (uint32_t i = 0; i < pool->count; i++) {
+        if (pool->buffers[i] == buffer) {
+            pool->buffers[i] = pool->buffers[--pool->count];
+            return;
+        }
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommandPool handle,
+                                                      const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct pool *pool = handle ? bf_map_remove(&d->pools, (uint64_t)handle) : NULL;
+    if (pool) {
+        for (uint32_t i = 0; i < pool->count; i++)
+            bf_map_remove(&d->command_buffers, buffer_key(pool->buffers[i]));
+        free(pool->buffers);
+        free(pool);
+    }
+    d->vk.vkDestroyCommandPool(device, handle, allocator);
+}
+
+static bool remember_buffers(struct layer_device *d, struct pool *pool, uint32_t count,
+                             const VkCommandBuffer *buffers)
+{
+    if (pool->count + count > pool->room) {
+        uint32_t room = 2 * (pool->count + count);
+        VkCommandBuffer *grown = realloc(pool->buffers, room * sizeof(*grown));
+        if (!grown)
+            return false;
+        pool->buffers = grown;
+        pool->room = room;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bf_map_insert(&d->command_buffers, buffer_key(buffers[i]),
+                           (void *)(uintptr_t)(pool->family + 1)))
+            return false;
+        pool->buffers[pool->count++] = buffers[i];
+    }
+    return true;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
+    VkDevice device, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *buffers)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkAllocateCommandBuffers(device, info, buffers);
+    struct pool *pool =
+        result == VK_SUCCESS ? bf_map_find(&d->pools, (uint64_t)info->commandPool) : NULL;
+    if (pool && !remember_buffers(d, pool, info->commandBufferCount, buffers)) {
+        for (uint32_t i = 0; i < info->commandBufferCount; i++)
+            forget_buffer(d, pool, buffers[i]);
+        d->vk.vkFreeCommandBuffers(device, info->commandPool, info->commandBufferCount, buffers);
+        memset(buffers, 0, info->commandBufferCount * sizeof(*buffers));
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommandPool handle,
+                                                      uint32_t count,
+                                                      const VkCommandBuffer *buffers)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct pool *pool = bf_map_find(&d->pools, (uint64_t)handle);
+    for (uint32_t i = 0; pool && i < count; i++) {
+        if (buffers[i])
+            forget_buffer(d, pool, buffers[i]);
+    }
+    d->vk.vkFreeCommandBuffers(device, handle, count, buffers);
+}
+
+static void free_pool(void *value, void *context)
+{
+    (void)context;
+    struct pool *pool = value;
+    free(pool->buffers);
+    free(pool);
+}
+
+void layer_pools_finish(struct layer_device *d)
+{
+    bf_map_finish(&d->pools, free_pool, NULL);
+    bf_map_finish(&d->command_buffers, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* Submissions: both forms of vkQueueSubmit as one, and vkQueueBindSparse. */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+#include "os/log.h"
+#include "queue/packet.h"
+
+/* A converted vkQueueSubmit that fits here needs no allocation. */
+#define SCRATCH 4096
+
+/* What of an older submission's chain has a place in the newer one. */
+struct chained {
+    const VkTimelineSemaphoreSubmitInfo *timeline;
+    const VkDeviceGroupSubmitInfo *group;
+    const VkProtectedSubmitInfo *protected_submit;
+    const VkPerformanceQuerySubmitInfoKHR *performance;
+    VkStructureType unknown; /* 0: all known (no struct of a submission's chain has type 0) */
+};
+
+static struct chained read_chain(const VkSubmitInfo *info)
+{
+    struct chained c = {0};
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        switch (s->sType) {
+        case VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO:
+            c.timeline = (const void *)s;
+            break;
+        case VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO:
+            c.group = (const void *)s;
+            break;
+        case VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO:
+            c.protected_submit = (const void *)s;
+            break;
+        case VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR:
+            c.performance = (const void *)s;
+            break;
+        default:
+            c.unknown = s->sType;
+            break;
+        }
+    }
+    return c;
+}
+
+static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+{
+    return values && i < count ? values[i] : 0;
+}
+
+/* The arrays of a submission in the newer form, in memory that has room for them. */
+struct arena {
+    char *at;
+};
+
+static void *take(struct arena *arena, size_t size)
+{
+    void *p = arena->at;
+    arena->at += (size + 15) & ~(size_t)15;
+    return p;
+}
+
+static size_t converted_size(uint32_t count, const VkSubmitInfo *infos)
+{
+    size_t size = count * sizeof(VkSubmitInfo2) + 16;
+    for (uint32_t i = 0; i < count; i++)
+        size += (infos[i].waitSemaphoreCount + infos[i].signalSemaphoreCount) *
+                    sizeof(VkSemaphoreSubmitInfo) +
+                infos[i].commandBufferCount * sizeof(VkCommandBufferSubmitInfo) + 48 +
+                sizeof(VkPerformanceQuerySubmitInfoKHR) + 16;
+    return size;
+}
+
+static void convert(struct arena *arena, const VkSubmitInfo *from, const struct chained *c,
+                    VkSubmitInfo2 *to)
+{
+    VkSemaphoreSubmitInfo *waits = take(arena, from->waitSemaphoreCount * sizeof(*waits));
+    VkCommandBufferSubmitInfo *buffers = take(arena, from->commandBufferCount * sizeof(*buffers));
+    VkSemaphoreSubmitInfo *signals = take(arena, from->signalSemaphoreCount * sizeof(*signals));
+    const VkTimelineSemaphoreSubmitInfo none = {0};
+    const VkTimelineSemaphoreSubmitInfo *t = c->timeline ? c->timeline : &none;
+    const VkDeviceGroupSubmitInfo no_group = {0};
+    const VkDeviceGroupSubmitInfo *g = c->group ? c->group : &no_group;
+    for (uint32_t i = 0; i < from->waitSemaphoreCount; i++)
+        waits[i] = (VkSemaphoreSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            .semaphore = from->pWaitSemaphores[i],
+            .value = value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, i),
+            .stageMask = from->pWaitDstStageMask[i],
+            .deviceIndex = i < g->waitSemaphoreCount ? g->pWaitSemaphoreDeviceIndices[i] : 0,
+        };
+    for (uint32_t i = 0; i < from->commandBufferCount; i++)
+        buffers[i] = (VkCommandBufferSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+            .commandBuffer = from->pCommandBuffers[i],
+            .deviceMask = i < g->commandBufferCount ? g->pCommandBufferDeviceMasks[i] : 0,
+        };
+    for (uint32_t i = 0; i < from->signalSemaphoreCount; i++)
+        signals[i] = (VkSemaphoreSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            .semaphore = from->pSignalSemaphores[i],
+            .value = value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, i),
+            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+            .deviceIndex = i < g->signalSemaphoreCount ? g->pSignalSemaphoreDeviceIndices[i] : 0,
+        };
+    *to = (VkSubmitInfo2){
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .flags = c->protected_submit && c->protected_submit->protectedSubmit
+                     ? VK_SUBMIT_PROTECTED_BIT
+                     : 0,
+        .waitSemaphoreInfoCount = from->waitSemaphoreCount,
+        .pWaitSemaphoreInfos = waits,
+        .commandBufferInfoCount = from->commandBufferCount,
+        .pCommandBufferInfos = buffers,
+        .signalSemaphoreInfoCount = from->signalSemaphoreCount,
+        .pSignalSemaphoreInfos = signals,
+    };
+    if (c->performance) {
+        VkPerformanceQuerySubmitInfoKHR *performance = take(arena, sizeof(*performance));
+        *performance = *c->performance;
+        performance->pNext = NULL;
+        to->pNext = performance;
+    }
+}
+
+/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all. */
+struct uncopyable {
+    uint32_t count;
+    const void *infos;
+    VkFence fence;
+};
+
+static VkResult submit_uncopyable(struct bf_device *device, VkQueue queue, void *context)
+{
+    struct uncopyable *u = context;
+    return device->vk.vkQueueSubmit(queue, u->count, u->infos, u->fence);
+}
+
+static VkResult submit2_uncopyable(struct bf_device *device, VkQueue queue, void *context)
+{
+    struct uncopyable *u = context;
+    return device->submit2(queue, u->count, u->infos, u->fence);
+}
+
+static VkResult bind_uncopyable(struct bf_device *device, VkQueue queue, void *context)
+{
+    struct uncopyable *u = context;
+    return device->vk.vkQueueBindSparse(queue, u->count, u->infos, u->fence);
+}
+
+static void add_sync(struct bf_device *device, struct bf_sync *list, uint32_t *count,
+                     VkSemaphore handle, uint64_t value)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    list[(*count)++] = (struct bf_sync){sem, value, value};
+}
+
+/* Submits the originals once the operations that 'fill' lists (at most 'room' waits and as many
+ * signals) are ready. */
+static VkResult submit_raw(struct bf_queue *queue, uint32_t room,
+                           void (*fill)(struct bf_device *, const void *infos, uint32_t count,
+                                        struct bf_raw_submit *raw),
+                           const void *infos, uint32_t count, VkStructureType unknown,
+                           VkResult (*submit)(struct bf_device *, VkQueue, void *),
+                           struct uncopyable *originals)
+{
+    struct bf_sync *syncs = calloc(2 * ((size_t)room + 1), sizeof(*syncs));
+    if (!syncs)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    char what[64];
+    snprintf(what, sizeof(what), "a chained struct of type %d", (int)unknown);
+    struct bf_raw_submit raw = {
+        .what = what,
+        .waits = syncs,
+        .signals = syncs + room,
+        .submit = submit,
+        .context = originals,
+    };
+    fill(queue->device, infos, count, &raw);
+    VkResult result = bf_queue_submit_raw(queue, &raw);
+    free(syncs);
+    return result;
+}
+
+static uint32_t submit_room(const VkSubmitInfo2 *infos, uint32_t count)
+{
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < count; i++)
+        room += infos[i].waitSemaphoreInfoCount + infos[i].signalSemaphoreInfoCount;
+    return room;
+}
+
+static void fill_submits(struct bf_device *device, const void *source, uint32_t count,
+                         struct bf_raw_submit *raw)
+{
+    const VkSubmitInfo2 *infos = source;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t w = 0; w < infos[i].waitSemaphoreInfoCount; w++)
+            add_sync(device, raw->waits, &raw->wait_count,
+                     infos[i].pWaitSemaphoreInfos[w].semaphore,
+                     infos[i].pWaitSemaphoreInfos[w].value);
+        for (uint32_t s = 0; s < infos[i].signalSemaphoreInfoCount; s++)
+            add_sync(device, raw->signals, &raw->signal_count,
+                     infos[i].pSignalSemaphoreInfos[s].semaphore,
+                     infos[i].pSignalSemaphoreInfos[s].value);
+    }
+}
+
+static void fill_binds(struct bf_device *device, const void *source, uint32_t count,
+                       struct bf_raw_submit *raw)
+{
+    const VkBindSparseInfo *infos = source;
+    const VkTimelineSemaphoreSubmitInfo none = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const VkTimelineSemaphoreSubmitInfo *t =
+            layer_chain_find(infos[i].pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+        if (!t)
+            t = &none;
+        for (uint32_t w = 0; w < infos[i].waitSemaphoreCount; w++)
+            add_sync(device, raw->waits, &raw->wait_count, infos[i].pWaitSemaphores[w],
+                     value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
+        for (uint32_t s = 0; s < infos[i].signalSemaphoreCount; s++)
+            add_sync(device, raw->signals, &raw->signal_count, infos[i].pSignalSemaphores[s],
+                     value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, s));
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit(VkQueue queue, uint32_t count,
+                                                   const VkSubmitInfo *infos, VkFence fence)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime)
+        return d->vk.vkQueueSubmit(queue, count, infos, fence);
+    char scratch[SCRATCH];
+    size_t size = converted_size(count, infos);
+    struct arena arena = {size <= sizeof(scratch) ? scratch : malloc(size)};
+    char *memory = arena.at;
+    if (!memory)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    arena.at = (char *)(((uintptr_t)arena.at + 15) & ~(uintptr_t)15);
+    VkSubmitInfo2 *converted = take(&arena, count * sizeof(*converted));
+    VkStructureType unknown = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct chained c = read_chain(&infos[i]);
+        if (c.unknown)
+            unknown = c.unknown;
+        convert(&arena, &infos[i], &c, &converted[i]);
+    }
+    VkResult result;
+    if (unknown)
+        result = submit_raw(layer_queue(queue), submit_room(converted, count), fill_submits,
+                            converted, count, unknown, submit_uncopyable,
+                            &(struct uncopyable){count, infos, fence});
+    else
+        result = bf_queue_submit(layer_queue(queue), count, converted, fence);
+    if (memory != scratch)
+        free(memory);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit2(VkQueue queue, uint32_t count,
+                                                    const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime) {
+        PFN_vkQueueSubmit2 next =
+            d->vk.vkQueueSubmit2 ? d->vk.vkQueueSubmit2 : d->vk.vkQueueSubmit2KHR;
+        return next(queue, count, infos, fence);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bf_packet_can_copy_submit(&infos[i])) {
+            const VkBaseInStructure *chain = infos[i].pNext;
+            return submit_raw(layer_queue(queue), submit_room(infos, count), fill_submits, infos,
+                              count, chain ? chain->sType : 0, submit2_uncopyable,
+                              &(struct uncopyable){count, infos, fence});
+        }
+    }
+    return bf_queue_submit(layer_queue(queue), count, infos, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueBindSparse(VkQueue queue, uint32_t count,
+                                                       const VkBindSparseInfo *infos, VkFence fence)
+{
+    struct layer_device *d = layer_device_of(queue);
+    if (!d->runtime)
+        return d->vk.vkQueueBindSparse(queue, count, infos, fence);
+    uint32_t room = 0;
+    const VkBaseInStructure *unknown = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        room += infos[i].waitSemaphoreCount + infos[i].signalSemaphoreCount;
+        if (!bf_packet_can_copy_bind(&infos[i]))
+            unknown = infos[i].pNext;
+    }
+    if (unknown)
+        return submit_raw(layer_queue(queue), room, fill_binds, infos, count, unknown->sType,
+                          bind_uncopyable, &(struct uncopyable){count, infos, fence});
+    return bf_queue_bind_sparse(layer_queue(queue), count, infos, fence);
+}

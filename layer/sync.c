@@ -1,0 +1,147 @@
+/* Semaphores and fences: the scheduler is told of them, their payloads stay the driver's. */
+#include "layer.h"
+
+#include "chain.h"
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
+                                                       const VkSemaphoreCreateInfo *info,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkSemaphore *semaphore)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateSemaphore(device, info, allocator, semaphore);
+    if (result != VK_SUCCESS || !d->runtime)
+        return result;
+    const VkSemaphoreTypeCreateInfo *type =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
+    const VkExportSemaphoreCreateInfo *exported =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO);
+    bool timeline = type && type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+    result =
+        bf_semaphore_register(d->runtime, *semaphore, timeline, exported && exported->handleTypes,
+                              timeline ? type->initialValue : 0);
+    if (result != VK_SUCCESS) {
+        d->vk.vkDestroySemaphore(device, *semaphore, allocator);
+        *semaphore = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore semaphore,
+                                                    const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime && semaphore)
+        bf_semaphore_forget(d->runtime, semaphore);
+    d->vk.vkDestroySemaphore(device, semaphore, allocator);
+}
+
+/* The driver first: a packet that the signal releases must find it signalled. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
+                                                       const VkSemaphoreSignalInfo *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkSignalSemaphore next =
+        d->vk.vkSignalSemaphore ? d->vk.vkSignalSemaphore : d->vk.vkSignalSemaphoreKHR;
+    VkResult result = next(device, info);
+    if (result == VK_SUCCESS && d->runtime)
+        bf_semaphore_host_signal(d->runtime, info->semaphore, info->value);
+    return result;
+}
+
+/* Waiting on the host for what has not been submitted is legal, so the driver does it; but a packet
+ * that was dropped with a lost device may have carried the signal. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
+                                                      const VkSemaphoreWaitInfo *info,
+                                                      uint64_t timeout)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkWaitSemaphores next =
+        d->vk.vkWaitSemaphores ? d->vk.vkWaitSemaphores : d->vk.vkWaitSemaphoresKHR;
+    if (d->runtime && bf_device_is_lost(d->runtime))
+        return VK_ERROR_DEVICE_LOST;
+    VkResult result = next(device, info, timeout);
+    if (d->runtime && result == VK_ERROR_DEVICE_LOST)
+        return bf_device_lost(d->runtime, "vkWaitSemaphores");
+    if (d->runtime && bf_device_is_lost(d->runtime))
+        return VK_ERROR_DEVICE_LOST;
+    return result;
+}
+
+/* A sync file holds a signal operation, so the driver must have been given it. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreFdKHR(VkDevice device,
+                                                         const VkSemaphoreGetFdInfoKHR *info,
+                                                         int *fd)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime) {
+        if (info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
+            VkResult result = bf_semaphore_flush(d->runtime, info->semaphore);
+            if (result != VK_SUCCESS)
+                return result;
+        }
+        bf_semaphore_set_external(d->runtime, info->semaphore);
+    }
+    return d->vk.vkGetSemaphoreFdKHR(device, info, fd);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
+                                                            const VkImportSemaphoreFdInfoKHR *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkImportSemaphoreFdKHR(device, info);
+    if (result == VK_SUCCESS && d->runtime)
+        bf_semaphore_set_external(d->runtime, info->semaphore);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForFences(VkDevice device, uint32_t count,
+                                                     const VkFence *fences, VkBool32 all,
+                                                     uint64_t timeout)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkWaitForFences(device, count, fences, all, timeout);
+    return bf_fence_wait(d->runtime, count, fences, all, timeout);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence fence)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkGetFenceStatus(device, fence);
+    return bf_fence_status(d->runtime, fence);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
+                                                const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime && fence)
+        bf_fence_forget(d->runtime, fence);
+    d->vk.vkDestroyFence(device, fence, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceFdKHR(VkDevice device,
+                                                     const VkFenceGetFdInfoKHR *info, int *fd)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime) {
+        VkResult result = bf_fence_flush(d->runtime, info->fence);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    return d->vk.vkGetFenceFdKHR(device, info, fd);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetQueryPoolResults(VkDevice device, VkQueryPool pool,
+                                                           uint32_t first, uint32_t count,
+                                                           size_t size, void *data,
+                                                           VkDeviceSize stride,
+                                                           VkQueryResultFlags flags)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkGetQueryPoolResults(device, pool, first, count, size, data, stride, flags);
+    return bf_device_query_results(d->runtime, pool, first, count, size, data, stride, flags);
+}

@@ -1,0 +1,139 @@
+#include "device/placement.h"
+
+#include <stdlib.h>
+
+#include "os/log.h"
+
+/* One merged request. */
+struct group {
+    uint32_t family;
+    VkDeviceQueueCreateFlags flags;
+    uint32_t asked, opened, first_engine, next;
+};
+
+static VkResult check(const struct bf_family_map *map, const VkDeviceQueueCreateInfo *asked)
+{
+    uint32_t f = asked->queueFamilyIndex;
+    if (f >= map->shown_count || asked->queueCount > map->shown[f].count) {
+        bf_log(BF_LOG_ERROR, "vkCreateDevice: %u queues of family %u: it has %u", asked->queueCount,
+               f, f < map->shown_count ? map->shown[f].count : 0);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return VK_SUCCESS;
+}
+
+static struct group *group_of(struct group *groups, uint32_t *count, uint32_t family,
+                              VkDeviceQueueCreateFlags flags)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (groups[i].family == family && groups[i].flags == flags)
+            return &groups[i];
+    }
+    groups[*count] = (struct group){.family = family, .flags = flags};
+    return &groups[(*count)++];
+}
+
+/* Opens VkQueues one by one, to each group in turn, as long as the family and the limit on engines
+ * allow. The first round comes first for all: every group needs one. */
+static uint32_t open_queues(const struct bf_family_map *map, struct group *groups, uint32_t count)
+{
+    uint32_t used[BF_MAX_FAMILIES] = {0}, total = 0;
+    bool opened = true;
+    while (opened) {
+        opened = false;
+        for (uint32_t i = 0; i < count && total < BF_MAX_ENGINES; i++) {
+            struct group *g = &groups[i];
+            if (g->opened < g->asked && used[g->family] < map->real_queues[g->family]) {
+                g->opened++;
+                used[g->family]++;
+                total++;
+                opened = true;
+            }
+        }
+    }
+    return total;
+}
+
+VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
+                           const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement)
+{
+    *placement = (struct bf_placement){0};
+    uint32_t queues = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        VkResult result = check(map, &asked[i]);
+        if (result != VK_SUCCESS)
+            return result;
+        queues += asked[i].queueCount;
+    }
+    struct group *groups = calloc(count + 1, sizeof(*groups));
+    placement->queues = calloc(queues + 1, sizeof(*placement->queues));
+    placement->engines = calloc(BF_MAX_ENGINES, sizeof(*placement->engines));
+    placement->requests = calloc(count + 1, sizeof(*placement->requests));
+    float *priorities = calloc(BF_MAX_ENGINES, sizeof(*priorities));
+    placement->memory = priorities;
+    if (!groups || !placement->queues || !placement->engines || !placement->requests ||
+        !priorities) {
+        free(groups);
+        bf_placement_finish(placement);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+
+    uint32_t group_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t family = bf_family_real(map, asked[i].queueFamilyIndex);
+        struct group *g = group_of(groups, &group_count, family, asked[i].flags);
+        VkDeviceQueueCreateInfo *request = &placement->requests[g - groups];
+        if (g->asked == 0)
+            *request = asked[i];
+        else if (!request->pNext)
+            request->pNext = asked[i].pNext;
+        request->queueFamilyIndex = family;
+        g->asked += asked[i].queueCount;
+    }
+    placement->request_count = group_count;
+    open_queues(map, groups, group_count);
+    for (uint32_t i = 0; i < group_count; i++) {
+        struct group *g = &groups[i];
+        g->first_engine = placement->engine_count;
+        placement->requests[i].queueCount = g->opened;
+        placement->requests[i].pQueuePriorities = priorities + g->first_engine;
+        for (uint32_t n = 0; n < g->opened; n++)
+            placement->engines[placement->engine_count++] =
+                (struct bf_engine_info){.family = g->family, .index = n, .flags = g->flags};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t shown = asked[i].queueFamilyIndex;
+        struct group *g =
+            group_of(groups, &group_count, bf_family_real(map, shown), asked[i].flags);
+        if (g->opened == 0) {
+            bf_log(BF_LOG_ERROR, "vkCreateDevice: no VkQueue is left for family %u, flags %#x",
+                   shown, asked[i].flags);
+            free(groups);
+            bf_placement_finish(placement);
+            return VK_ERROR_INITIALIZATION_FAILED;
+        }
+        for (uint32_t n = 0; n < asked[i].queueCount; n++) {
+            uint32_t engine = g->first_engine + g->next++ % g->opened;
+            placement->queues[placement->queue_count++] = (struct bf_queue_info){
+                .family = shown,
+                .index = n,
+                .family_flags = map->shown[shown].flags,
+                .flags = asked[i].flags,
+                .engine = engine,
+            };
+            if (asked[i].pQueuePriorities[n] > priorities[engine])
+                priorities[engine] = asked[i].pQueuePriorities[n];
+        }
+    }
+    free(groups);
+    return VK_SUCCESS;
+}
+
+void bf_placement_finish(struct bf_placement *placement)
+{
+    free(placement->queues);
+    free(placement->engines);
+    free(placement->requests);
+    free(placement->memory);
+    *placement = (struct bf_placement){0};
+}
