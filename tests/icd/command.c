@@ -1,0 +1,543 @@
+/*
+ * Command pools and buffers: recording, and running what was recorded.
+ *
+ * A recording is a row of commands in one growing block. It is shared by reference with whatever
+ * executes it, so a command buffer that is destroyed or recorded anew while pending (which is
+ * found and counted) does no harm to the driver.
+ */
+#include "icd.h"
+
+#define COMMANDS(handle_) ICD_FROM(icd_command_buffer, ICD_KIND_COMMAND_BUFFER, handle_)
+#define BUFFER(handle_)   ICD_FROM(icd_buffer, ICD_KIND_BUFFER, handle_)
+#define EVENT(handle_)    ICD_FROM(icd_event, ICD_KIND_EVENT, handle_)
+
+struct icd_command_pool {
+    struct icd_object object;
+    struct icd_command_buffer *buffers;
+};
+
+struct fill_command {
+    struct icd_command command;
+    struct icd_buffer *buffer;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    uint32_t word;
+};
+
+struct update_command {
+    struct icd_command command;
+    struct icd_buffer *buffer;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    uint8_t data[];
+};
+
+struct copy_command {
+    struct icd_command command;
+    struct icd_buffer *from;
+    struct icd_buffer *to;
+    VkDeviceSize from_offset;
+    VkDeviceSize to_offset;
+    VkDeviceSize size;
+};
+
+struct event_command {
+    struct icd_command command;
+    struct icd_event *event;
+};
+
+struct execute_command {
+    struct icd_command command;
+    struct icd_recording *recording; /* a reference */
+};
+
+/* Recordings -------------------------------------------------------------------------------- */
+
+static struct icd_recording *recording_new(void)
+{
+    struct icd_recording *recording = calloc(1, sizeof(*recording));
+    if (recording)
+        recording->refs = 1;
+    return recording;
+}
+
+void icd_recording_unref(struct icd_recording *recording)
+{
+    if (--recording->refs)
+        return;
+    for (size_t at = 0; at < recording->size;) {
+        struct icd_command *command = (struct icd_command *)(recording->bytes + at);
+        if (command->code == ICD_OP_EXECUTE)
+            icd_recording_unref(((struct execute_command *)command)->recording);
+        at += command->size;
+    }
+    free(recording->bytes);
+    free(recording);
+}
+
+static uint32_t recording_pending(struct icd_recording *recording)
+{
+    icd_lock();
+    uint32_t pending = recording->pending;
+    icd_unlock();
+    return pending;
+}
+
+void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, size_t size)
+{
+    struct icd_recording *recording = COMMANDS(commandBuffer)->recording;
+    size = (size + 7) & ~(size_t)7;
+    if (recording->size + size > recording->capacity) {
+        size_t capacity = recording->capacity ? recording->capacity * 2 : 512;
+        while (capacity < recording->size + size)
+            capacity *= 2;
+        uint8_t *bytes = realloc(recording->bytes, capacity);
+        if (!bytes) {
+            recording->failed = true;
+            return NULL;
+        }
+        recording->bytes = bytes;
+        recording->capacity = capacity;
+    }
+    struct icd_command *command = (struct icd_command *)(recording->bytes + recording->size);
+    memset(command, 0, size);
+    command->code = code;
+    command->size = (uint32_t)size;
+    recording->size += size;
+    return command;
+}
+
+static void event_set(struct icd_event *event, bool set, struct icd_queue *queue)
+{
+    event->set = set;
+    if (!set || queue->object.device->config->free_submit)
+        return;
+    icd_lock();
+    icd_wake_any();
+    icd_unlock();
+}
+
+/* In free mode nothing runs beside the caller that could set the event later: no wait. */
+static void event_wait(struct icd_event *event, struct icd_queue *queue)
+{
+    struct icd_device *device = queue->object.device;
+    if (event->set || device->config->free_submit)
+        return;
+    icd_lock();
+    while (!event->set && !device->lost && !queue->stop)
+        icd_queue_park_any(queue);
+    icd_unlock();
+}
+
+void icd_recording_execute(struct icd_recording *recording, struct icd_queue *queue)
+{
+    for (size_t at = 0; at < recording->size;) {
+        struct icd_command *command = (struct icd_command *)(recording->bytes + at);
+        at += command->size;
+        switch ((enum icd_op_code)command->code) {
+        case ICD_OP_FILL: {
+            struct fill_command *c = (void *)command;
+            icd_buffer_fill(c->buffer, c->offset, c->size, c->word);
+            break;
+        }
+        case ICD_OP_UPDATE: {
+            struct update_command *c = (void *)command;
+            icd_buffer_write(c->buffer, c->offset, c->data, c->size);
+            break;
+        }
+        case ICD_OP_COPY: {
+            struct copy_command *c = (void *)command;
+            icd_buffer_copy(c->from, c->from_offset, c->to, c->to_offset, c->size);
+            break;
+        }
+        case ICD_OP_SET_EVENT:
+            event_set(((struct event_command *)command)->event, true, queue);
+            break;
+        case ICD_OP_RESET_EVENT:
+            event_set(((struct event_command *)command)->event, false, queue);
+            break;
+        case ICD_OP_WAIT_EVENT:
+            event_wait(((struct event_command *)command)->event, queue);
+            break;
+        case ICD_OP_EXECUTE:
+            icd_recording_execute(((struct execute_command *)command)->recording, queue);
+            break;
+        case ICD_OP_TIMESTAMP:
+        case ICD_OP_QUERY_DONE:
+        case ICD_OP_RESET_QUERIES:
+        case ICD_OP_COPY_QUERIES:
+            icd_query_execute((struct icd_query_command *)command, queue);
+            break;
+        }
+    }
+}
+
+/* Pools and buffers ------------------------------------------------------------------------- */
+
+static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreateInfo *pCreateInfo,
+                                      const VkAllocationCallbacks *pAllocator,
+                                      VkCommandPool *pCommandPool)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    icd_family_seen(device, pCreateInfo->queueFamilyIndex, "vkCreateCommandPool");
+    struct icd_command_pool *pool = icd_object_new(device, ICD_KIND_COMMAND_POOL, sizeof(*pool));
+    if (!pool)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    *pCommandPool = ICD_HANDLE(VkCommandPool, pool);
+    return VK_SUCCESS;
+}
+
+static void command_buffer_free(struct icd_command_buffer *buffer)
+{
+    if (recording_pending(buffer->recording))
+        icd_violation(BELFRY_ICD_DESTROY_PENDING, "a command buffer is freed while pending");
+    *buffer->link = buffer->next;
+    if (buffer->next)
+        buffer->next->link = buffer->link;
+    icd_recording_unref(buffer->recording);
+    icd_object_free(buffer);
+}
+
+static void icd_DestroyCommandPool(VkDevice device_, VkCommandPool pool_,
+                                   const VkAllocationCallbacks *pAllocator)
+{
+    (void)device_;
+    (void)pAllocator;
+    if (!pool_)
+        return;
+    struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
+    while (pool->buffers)
+        command_buffer_free(pool->buffers);
+    icd_object_free(pool);
+}
+
+/* Gives the command buffer an empty recording; the old one stays with whoever executes it. */
+static VkResult command_buffer_clear(struct icd_command_buffer *buffer, const char *call)
+{
+    struct icd_recording *old = buffer->recording;
+    if (recording_pending(old))
+        icd_violation(BELFRY_ICD_DESTROY_PENDING, "%s on a pending command buffer", call);
+    struct icd_recording *recording = recording_new();
+    if (!recording)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    buffer->recording = recording;
+    icd_recording_unref(old);
+    return VK_SUCCESS;
+}
+
+static VkResult icd_ResetCommandPool(VkDevice device, VkCommandPool pool_,
+                                     VkCommandPoolResetFlags flags)
+{
+    (void)device;
+    (void)flags;
+    /* Only out of device memory may be returned here: no fault. */
+    struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
+    for (struct icd_command_buffer *buffer = pool->buffers; buffer; buffer = buffer->next)
+        if (command_buffer_clear(buffer, "vkResetCommandPool") != VK_SUCCESS)
+            return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return VK_SUCCESS;
+}
+
+static void icd_TrimCommandPool(VkDevice device, VkCommandPool pool, VkCommandPoolTrimFlags flags)
+{
+    (void)device, (void)pool, (void)flags;
+}
+
+static VkResult icd_AllocateCommandBuffers(VkDevice device_,
+                                           const VkCommandBufferAllocateInfo *pAllocateInfo,
+                                           VkCommandBuffer *pCommandBuffers)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    struct icd_command_pool *pool =
+        ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pAllocateInfo->commandPool);
+    uint32_t n = pAllocateInfo->commandBufferCount;
+    uint32_t made = 0;
+    if (icd_oom(device->instance))
+        goto fail;
+    for (; made < n; made++) {
+        struct icd_command_buffer *buffer =
+            icd_object_new(device, ICD_KIND_COMMAND_BUFFER, sizeof(*buffer));
+        if (!buffer)
+            goto fail;
+        buffer->recording = recording_new();
+        if (!buffer->recording) {
+            icd_object_free(buffer);
+            goto fail;
+        }
+        buffer->pool = pool;
+        buffer->primary = pAllocateInfo->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        buffer->next = pool->buffers;
+        buffer->link = &pool->buffers;
+        if (buffer->next)
+            buffer->next->link = &buffer->next;
+        pool->buffers = buffer;
+        pCommandBuffers[made] = (VkCommandBuffer)buffer;
+    }
+    return VK_SUCCESS;
+
+fail:
+    for (uint32_t i = 0; i < made; i++)
+        command_buffer_free(COMMANDS(pCommandBuffers[i]));
+    memset(pCommandBuffers, 0, n * sizeof(*pCommandBuffers));
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void icd_FreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t count,
+                                   const VkCommandBuffer *pCommandBuffers)
+{
+    (void)device;
+    (void)pool;
+    for (uint32_t i = 0; i < count; i++)
+        if (pCommandBuffers[i])
+            command_buffer_free(COMMANDS(pCommandBuffers[i]));
+}
+
+static VkResult icd_BeginCommandBuffer(VkCommandBuffer commandBuffer,
+                                       const VkCommandBufferBeginInfo *pBeginInfo)
+{
+    struct icd_command_buffer *buffer = COMMANDS(commandBuffer);
+    ICD_OOM(buffer->object.device);
+    VkResult result = command_buffer_clear(buffer, "vkBeginCommandBuffer");
+    if (result != VK_SUCCESS)
+        return result;
+    buffer->recording->usage = pBeginInfo->flags;
+    buffer->recording->state = ICD_RECORDING_RECORDING;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_EndCommandBuffer(VkCommandBuffer commandBuffer)
+{
+    struct icd_command_buffer *buffer = COMMANDS(commandBuffer);
+    struct icd_recording *recording = buffer->recording;
+    if (recording->state != ICD_RECORDING_RECORDING)
+        icd_violation(BELFRY_ICD_COMMAND_BUFFER_STATE,
+                      "vkEndCommandBuffer on a command buffer that isn't recording");
+    if (icd_oom(buffer->object.device->instance) || recording->failed) {
+        recording->state = ICD_RECORDING_INVALID;
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    recording->state = ICD_RECORDING_EXECUTABLE;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_ResetCommandBuffer(VkCommandBuffer commandBuffer,
+                                       VkCommandBufferResetFlags flags)
+{
+    (void)flags;
+    VkResult result = command_buffer_clear(COMMANDS(commandBuffer), "vkResetCommandBuffer");
+    return result == VK_SUCCESS ? result : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* Commands ---------------------------------------------------------------------------------- */
+
+static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
+                              VkDeviceSize dstOffset, VkDeviceSize size, uint32_t data)
+{
+    struct fill_command *c = icd_command_append(commandBuffer, ICD_OP_FILL, sizeof(*c));
+    if (!c)
+        return;
+    c->buffer = BUFFER(dstBuffer);
+    c->offset = dstOffset;
+    c->size = size == VK_WHOLE_SIZE ? (c->buffer->size - dstOffset) & ~UINT64_C(3) : size;
+    c->word = data;
+}
+
+static void icd_CmdUpdateBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
+                                VkDeviceSize dstOffset, VkDeviceSize dataSize, const void *pData)
+{
+    struct update_command *c =
+        icd_command_append(commandBuffer, ICD_OP_UPDATE, sizeof(*c) + dataSize);
+    if (!c)
+        return;
+    c->buffer = BUFFER(dstBuffer);
+    c->offset = dstOffset;
+    c->size = dataSize;
+    memcpy(c->data, pData, dataSize);
+}
+
+static void copy_append(VkCommandBuffer commandBuffer, VkBuffer from, VkBuffer to,
+                        VkDeviceSize from_offset, VkDeviceSize to_offset, VkDeviceSize size)
+{
+    struct copy_command *c = icd_command_append(commandBuffer, ICD_OP_COPY, sizeof(*c));
+    if (!c)
+        return;
+    c->from = BUFFER(from);
+    c->to = BUFFER(to);
+    c->from_offset = from_offset;
+    c->to_offset = to_offset;
+    c->size = size;
+}
+
+static void icd_CmdCopyBuffer(VkCommandBuffer commandBuffer, VkBuffer srcBuffer, VkBuffer dstBuffer,
+                              uint32_t regionCount, const VkBufferCopy *pRegions)
+{
+    for (uint32_t i = 0; i < regionCount; i++)
+        copy_append(commandBuffer, srcBuffer, dstBuffer, pRegions[i].srcOffset,
+                    pRegions[i].dstOffset, pRegions[i].size);
+}
+
+static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBufferInfo2 *pInfo)
+{
+    for (uint32_t i = 0; i < pInfo->regionCount; i++)
+        copy_append(commandBuffer, pInfo->srcBuffer, pInfo->dstBuffer, pInfo->pRegions[i].srcOffset,
+                    pInfo->pRegions[i].dstOffset, pInfo->pRegions[i].size);
+}
+
+/* A queue's packets run one after the other and each memory access is done when its command is: a
+ * barrier has nothing left to do but to be looked at. */
+static void barriers_see(VkCommandBuffer commandBuffer, const char *call, uint32_t n_buffers,
+                         const VkBufferMemoryBarrier *buffers, uint32_t n_images,
+                         const VkImageMemoryBarrier *images)
+{
+    struct icd_device *device = COMMANDS(commandBuffer)->object.device;
+    for (uint32_t i = 0; i < n_buffers; i++) {
+        icd_family_seen(device, buffers[i].srcQueueFamilyIndex, call);
+        icd_family_seen(device, buffers[i].dstQueueFamilyIndex, call);
+    }
+    for (uint32_t i = 0; i < n_images; i++) {
+        icd_family_seen(device, images[i].srcQueueFamilyIndex, call);
+        icd_family_seen(device, images[i].dstQueueFamilyIndex, call);
+    }
+}
+
+static void dependency_see(VkCommandBuffer commandBuffer, const char *call,
+                           const VkDependencyInfo *info)
+{
+    struct icd_device *device = COMMANDS(commandBuffer)->object.device;
+    for (uint32_t i = 0; i < info->bufferMemoryBarrierCount; i++) {
+        icd_family_seen(device, info->pBufferMemoryBarriers[i].srcQueueFamilyIndex, call);
+        icd_family_seen(device, info->pBufferMemoryBarriers[i].dstQueueFamilyIndex, call);
+    }
+    for (uint32_t i = 0; i < info->imageMemoryBarrierCount; i++) {
+        icd_family_seen(device, info->pImageMemoryBarriers[i].srcQueueFamilyIndex, call);
+        icd_family_seen(device, info->pImageMemoryBarriers[i].dstQueueFamilyIndex, call);
+    }
+}
+
+static void event_append(VkCommandBuffer commandBuffer, VkEvent event, enum icd_op_code code)
+{
+    struct event_command *c = icd_command_append(commandBuffer, code, sizeof(*c));
+    if (c)
+        c->event = EVENT(event);
+}
+
+static void icd_CmdSetEvent(VkCommandBuffer commandBuffer, VkEvent event,
+                            VkPipelineStageFlags stageMask)
+{
+    (void)stageMask;
+    event_append(commandBuffer, event, ICD_OP_SET_EVENT);
+}
+
+static void icd_CmdResetEvent(VkCommandBuffer commandBuffer, VkEvent event,
+                              VkPipelineStageFlags stageMask)
+{
+    (void)stageMask;
+    event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
+}
+
+static void icd_CmdWaitEvents(VkCommandBuffer commandBuffer, uint32_t eventCount,
+                              const VkEvent *pEvents, VkPipelineStageFlags srcStageMask,
+                              VkPipelineStageFlags dstStageMask, uint32_t memoryBarrierCount,
+                              const VkMemoryBarrier *pMemoryBarriers,
+                              uint32_t bufferMemoryBarrierCount,
+                              const VkBufferMemoryBarrier *pBufferMemoryBarriers,
+                              uint32_t imageMemoryBarrierCount,
+                              const VkImageMemoryBarrier *pImageMemoryBarriers)
+{
+    (void)srcStageMask, (void)dstStageMask, (void)memoryBarrierCount, (void)pMemoryBarriers;
+    barriers_see(commandBuffer, "vkCmdWaitEvents", bufferMemoryBarrierCount, pBufferMemoryBarriers,
+                 imageMemoryBarrierCount, pImageMemoryBarriers);
+    for (uint32_t i = 0; i < eventCount; i++)
+        event_append(commandBuffer, pEvents[i], ICD_OP_WAIT_EVENT);
+}
+
+static void icd_CmdSetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
+                             const VkDependencyInfo *pDependencyInfo)
+{
+    dependency_see(commandBuffer, "vkCmdSetEvent2", pDependencyInfo);
+    event_append(commandBuffer, event, ICD_OP_SET_EVENT);
+}
+
+static void icd_CmdResetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
+                               VkPipelineStageFlags2 stageMask)
+{
+    (void)stageMask;
+    event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
+}
+
+static void icd_CmdWaitEvents2(VkCommandBuffer commandBuffer, uint32_t eventCount,
+                               const VkEvent *pEvents, const VkDependencyInfo *pDependencyInfos)
+{
+    for (uint32_t i = 0; i < eventCount; i++) {
+        dependency_see(commandBuffer, "vkCmdWaitEvents2", &pDependencyInfos[i]);
+        event_append(commandBuffer, pEvents[i], ICD_OP_WAIT_EVENT);
+    }
+}
+
+static void icd_CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t commandBufferCount,
+                                   const VkCommandBuffer *pCommandBuffers)
+{
+    for (uint32_t i = 0; i < commandBufferCount; i++) {
+        struct icd_recording *recording = COMMANDS(pCommandBuffers[i])->recording;
+        struct execute_command *c = icd_command_append(commandBuffer, ICD_OP_EXECUTE, sizeof(*c));
+        if (!c)
+            return;
+        recording->refs++;
+        c->recording = recording;
+    }
+}
+
+static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStageFlags srcStageMask,
+                                   VkPipelineStageFlags dstStageMask,
+                                   VkDependencyFlags dependencyFlags, uint32_t memoryBarrierCount,
+                                   const VkMemoryBarrier *pMemoryBarriers,
+                                   uint32_t bufferMemoryBarrierCount,
+                                   const VkBufferMemoryBarrier *pBufferMemoryBarriers,
+                                   uint32_t imageMemoryBarrierCount,
+                                   const VkImageMemoryBarrier *pImageMemoryBarriers)
+{
+    (void)srcStageMask, (void)dstStageMask, (void)dependencyFlags;
+    (void)memoryBarrierCount, (void)pMemoryBarriers;
+    barriers_see(commandBuffer, "vkCmdPipelineBarrier", bufferMemoryBarrierCount,
+                 pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers);
+}
+
+static void icd_CmdPipelineBarrier2(VkCommandBuffer commandBuffer,
+                                    const VkDependencyInfo *pDependencyInfo)
+{
+    dependency_see(commandBuffer, "vkCmdPipelineBarrier2", pDependencyInfo);
+}
+
+const struct icd_entry icd_command_entries[] = {
+    ICD_CORE(ICD_DEVICE, 0, CreateCommandPool),
+    ICD_CORE(ICD_DEVICE, 0, DestroyCommandPool),
+    ICD_CORE(ICD_DEVICE, 0, ResetCommandPool),
+    ICD_CORE(ICD_DEVICE, 1, TrimCommandPool),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_1, TrimCommandPoolKHR, TrimCommandPool),
+    ICD_CORE(ICD_DEVICE, 0, AllocateCommandBuffers),
+    ICD_CORE(ICD_DEVICE, 0, FreeCommandBuffers),
+    ICD_CORE(ICD_DEVICE, 0, BeginCommandBuffer),
+    ICD_CORE(ICD_DEVICE, 0, EndCommandBuffer),
+    ICD_CORE(ICD_DEVICE, 0, ResetCommandBuffer),
+    ICD_CORE(ICD_DEVICE, 0, CmdFillBuffer),
+    ICD_CORE(ICD_DEVICE, 0, CmdUpdateBuffer),
+    ICD_CORE(ICD_DEVICE, 0, CmdCopyBuffer),
+    ICD_CORE(ICD_DEVICE, 3, CmdCopyBuffer2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_COPY_COMMANDS_2, CmdCopyBuffer2KHR, CmdCopyBuffer2),
+    ICD_CORE(ICD_DEVICE, 0, CmdSetEvent),
+    ICD_CORE(ICD_DEVICE, 0, CmdResetEvent),
+    ICD_CORE(ICD_DEVICE, 0, CmdWaitEvents),
+    ICD_CORE(ICD_DEVICE, 3, CmdSetEvent2),
+    ICD_CORE(ICD_DEVICE, 3, CmdResetEvent2),
+    ICD_CORE(ICD_DEVICE, 3, CmdWaitEvents2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdSetEvent2KHR, CmdSetEvent2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdResetEvent2KHR, CmdResetEvent2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdWaitEvents2KHR, CmdWaitEvents2),
+    ICD_CORE(ICD_DEVICE, 0, CmdExecuteCommands),
+    ICD_CORE(ICD_DEVICE, 0, CmdPipelineBarrier),
+    ICD_CORE(ICD_DEVICE, 3, CmdPipelineBarrier2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdPipelineBarrier2KHR, CmdPipelineBarrier2),
+    ICD_END,
+};

@@ -1,0 +1,140 @@
+/*
+ * BELFRY_ICD_*: what the environment asks of the driver.
+ */
+#include "icd.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#define GRAPHICS VK_QUEUE_GRAPHICS_BIT
+#define COMPUTE  VK_QUEUE_COMPUTE_BIT
+#define TRANSFER VK_QUEUE_TRANSFER_BIT
+#define SPARSE   VK_QUEUE_SPARSE_BINDING_BIT
+#define DECODE   VK_QUEUE_VIDEO_DECODE_BIT_KHR
+#define ENCODE   0x40 /* VK_QUEUE_VIDEO_ENCODE_BIT_KHR, which these headers hide as provisional */
+
+/* Modelled on what vulkaninfo shows of the drivers they are named after. */
+static const struct icd_shape shapes[] = {
+    {"lavapipe", 1, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}}, 1, 1},
+    {"nvidia",
+     5,
+     {{GRAPHICS | COMPUTE | TRANSFER | SPARSE, 16, 64},
+      {TRANSFER | SPARSE, 2, 64},
+      {COMPUTE | TRANSFER | SPARSE, 8, 64},
+      {DECODE | TRANSFER | SPARSE, 1, 32},
+      {ENCODE | TRANSFER | SPARSE, 1, 32}},
+     1,
+     1},
+    /* 100 MHz */
+    {"radv",
+     4,
+     {{GRAPHICS | COMPUTE | TRANSFER, 1, 64},
+      {COMPUTE | TRANSFER, 4, 64},
+      {SPARSE, 1, 64},
+      {DECODE, 1, 0}},
+     1,
+     10},
+    /* 19.2 MHz in 36 bits: wraps within the hour */
+    {"intel",
+     3,
+     {{GRAPHICS | COMPUTE | TRANSFER, 1, 36}, {COMPUTE | TRANSFER, 1, 36}, {DECODE, 1, 36}},
+     12,
+     625},
+    {"copy", 2, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}, {TRANSFER, 2, 0}}, 1, 1},
+};
+
+/* The number that a variable holds; fallback when it isn't set or isn't a number up to max. */
+static uint32_t number_read(const char *name, uint32_t max, uint32_t fallback)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return fallback;
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (errno || *end || n > max) {
+        fprintf(stderr, "belfry test driver: %s=%s is not a number from 0 to %u; ignored\n", name,
+                text, max);
+        return fallback;
+    }
+    return (uint32_t)n;
+}
+
+static void shape_read(struct icd_shape *shape)
+{
+    *shape = shapes[0];
+    const char *text = getenv("BELFRY_ICD_SHAPE");
+    if (!text || !*text)
+        return;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        if (!strcmp(text, shapes[i].name)) {
+            *shape = shapes[i];
+            return;
+        }
+    }
+    char *end;
+    unsigned long n = text[0] == 'q' ? strtoul(text + 1, &end, 10) : 0;
+    if (n < 1 || n > 16 || *end) {
+        fprintf(stderr,
+                "belfry test driver: BELFRY_ICD_SHAPE=%s is none of lavapipe, nvidia, radv, intel, "
+                "copy, q1 to q16; lavapipe is used\n",
+                text);
+        return;
+    }
+    shape->families[0].flags |= SPARSE;
+    shape->families[0].count = (uint32_t)n;
+    snprintf(shape->name, sizeof(shape->name), "q%lu", n);
+}
+
+static void version_read(struct icd_config *config)
+{
+    config->minor = 3;
+    const char *text = getenv("BELFRY_ICD_API");
+    if (!text || !*text)
+        return;
+    if (text[0] == '1' && text[1] == '.' && text[2] >= '0' && text[2] <= '3' && !text[3])
+        config->minor = (uint32_t)(text[2] - '0');
+    else
+        fprintf(stderr, "belfry test driver: BELFRY_ICD_API=%s is none of 1.0, 1.1, 1.2, 1.3\n",
+                text);
+}
+
+static void null_queue_read(struct icd_config *config)
+{
+    config->null_family = config->null_index = UINT32_MAX;
+    const char *text = getenv("BELFRY_ICD_NULL_QUEUE");
+    if (!text || !*text)
+        return;
+    char rest;
+    if (sscanf(text, "%u:%u%c", &config->null_family, &config->null_index, &rest) != 2) {
+        fprintf(stderr, "belfry test driver: BELFRY_ICD_NULL_QUEUE=%s is not family:index\n", text);
+        config->null_family = config->null_index = UINT32_MAX;
+    }
+}
+
+void icd_config_read(struct icd_config *config)
+{
+    *config = (struct icd_config){0};
+    shape_read(&config->shape);
+    version_read(config);
+    null_queue_read(config);
+
+    uint32_t bits = number_read("BELFRY_ICD_TIMESTAMP_BITS", 64, UINT32_MAX);
+    if (bits != UINT32_MAX)
+        for (uint32_t i = 0; i < config->shape.n_families; i++)
+            config->shape.families[i].timestamp_bits = bits;
+
+    config->timeline = !number_read("BELFRY_ICD_NO_TIMELINE", 1, 0);
+    config->synchronization2 = !number_read("BELFRY_ICD_NO_SYNC2", 1, 0);
+    config->realtime = number_read("BELFRY_ICD_REALTIME", 1, 0);
+    config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
+    config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
+    config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);
+    config->oom_at_submit = number_read("BELFRY_ICD_OOM_AT_SUBMIT", INT32_MAX, 0);
+
+    icd_lock();
+    icd_world.abort_on_violation = number_read("BELFRY_ICD_ABORT_ON_VIOLATION", 1, 0);
+    icd_world.quiet_violations = number_read("BELFRY_ICD_QUIET", 1, 0);
+    icd_unlock();
+}

@@ -1,0 +1,242 @@
+/*
+ * Devices: creation, queues, calibrated time, private data, and the leak check at the end.
+ */
+#include "icd.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static VkResult extensions_enable(struct icd_device *device, const VkDeviceCreateInfo *info)
+{
+    for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
+        const char *name = info->ppEnabledExtensionNames[i];
+        int e = ICD_INSTANCE_EXTENSIONS_END;
+        while (e < ICD_EXTENSION_COUNT && strcmp(name, icd_extension_properties[e].extensionName))
+            e++;
+        if (e == ICD_EXTENSION_COUNT ||
+            !icd_extension_offered(device->config, (enum icd_extension)e)) {
+            fprintf(stderr, "belfry test driver: vkCreateDevice: no extension %s here\n", name);
+            return VK_ERROR_EXTENSION_NOT_PRESENT;
+        }
+        device->enabled[e] = true;
+    }
+    return VK_SUCCESS;
+}
+
+/* A queue's priority may be refused; VkDeviceQueueGlobalPriorityCreateInfoKHR says when. */
+static VkResult priorities_check(const struct icd_config *config, const VkDeviceQueueCreateInfo *q)
+{
+    for (const VkBaseInStructure *s = q->pNext; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR) {
+            const VkDeviceQueueGlobalPriorityCreateInfoKHR *p = (const void *)s;
+            if (p->globalPriority >= VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR && !config->realtime)
+                return VK_ERROR_NOT_PERMITTED_KHR;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult queues_check(const struct icd_config *config, const VkDeviceCreateInfo *info)
+{
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        const VkDeviceQueueCreateInfo *q = &info->pQueueCreateInfos[i];
+        if (q->queueFamilyIndex >= config->shape.n_families ||
+            q->queueCount > config->shape.families[q->queueFamilyIndex].count || q->flags) {
+            fprintf(
+                stderr,
+                "belfry test driver: vkCreateDevice: no %u queues with flags %#x in family %u\n",
+                q->queueCount, q->flags, q->queueFamilyIndex);
+            return VK_ERROR_INITIALIZATION_FAILED;
+        }
+        VkResult result = priorities_check(config, q);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
+                                 const VkDeviceCreateInfo *pCreateInfo,
+                                 const VkAllocationCallbacks *pAllocator, VkDevice *pDevice)
+{
+    (void)pAllocator;
+    struct icd_physical *physical =
+        ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
+    struct icd_instance *instance = physical->instance;
+    if (icd_oom(instance))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+
+    VkResult result = icd_features_check(&instance->config, pCreateInfo);
+    if (result == VK_SUCCESS)
+        result = queues_check(&instance->config, pCreateInfo);
+    if (result != VK_SUCCESS)
+        return result;
+
+    struct icd_device *device = icd_object_new(NULL, ICD_KIND_DEVICE, sizeof(*device));
+    if (!device)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    device->instance = instance;
+    device->config = &instance->config;
+    result = extensions_enable(device, pCreateInfo);
+    if (result != VK_SUCCESS)
+        goto free_device;
+
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < pCreateInfo->queueCreateInfoCount; i++)
+        n += pCreateInfo->pQueueCreateInfos[i].queueCount;
+    device->queues = calloc(n ? n : 1, sizeof(*device->queues));
+    if (!device->queues) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        goto free_device;
+    }
+    for (uint32_t i = 0; i < pCreateInfo->queueCreateInfoCount; i++) {
+        const VkDeviceQueueCreateInfo *q = &pCreateInfo->pQueueCreateInfos[i];
+        for (uint32_t k = 0; k < q->queueCount; k++)
+            icd_queue_init(&device->queues[device->n_queues++], device, q->queueFamilyIndex, k,
+                           q->flags);
+    }
+    icd_lock();
+    device->next = icd_world.devices;
+    icd_world.devices = device;
+    icd_unlock();
+    *pDevice = (VkDevice)device;
+    return VK_SUCCESS;
+
+free_device:
+    icd_object_free(device);
+    return result;
+}
+
+static void icd_DestroyDevice(VkDevice device_, const VkAllocationCallbacks *pAllocator)
+{
+    (void)pAllocator;
+    if (!device_)
+        return;
+    struct icd_device *device = ICD_DEV(device_);
+
+    icd_lock();
+    for (uint32_t i = 0; i < device->n_queues; i++) {
+        struct icd_queue *queue = &device->queues[i];
+        if (queue->accepted != queue->finished && !device->lost)
+            icd_violation(BELFRY_ICD_DESTROY_PENDING,
+                          "the device is destroyed while queue %u:%u has work", queue->family,
+                          queue->index);
+    }
+    icd_unlock();
+    for (uint32_t i = 0; i < device->n_queues; i++)
+        icd_queue_finish(&device->queues[i]);
+
+    for (int i = 0; i < ICD_KIND_COUNTED; i++)
+        for (int64_t n = device->live[i]; n > 0; n--)
+            icd_violation(BELFRY_ICD_LEAK, "%s, %lld of %lld, is alive at vkDestroyDevice",
+                          icd_kind_name((enum icd_kind)(ICD_KIND_FIRST_COUNTED + i)),
+                          (long long)(device->live[i] - n + 1), (long long)device->live[i]);
+
+    icd_lock();
+    for (uint32_t i = 0; i < device->n_queues; i++)
+        icd_keep_counts(&device->queues[i]);
+    struct icd_device **link = &icd_world.devices;
+    while (*link != device)
+        link = &(*link)->next;
+    *link = device->next;
+    icd_unlock();
+    free(device->queues);
+    icd_object_free(device);
+}
+
+/* Queues ------------------------------------------------------------------------------------ */
+
+void icd_family_seen(struct icd_device *device, uint32_t family, const char *call)
+{
+    if (family < device->config->shape.n_families || family == VK_QUEUE_FAMILY_IGNORED ||
+        family == VK_QUEUE_FAMILY_EXTERNAL || family == VK_QUEUE_FAMILY_FOREIGN_EXT)
+        return;
+    icd_violation(BELFRY_ICD_UNKNOWN_FAMILY, "%s names queue family %u of %u", call, family,
+                  device->config->shape.n_families);
+}
+
+static VkQueue queue_find(struct icd_device *device, uint32_t family, uint32_t index,
+                          VkDeviceQueueCreateFlags flags)
+{
+    if (family == device->config->null_family && index == device->config->null_index)
+        return VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < device->n_queues; i++) {
+        struct icd_queue *queue = &device->queues[i];
+        if (queue->family == family && queue->index == index && queue->flags == flags)
+            return (VkQueue)queue;
+    }
+    return VK_NULL_HANDLE;
+}
+
+static void icd_GetDeviceQueue(VkDevice device, uint32_t queueFamilyIndex, uint32_t queueIndex,
+                               VkQueue *pQueue)
+{
+    *pQueue = queue_find(ICD_DEV(device), queueFamilyIndex, queueIndex, 0);
+}
+
+static void icd_GetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *pInfo, VkQueue *pQueue)
+{
+    *pQueue = queue_find(ICD_DEV(device), pInfo->queueFamilyIndex, pInfo->queueIndex, pInfo->flags);
+}
+
+/* Time -------------------------------------------------------------------------------------- */
+
+static VkResult icd_GetCalibratedTimestampsEXT(VkDevice device_, uint32_t timestampCount,
+                                               const VkCalibratedTimestampInfoEXT *pInfos,
+                                               uint64_t *pTimestamps, uint64_t *pMaxDeviation)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    /* As wide as the widest family's timestamps: what they can be compared with. */
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < device->config->shape.n_families; i++)
+        if (device->config->shape.families[i].timestamp_bits > bits)
+            bits = device->config->shape.families[i].timestamp_bits;
+    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+
+    uint64_t begin = icd_now();
+    for (uint32_t i = 0; i < timestampCount; i++) {
+        struct timespec t;
+        switch (pInfos[i].timeDomain) {
+        case VK_TIME_DOMAIN_DEVICE_EXT:
+            pTimestamps[i] = icd_ticks(device->config, icd_now()) & mask;
+            break;
+        case VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT:
+            pTimestamps[i] = icd_now();
+            break;
+        default:
+            clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+            pTimestamps[i] = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+            break;
+        }
+    }
+    /* One device tick may lie between the device's clock and ours, and this call's length. */
+    const struct icd_shape *shape = &device->config->shape;
+    *pMaxDeviation = icd_now() - begin + shape->per_ns / shape->ticks + 1;
+    return VK_SUCCESS;
+}
+
+/* Device groups of one ---------------------------------------------------------------------- */
+
+static void icd_GetDeviceGroupPeerMemoryFeatures(VkDevice device, uint32_t heapIndex,
+                                                 uint32_t localDeviceIndex,
+                                                 uint32_t remoteDeviceIndex,
+                                                 VkPeerMemoryFeatureFlags *pFeatures)
+{
+    (void)device, (void)heapIndex, (void)localDeviceIndex, (void)remoteDeviceIndex;
+    *pFeatures = VK_PEER_MEMORY_FEATURE_COPY_SRC_BIT | VK_PEER_MEMORY_FEATURE_COPY_DST_BIT |
+                 VK_PEER_MEMORY_FEATURE_GENERIC_SRC_BIT | VK_PEER_MEMORY_FEATURE_GENERIC_DST_BIT;
+}
+
+const struct icd_entry icd_device_entries[] = {
+    ICD_CORE(ICD_PHYSICAL, 0, CreateDevice),
+    ICD_CORE(ICD_DEVICE, 0, DestroyDevice),
+    ICD_CORE(ICD_DEVICE, 0, GetDeviceQueue),
+    ICD_CORE(ICD_DEVICE, 1, GetDeviceQueue2),
+    ICD_CORE(ICD_DEVICE, 1, GetDeviceGroupPeerMemoryFeatures),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DEVICE_GROUP, GetDeviceGroupPeerMemoryFeaturesKHR,
+              GetDeviceGroupPeerMemoryFeatures),
+    ICD_EXTRA(ICD_DEVICE, ICD_EXT_CALIBRATED_TIMESTAMPS, GetCalibratedTimestampsEXT,
+              GetCalibratedTimestampsEXT),
+    ICD_END,
+};

@@ -1,0 +1,153 @@
+/*
+ * The side channel of Belfry's test driver: what a program under test may ask the driver below it.
+ *
+ * A program never links the driver. It opens the library that the Vulkan loader has already loaded
+ * (dlopen(path, RTLD_NOW | RTLD_NOLOAD)) and finds these functions with dlsym; the typedefs below
+ * name their types, belfry_icd_control_load() in icd_client.h does it for the tests of this tree.
+ * Counters, pause and recorder belong to the process, not to an instance. Every function may be
+ * called from any thread at any time, unless it says otherwise; none may be called from the
+ * submit callback.
+ */
+#ifndef BELFRY_TEST_ICD_CONTROL_H
+#define BELFRY_TEST_ICD_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the driver checks of its callers, always. Each finding prints one line on stderr. */
+enum belfry_icd_violation {
+    /* A wait was submitted before its signal: timeline, the value exceeds the current one and
+     * every submitted one; binary, no unconsumed signal is pending. Vulkan allows the former,
+     * Belfry's Rule M allows neither. */
+    BELFRY_ICD_WAIT_BEFORE_SIGNAL,
+    /* Two threads inside calls on one VkQueue (vkDeviceWaitIdle counts as a call on all). */
+    BELFRY_ICD_QUEUE_RACE,
+    /* A VkSubmitInfo(2) with neither command buffers nor semaphores, in a call without a fence. */
+    BELFRY_ICD_EMPTY_INFO,
+    /* A binary semaphore signalled while signalled, or while another signal was pending. */
+    BELFRY_ICD_BINARY_RESIGNAL,
+    /* A VkFence submitted while pending or signalled, or reset while pending. */
+    BELFRY_ICD_FENCE_BUSY,
+    /* A timeline semaphore signalled with a value that isn't greater than its current one. */
+    BELFRY_ICD_TIMELINE_NOT_INCREASING,
+    /* An object still alive at vkDestroyDevice. */
+    BELFRY_ICD_LEAK,
+    /* A semaphore, fence, command buffer, queue or device destroyed, freed, or reset while the
+     * driver still had work that uses it. */
+    BELFRY_ICD_DESTROY_PENDING,
+    /* A command buffer submitted that isn't executable, or that is pending without having been
+     * recorded for simultaneous use. */
+    BELFRY_ICD_COMMAND_BUFFER_STATE,
+    /* A queue family index that this device doesn't have, in a command pool, a concurrent resource
+     * or a barrier. */
+    BELFRY_ICD_UNKNOWN_FAMILY,
+    BELFRY_ICD_VIOLATION_COUNT,
+};
+
+struct belfry_icd_counters {
+    uint64_t violations[BELFRY_ICD_VIOLATION_COUNT];
+    uint64_t submit_calls; /* vkQueueSubmit and vkQueueSubmit2, failed ones included */
+    uint64_t submit_infos; /* VkSubmitInfo(2)s accepted */
+    uint64_t infos_without_command_buffer; /* of these; with or without semaphores */
+    uint64_t empty_calls;                  /* submit calls with no info and no fence */
+    uint64_t fence_only_calls;             /* submit calls with no info but a fence */
+    uint64_t waits;                        /* semaphore waits accepted, by any kind of call */
+    uint64_t signals;                      /* semaphore signals accepted, by any kind of call */
+    uint64_t command_buffers;              /* primary command buffers executed */
+    uint64_t bind_sparse_calls;
+    uint64_t presents; /* vkQueuePresentKHR calls */
+    uint64_t queue_wait_idles;
+    uint64_t device_wait_idles;
+    uint64_t wakeups;     /* times a queue's worker resumed after being parked */
+    uint64_t flushes;     /* ranges given to vkFlushMappedMemoryRanges */
+    uint64_t invalidates; /* ranges given to vkInvalidateMappedMemoryRanges */
+    uint64_t oom_points;  /* calls made that may return OUT_OF_HOST_MEMORY;
+                           * not counted in free mode */
+};
+
+enum belfry_icd_call {
+    BELFRY_ICD_CALL_SUBMIT,
+    BELFRY_ICD_CALL_BIND_SPARSE,
+    BELFRY_ICD_CALL_PRESENT,
+};
+
+/* One accepted call on a queue. */
+struct belfry_icd_record {
+    uint64_t sequence; /* 0, 1, 2 … in order of acceptance since the library was loaded */
+    enum belfry_icd_call call;
+    uint32_t family;
+    uint32_t index;
+    uint32_t infos;
+    uint32_t waits;           /* summed over the infos */
+    uint32_t signals;         /* summed over the infos */
+    uint32_t command_buffers; /* summed over the infos */
+    uint64_t fence;           /* the driver's handle, 0 for none */
+    uint64_t thread;          /* gettid() of the caller */
+};
+
+/* One range of a sparse bind, as given to vkQueueBindSparse. */
+struct belfry_icd_sparse_bind {
+    uint64_t resource; /* the VkBuffer or VkImage */
+    uint64_t offset;   /* bytes; 0 for the image's subresource binds */
+    uint64_t size;     /* bytes; 0 for the image's subresource binds */
+    uint64_t memory;   /* the VkDeviceMemory, 0 for an unbind */
+    uint64_t memory_offset;
+};
+
+typedef void (*belfry_icd_callback)(const struct belfry_icd_record *record, void *user);
+
+/* belfry_icd_get_counters: fills *counters with all counts since load or the last reset. */
+typedef void belfry_icd_get_counters_fn(struct belfry_icd_counters *counters);
+/* belfry_icd_reset_counters: sets all counts to 0. Faults keep their own counts. */
+typedef void belfry_icd_reset_counters_fn(void);
+/* belfry_icd_violation_name: a short name for a kind, for messages. Never NULL. */
+typedef const char *belfry_icd_violation_name_fn(enum belfry_icd_violation kind);
+
+/* belfry_icd_record_start: from now on writes a record per accepted call into records, until
+ * capacity is used up. The array stays the caller's and must outlive belfry_icd_record_stop. */
+typedef void belfry_icd_record_start_fn(struct belfry_icd_record *records, size_t capacity);
+/* belfry_icd_record_count: calls seen since the start; may exceed the capacity. */
+typedef size_t belfry_icd_record_count_fn(void);
+/* belfry_icd_record_stop: ends recording; returns the count. The array is not touched any more. */
+typedef size_t belfry_icd_record_stop_fn(void);
+/* belfry_icd_set_callback: calls callback within every accepted call, on the caller's thread,
+ * before the call returns and under the driver's lock: it may not call Vulkan. NULL for none. */
+typedef void belfry_icd_set_callback_fn(belfry_icd_callback callback, void *user);
+
+/* belfry_icd_pause: queues go on accepting, but start no further packet once it has returned;
+ * a packet that is already running ends. Nests not: one resume undoes any number of pauses. */
+typedef void belfry_icd_pause_fn(void);
+typedef void belfry_icd_resume_fn(void);
+/* belfry_icd_quiesce: returns when every queue is idle, paused between two packets, or blocked by
+ * a semaphore, event or query that nothing running will satisfy. The way to show that 'nothing
+ * more happens' without sleeping; threads of the program itself are not waited for. */
+typedef void belfry_icd_quiesce_fn(void);
+/* belfry_icd_queue_depth: packets accepted on a queue and not finished, summed over all devices. */
+typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
+/* belfry_icd_lose: every live device is lost now, as by BELFRY_ICD_LOSE_AT_SUBMIT. */
+typedef void belfry_icd_lose_fn(void);
+/* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
+ * driver remembers the first 4096 since load or reset); returns how many it remembers. */
+typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
+
+#ifdef __GNUC__
+#define BELFRY_ICD_EXPORT __attribute__((visibility("default")))
+#else
+#define BELFRY_ICD_EXPORT
+#endif
+
+BELFRY_ICD_EXPORT belfry_icd_get_counters_fn belfry_icd_get_counters;
+BELFRY_ICD_EXPORT belfry_icd_reset_counters_fn belfry_icd_reset_counters;
+BELFRY_ICD_EXPORT belfry_icd_violation_name_fn belfry_icd_violation_name;
+BELFRY_ICD_EXPORT belfry_icd_record_start_fn belfry_icd_record_start;
+BELFRY_ICD_EXPORT belfry_icd_record_count_fn belfry_icd_record_count;
+BELFRY_ICD_EXPORT belfry_icd_record_stop_fn belfry_icd_record_stop;
+BELFRY_ICD_EXPORT belfry_icd_set_callback_fn belfry_icd_set_callback;
+BELFRY_ICD_EXPORT belfry_icd_pause_fn belfry_icd_pause;
+BELFRY_ICD_EXPORT belfry_icd_resume_fn belfry_icd_resume;
+BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
+BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
+BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
+BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
+
+#endif

@@ -1,0 +1,349 @@
+/*
+ * Instances, the loader's interface, and the look-up of entry points by name.
+ */
+#include "icd.h"
+
+#include <stdio.h>
+
+#define EXTENSION(name, revision)                                                                  \
+    {                                                                                              \
+        name, revision                                                                             \
+    }
+
+const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
+    [ICD_KHR_SURFACE] = EXTENSION("VK_KHR_surface", 25),
+    [ICD_KHR_GET_SURFACE_CAPABILITIES_2] = EXTENSION("VK_KHR_get_surface_capabilities2", 1),
+    [ICD_EXT_HEADLESS_SURFACE] = EXTENSION("VK_EXT_headless_surface", 1),
+    [ICD_EXT_DEBUG_UTILS] = EXTENSION("VK_EXT_debug_utils", 2),
+    [ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2] =
+        EXTENSION("VK_KHR_get_physical_device_properties2", 2),
+    [ICD_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES] =
+        EXTENSION("VK_KHR_external_semaphore_capabilities", 1),
+    [ICD_KHR_EXTERNAL_FENCE_CAPABILITIES] = EXTENSION("VK_KHR_external_fence_capabilities", 1),
+    [ICD_KHR_EXTERNAL_MEMORY_CAPABILITIES] = EXTENSION("VK_KHR_external_memory_capabilities", 1),
+    [ICD_KHR_DEVICE_GROUP_CREATION] = EXTENSION("VK_KHR_device_group_creation", 1),
+    [ICD_KHR_SWAPCHAIN] = EXTENSION("VK_KHR_swapchain", 70),
+    [ICD_KHR_TIMELINE_SEMAPHORE] = EXTENSION("VK_KHR_timeline_semaphore", 2),
+    [ICD_KHR_SYNCHRONIZATION_2] = EXTENSION("VK_KHR_synchronization2", 1),
+    [ICD_KHR_EXTERNAL_SEMAPHORE] = EXTENSION("VK_KHR_external_semaphore", 1),
+    [ICD_KHR_EXTERNAL_SEMAPHORE_FD] = EXTENSION("VK_KHR_external_semaphore_fd", 1),
+    [ICD_KHR_GLOBAL_PRIORITY] = EXTENSION("VK_KHR_global_priority", 1),
+    [ICD_EXT_GLOBAL_PRIORITY] = EXTENSION("VK_EXT_global_priority", 2),
+    [ICD_EXT_GLOBAL_PRIORITY_QUERY] = EXTENSION("VK_EXT_global_priority_query", 1),
+    [ICD_EXT_CALIBRATED_TIMESTAMPS] = EXTENSION("VK_EXT_calibrated_timestamps", 2),
+    [ICD_EXT_HOST_QUERY_RESET] = EXTENSION("VK_EXT_host_query_reset", 1),
+    [ICD_KHR_BUFFER_DEVICE_ADDRESS] = EXTENSION("VK_KHR_buffer_device_address", 1),
+    [ICD_KHR_DEVICE_GROUP] = EXTENSION("VK_KHR_device_group", 4),
+    [ICD_KHR_GET_MEMORY_REQUIREMENTS_2] = EXTENSION("VK_KHR_get_memory_requirements2", 1),
+    [ICD_KHR_BIND_MEMORY_2] = EXTENSION("VK_KHR_bind_memory2", 1),
+    [ICD_KHR_DEDICATED_ALLOCATION] = EXTENSION("VK_KHR_dedicated_allocation", 3),
+    [ICD_KHR_MAINTENANCE_1] = EXTENSION("VK_KHR_maintenance1", 2),
+    [ICD_KHR_MAINTENANCE_2] = EXTENSION("VK_KHR_maintenance2", 1),
+    [ICD_KHR_MAINTENANCE_3] = EXTENSION("VK_KHR_maintenance3", 1),
+    [ICD_KHR_MAINTENANCE_4] = EXTENSION("VK_KHR_maintenance4", 2),
+    [ICD_KHR_MULTIVIEW] = EXTENSION("VK_KHR_multiview", 1),
+    [ICD_KHR_CREATE_RENDERPASS_2] = EXTENSION("VK_KHR_create_renderpass2", 1),
+    [ICD_KHR_DEPTH_STENCIL_RESOLVE] = EXTENSION("VK_KHR_depth_stencil_resolve", 1),
+    [ICD_KHR_DYNAMIC_RENDERING] = EXTENSION("VK_KHR_dynamic_rendering", 1),
+    [ICD_KHR_COPY_COMMANDS_2] = EXTENSION("VK_KHR_copy_commands2", 1),
+    [ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE] = EXTENSION("VK_KHR_descriptor_update_template", 1),
+    [ICD_KHR_IMAGE_FORMAT_LIST] = EXTENSION("VK_KHR_image_format_list", 1),
+    [ICD_KHR_DRIVER_PROPERTIES] = EXTENSION("VK_KHR_driver_properties", 1),
+    [ICD_EXT_PRIVATE_DATA] = EXTENSION("VK_EXT_private_data", 1),
+    [ICD_EXT_TOOLING_INFO] = EXTENSION("VK_EXT_tooling_info", 1),
+};
+
+static const struct icd_entry *const tables[] = {
+    icd_instance_entries, icd_physical_entries, icd_feature_entries,   icd_device_entries,
+    icd_queue_entries,    icd_fence_entries,    icd_semaphore_entries, icd_command_entries,
+    icd_inert_entries,    icd_memory_entries,   icd_resource_entries,  icd_pipeline_entries,
+    icd_query_entries,    icd_surface_entries,  icd_debug_entries,
+};
+
+VkResult icd_enumerate(uint32_t *count, void *out, size_t size, const void *from, uint32_t n)
+{
+    if (!out) {
+        *count = n;
+        return VK_SUCCESS;
+    }
+    uint32_t given = *count < n ? *count : n;
+    if (given)
+        memcpy(out, from, given * size);
+    *count = given;
+    return given < n ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+bool icd_oom(struct icd_instance *instance)
+{
+    if (instance->config.free_submit)
+        return false;
+    icd_count(ICD_COUNT_OOM_POINT, 1);
+    uint32_t n = atomic_fetch_add_explicit(&instance->oom_points, 1, memory_order_relaxed) + 1;
+    return n == instance->config.oom_at;
+}
+
+/* Objects ----------------------------------------------------------------------------------- */
+
+static const char *const kind_names[ICD_KIND_COUNTED] = {
+    "semaphore",          "fence",          "event",
+    "command pool",       "device memory",  "buffer",
+    "buffer view",        "image",          "image view",
+    "query pool",         "swapchain",      "sampler",
+    "sampler conversion", "shader module",  "descriptor set layout",
+    "descriptor pool",    "descriptor set", "descriptor update template",
+    "pipeline layout",    "pipeline cache", "pipeline",
+    "render pass",        "framebuffer",    "private data slot",
+};
+
+const char *icd_kind_name(enum icd_kind kind)
+{
+    if (kind >= ICD_KIND_FIRST_COUNTED && kind < ICD_KIND_END)
+        return kind_names[kind - ICD_KIND_FIRST_COUNTED];
+    switch (kind) {
+    case ICD_KIND_INSTANCE:
+        return "instance";
+    case ICD_KIND_PHYSICAL_DEVICE:
+        return "physical device";
+    case ICD_KIND_DEVICE:
+        return "device";
+    case ICD_KIND_QUEUE:
+        return "queue";
+    case ICD_KIND_COMMAND_BUFFER:
+        return "command buffer";
+    case ICD_KIND_SURFACE:
+        return "surface";
+    case ICD_KIND_MESSENGER:
+        return "debug messenger";
+    default:
+        return "object";
+    }
+}
+
+void *icd_object_check(const void *handle, enum icd_kind kind, const char *what)
+{
+    const struct icd_object *object = handle;
+    if (!object || object->kind != kind) {
+        fprintf(stderr, "belfry test driver: %s: %p is not a %s of this driver (%s)\n", what,
+                handle, icd_kind_name(kind), object ? icd_kind_name(object->kind) : "null");
+        abort();
+    }
+    return (void *)(uintptr_t)handle;
+}
+
+void *icd_object_new(struct icd_device *device, enum icd_kind kind, size_t size)
+{
+    struct icd_object *object = calloc(1, size);
+    if (!object)
+        return NULL;
+    set_loader_magic_value(object);
+    object->kind = kind;
+    object->device = device;
+    if (device && kind >= ICD_KIND_FIRST_COUNTED)
+        device->live[kind - ICD_KIND_FIRST_COUNTED]++;
+    return object;
+}
+
+void icd_object_uncount(void *object)
+{
+    struct icd_object *o = object;
+    if (o->device && o->kind >= ICD_KIND_FIRST_COUNTED)
+        o->device->live[o->kind - ICD_KIND_FIRST_COUNTED]--;
+    o->device = NULL;
+}
+
+void icd_object_free(void *object)
+{
+    if (!object)
+        return;
+    icd_object_uncount(object);
+    /* A handle used after its end shall not pass for a live one. */
+    ((struct icd_object *)object)->kind = 0;
+    free(object);
+}
+
+/* Instances --------------------------------------------------------------------------------- */
+
+static VkResult icd_EnumerateInstanceVersion(uint32_t *pApiVersion)
+{
+    struct icd_config config;
+    icd_config_read(&config);
+    *pApiVersion = VK_MAKE_API_VERSION(0, 1, config.minor, VK_HEADER_VERSION);
+    return VK_SUCCESS;
+}
+
+static VkResult icd_EnumerateInstanceExtensionProperties(const char *pLayerName, uint32_t *pCount,
+                                                         VkExtensionProperties *pProperties)
+{
+    if (pLayerName)
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    return icd_enumerate(pCount, pProperties, sizeof(*pProperties),
+                         &icd_extension_properties[ICD_INSTANCE_EXTENSIONS_BEGIN],
+                         ICD_INSTANCE_EXTENSIONS_END - ICD_INSTANCE_EXTENSIONS_BEGIN);
+}
+
+static VkResult icd_EnumerateInstanceLayerProperties(uint32_t *pCount,
+                                                     VkLayerProperties *pProperties)
+{
+    (void)pProperties;
+    *pCount = 0;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_CreateInstance(const VkInstanceCreateInfo *pCreateInfo,
+                                   const VkAllocationCallbacks *pAllocator, VkInstance *pInstance)
+{
+    (void)pAllocator;
+    for (uint32_t i = 0; i < pCreateInfo->enabledExtensionCount; i++) {
+        bool found = false;
+        for (int e = ICD_INSTANCE_EXTENSIONS_BEGIN; e < ICD_INSTANCE_EXTENSIONS_END; e++)
+            found |= !strcmp(pCreateInfo->ppEnabledExtensionNames[i],
+                             icd_extension_properties[e].extensionName);
+        if (!found)
+            return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    struct icd_instance *instance = icd_object_new(NULL, ICD_KIND_INSTANCE, sizeof(*instance));
+    if (!instance)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    icd_config_read(&instance->config);
+    set_loader_magic_value(&instance->physical);
+    instance->physical.object.kind = ICD_KIND_PHYSICAL_DEVICE;
+    instance->physical.instance = instance;
+    if (icd_oom(instance)) {
+        icd_object_free(instance);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    icd_lock();
+    icd_world.instances++;
+    icd_unlock();
+    *pInstance = (VkInstance)instance;
+    return VK_SUCCESS;
+}
+
+static void icd_DestroyInstance(VkInstance instance_, const VkAllocationCallbacks *pAllocator)
+{
+    (void)pAllocator;
+    if (!instance_)
+        return;
+    struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
+    icd_lock();
+    if (--icd_world.instances == 0)
+        icd_payload_forget_exported();
+    icd_unlock();
+    icd_object_free(instance);
+}
+
+static VkResult icd_EnumeratePhysicalDevices(VkInstance instance_, uint32_t *pCount,
+                                             VkPhysicalDevice *pDevices)
+{
+    struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
+    if (icd_oom(instance))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkPhysicalDevice physical = (VkPhysicalDevice)&instance->physical;
+    return icd_enumerate(pCount, pDevices, sizeof(physical), &physical, 1);
+}
+
+static VkResult icd_EnumeratePhysicalDeviceGroups(VkInstance instance_, uint32_t *pCount,
+                                                  VkPhysicalDeviceGroupProperties *pGroups)
+{
+    struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
+    if (icd_oom(instance))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!pGroups) {
+        *pCount = 1;
+        return VK_SUCCESS;
+    }
+    if (*pCount == 0)
+        return VK_INCOMPLETE;
+    *pCount = 1;
+    pGroups[0].physicalDeviceCount = 1;
+    pGroups[0].physicalDevices[0] = (VkPhysicalDevice)&instance->physical;
+    pGroups[0].subsetAllocation = VK_FALSE;
+    return VK_SUCCESS;
+}
+
+/* Look-up ----------------------------------------------------------------------------------- */
+
+static const struct icd_entry *entry_find(const char *name)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (const struct icd_entry *entry = tables[t]; entry->name; entry++)
+            if (!strcmp(entry->name, name))
+                return entry;
+    return NULL;
+}
+
+static PFN_vkVoidFunction icd_GetDeviceProcAddr(VkDevice device_, const char *pName)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    const struct icd_entry *entry = entry_find(pName);
+    if (!entry || entry->level != ICD_DEVICE)
+        return NULL;
+    if (entry->extension == ICD_EXT_NONE)
+        return entry->minor <= device->config->minor ? entry->function : NULL;
+    /* Commands of an instance extension (names and labels) need no enabling on the device. */
+    if (entry->extension < ICD_INSTANCE_EXTENSIONS_END)
+        return entry->function;
+    return device->enabled[entry->extension] ? entry->function : NULL;
+}
+
+static PFN_vkVoidFunction icd_GetInstanceProcAddr(VkInstance instance_, const char *pName)
+{
+    const struct icd_entry *entry = entry_find(pName);
+    if (!entry)
+        return NULL;
+    if (entry->level == ICD_GLOBAL || !strcmp(pName, "vkGetInstanceProcAddr"))
+        return entry->function;
+    if (!instance_)
+        return NULL;
+    struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
+    if (entry->extension != ICD_EXT_NONE)
+        return icd_extension_offered(&instance->config, entry->extension) ? entry->function : NULL;
+    return entry->minor <= instance->config.minor ? entry->function : NULL;
+}
+
+const struct icd_entry icd_instance_entries[] = {
+    ICD_CORE(ICD_GLOBAL, 0, CreateInstance),
+    ICD_CORE(ICD_GLOBAL, 0, EnumerateInstanceExtensionProperties),
+    ICD_CORE(ICD_GLOBAL, 0, EnumerateInstanceLayerProperties),
+    ICD_CORE(ICD_GLOBAL, 1, EnumerateInstanceVersion),
+    ICD_CORE(ICD_INSTANCE, 0, GetInstanceProcAddr),
+    ICD_CORE(ICD_INSTANCE, 0, DestroyInstance),
+    ICD_CORE(ICD_INSTANCE, 0, EnumeratePhysicalDevices),
+    ICD_CORE(ICD_INSTANCE, 1, EnumeratePhysicalDeviceGroups),
+    ICD_EXTRA(ICD_INSTANCE, ICD_KHR_DEVICE_GROUP_CREATION, EnumeratePhysicalDeviceGroupsKHR,
+              EnumeratePhysicalDeviceGroups),
+    ICD_CORE(ICD_DEVICE, 0, GetDeviceProcAddr),
+    ICD_END,
+};
+
+/* The loader's interface -------------------------------------------------------------------- */
+
+/* Version 5 says that this driver knows Vulkan 1.1's rules for the application's apiVersion. */
+#define INTERFACE_VERSION 5
+
+BELFRY_ICD_EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *pVersion);
+BELFRY_ICD_EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+vk_icdGetInstanceProcAddr(VkInstance instance, const char *pName);
+BELFRY_ICD_EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *pName);
+
+VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *pVersion)
+{
+    if (*pVersion > INTERFACE_VERSION)
+        *pVersion = INTERFACE_VERSION;
+    return VK_SUCCESS;
+}
+
+PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *pName)
+{
+    return icd_GetInstanceProcAddr(instance, pName);
+}
+
+PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *pName)
+{
+    const struct icd_entry *entry = entry_find(pName);
+    if (!entry || entry->level != ICD_PHYSICAL)
+        return NULL;
+    return icd_GetInstanceProcAddr(instance, pName);
+}

@@ -1,0 +1,245 @@
+/*
+ * Device memory, which is the process's own, and how the device reads and writes it.
+ */
+#include "icd.h"
+
+#define MEMORY(handle_) ICD_FROM(icd_memory, ICD_KIND_MEMORY, handle_)
+
+static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo *pAllocateInfo,
+                                   const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    struct icd_memory *memory = icd_object_new(device, ICD_KIND_MEMORY, sizeof(*memory));
+    if (!memory)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    memory->size = pAllocateInfo->allocationSize;
+    memory->type = pAllocateInfo->memoryTypeIndex;
+    /* Page-aligned, as the limits promise for mappings. Zeroed, since a fault that shows only
+     * with one run's garbage is of no use to a test. */
+    size_t pages = (memory->size + 4095) & ~UINT64_C(4095);
+    memory->data = aligned_alloc(4096, pages);
+    if (!memory->data) {
+        icd_object_free(memory);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    memset(memory->data, 0, pages);
+    *pMemory = ICD_HANDLE(VkDeviceMemory, memory);
+    return VK_SUCCESS;
+}
+
+static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory_,
+                           const VkAllocationCallbacks *pAllocator)
+{
+    (void)device;
+    (void)pAllocator;
+    if (!memory_)
+        return;
+    struct icd_memory *memory = MEMORY(memory_);
+    free(memory->data);
+    icd_object_free(memory);
+}
+
+static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
+                              VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
+{
+    (void)size;
+    (void)flags;
+    ICD_OOM(ICD_DEV(device));
+    struct icd_memory *memory = MEMORY(memory_);
+    memory->mapped = true;
+    *ppData = memory->data + offset;
+    return VK_SUCCESS;
+}
+
+static void icd_UnmapMemory(VkDevice device, VkDeviceMemory memory)
+{
+    (void)device;
+    MEMORY(memory)->mapped = false;
+}
+
+static VkResult icd_FlushMappedMemoryRanges(VkDevice device, uint32_t memoryRangeCount,
+                                            const VkMappedMemoryRange *pMemoryRanges)
+{
+    (void)pMemoryRanges;
+    ICD_OOM(ICD_DEV(device));
+    icd_count(ICD_COUNT_FLUSH, memoryRangeCount);
+    return VK_SUCCESS;
+}
+
+static VkResult icd_InvalidateMappedMemoryRanges(VkDevice device, uint32_t memoryRangeCount,
+                                                 const VkMappedMemoryRange *pMemoryRanges)
+{
+    (void)pMemoryRanges;
+    ICD_OOM(ICD_DEV(device));
+    icd_count(ICD_COUNT_INVALIDATE, memoryRangeCount);
+    return VK_SUCCESS;
+}
+
+static void icd_GetDeviceMemoryCommitment(VkDevice device, VkDeviceMemory memory,
+                                          VkDeviceSize *pCommitted)
+{
+    (void)device;
+    *pCommitted = MEMORY(memory)->size;
+}
+
+static uint64_t
+icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
+                                        const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
+{
+    (void)device;
+    (void)pInfo;
+    return 0;
+}
+
+/* Access ------------------------------------------------------------------------------------ */
+
+static bool both_aligned(const void *a, const void *b, uintptr_t unit)
+{
+    return (((uintptr_t)a | (uintptr_t)b) & (unit - 1)) == 0;
+}
+
+/* memcpy in units that are each read and written at once. The ranges don't overlap. */
+static void device_copy(uint8_t *to, const uint8_t *from, size_t size)
+{
+    if (both_aligned(to, from, 8))
+        for (; size >= 8; size -= 8, to += 8, from += 8)
+            __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, 0), 0);
+    if (both_aligned(to, from, 4))
+        for (; size >= 4; size -= 4, to += 4, from += 4)
+            __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, 0), 0);
+    for (; size; size--, to++, from++)
+        __atomic_store_n(to, __atomic_load_n(from, 0), 0);
+}
+
+/* Where offset of the buffer lies, NULL if unbound; *run is how far the answer holds, at most what
+ * it was before. */
+static uint8_t *buffer_at(struct icd_buffer *buffer, VkDeviceSize offset, VkDeviceSize *run)
+{
+    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT))
+        return buffer->memory ? buffer->memory->data + buffer->offset + offset : NULL;
+    uint8_t *found = NULL;
+    for (uint32_t i = buffer->n_ranges; i-- > 0;) {
+        const struct icd_sparse_range *range = &buffer->ranges[i];
+        if (offset < range->offset) {
+            /* A younger bind begins further on and ends this run there. */
+            if (range->offset - offset < *run)
+                *run = range->offset - offset;
+            continue;
+        }
+        if (offset >= range->offset + range->size)
+            continue;
+        if (range->offset + range->size - offset < *run)
+            *run = range->offset + range->size - offset;
+        if (range->memory)
+            found = range->memory->data + range->memory_offset + (offset - range->offset);
+        break;
+    }
+    return found;
+}
+
+/* Sparse ranges change under the lock, by binds on any queue. Free mode's chained packets run with
+ * it held already and nothing binds beside them. */
+static bool buffer_lock(const struct icd_buffer *buffer)
+{
+    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) ||
+        buffer->object.device->config->free_submit)
+        return false;
+    icd_lock();
+    return true;
+}
+
+void icd_buffer_write(struct icd_buffer *buffer, VkDeviceSize offset, const void *data,
+                      VkDeviceSize size)
+{
+    bool locked = buffer_lock(buffer);
+    const uint8_t *from = data;
+    while (size) {
+        VkDeviceSize run = size;
+        uint8_t *to = buffer_at(buffer, offset, &run);
+        if (to)
+            device_copy(to, from, run);
+        from += run;
+        offset += run;
+        size -= run;
+    }
+    if (locked)
+        icd_unlock();
+}
+
+void icd_buffer_fill(struct icd_buffer *buffer, VkDeviceSize offset, VkDeviceSize size,
+                     uint32_t word)
+{
+    uint32_t words[64];
+    for (int i = 0; i < 64; i++)
+        words[i] = word;
+    while (size) {
+        VkDeviceSize run = size < sizeof(words) ? size : sizeof(words);
+        icd_buffer_write(buffer, offset, words, run);
+        offset += run;
+        size -= run;
+    }
+}
+
+void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct icd_buffer *to,
+                     VkDeviceSize to_offset, VkDeviceSize size)
+{
+    bool locked = buffer_lock(from) || buffer_lock(to);
+    while (size) {
+        VkDeviceSize run = size;
+        const uint8_t *source = buffer_at(from, from_offset, &run);
+        uint8_t *target = buffer_at(to, to_offset, &run);
+        /* Unbound memory reads as zero and swallows what is written. */
+        if (target && source)
+            device_copy(target, source, run);
+        else if (target)
+            memset(target, 0, run);
+        from_offset += run;
+        to_offset += run;
+        size -= run;
+    }
+    if (locked)
+        icd_unlock();
+}
+
+void icd_buffer_bind(struct icd_buffer *buffer, const VkSparseMemoryBind *bind)
+{
+    struct icd_sparse_range range = {
+        .offset = bind->resourceOffset,
+        .size = bind->size,
+        .memory = bind->memory ? MEMORY(bind->memory) : NULL,
+        .memory_offset = bind->memoryOffset,
+    };
+    /* The same range again replaces the bind, or a program that rebinds for ever would grow. */
+    for (uint32_t i = 0; i < buffer->n_ranges; i++) {
+        if (buffer->ranges[i].offset == range.offset && buffer->ranges[i].size == range.size) {
+            memmove(&buffer->ranges[i], &buffer->ranges[i + 1],
+                    (buffer->n_ranges - i - 1) * sizeof(range));
+            buffer->n_ranges--;
+            break;
+        }
+    }
+    struct icd_sparse_range *ranges =
+        realloc(buffer->ranges, (buffer->n_ranges + 1) * sizeof(range));
+    if (!ranges)
+        return;
+    buffer->ranges = ranges;
+    buffer->ranges[buffer->n_ranges++] = range;
+}
+
+const struct icd_entry icd_memory_entries[] = {
+    ICD_CORE(ICD_DEVICE, 0, AllocateMemory),
+    ICD_CORE(ICD_DEVICE, 0, FreeMemory),
+    ICD_CORE(ICD_DEVICE, 0, MapMemory),
+    ICD_CORE(ICD_DEVICE, 0, UnmapMemory),
+    ICD_CORE(ICD_DEVICE, 0, FlushMappedMemoryRanges),
+    ICD_CORE(ICD_DEVICE, 0, InvalidateMappedMemoryRanges),
+    ICD_CORE(ICD_DEVICE, 0, GetDeviceMemoryCommitment),
+    ICD_CORE(ICD_DEVICE, 2, GetDeviceMemoryOpaqueCaptureAddress),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetDeviceMemoryOpaqueCaptureAddressKHR,
+              GetDeviceMemoryOpaqueCaptureAddress),
+    ICD_END,
+};

@@ -1,0 +1,529 @@
+/*
+ * The physical device: families, memory, limits, properties, and what extensions it offers.
+ * Features are in features.c.
+ */
+#include "icd.h"
+
+#include <stdio.h>
+
+#define PHYSICAL(handle_) ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, handle_)
+
+/* Ours alone: not a number that a vendor has. */
+#define VENDOR_ID      0x1be1f
+#define DRIVER_VERSION 1
+
+static const uint8_t device_uuid[VK_UUID_SIZE] = "belfry-test-dev";
+static const uint8_t driver_uuid[VK_UUID_SIZE] = "belfry-test-drv";
+
+bool icd_extension_offered(const struct icd_config *config, enum icd_extension extension)
+{
+    switch (extension) {
+    case ICD_EXT_NONE:
+    case ICD_EXTENSION_COUNT:
+        return false;
+    case ICD_KHR_TIMELINE_SEMAPHORE:
+        return config->timeline;
+    case ICD_KHR_SYNCHRONIZATION_2:
+        return config->synchronization2;
+    default:
+        return true;
+    }
+}
+
+static VkResult icd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physicalDevice,
+                                                       const char *pLayerName, uint32_t *pCount,
+                                                       VkExtensionProperties *pProperties)
+{
+    struct icd_physical *physical = PHYSICAL(physicalDevice);
+    if (pLayerName)
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    if (icd_oom(physical->instance))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkExtensionProperties offered[ICD_EXTENSION_COUNT];
+    uint32_t n = 0;
+    for (int e = ICD_INSTANCE_EXTENSIONS_END; e < ICD_EXTENSION_COUNT; e++)
+        if (icd_extension_offered(&physical->instance->config, (enum icd_extension)e))
+            offered[n++] = icd_extension_properties[e];
+    return icd_enumerate(pCount, pProperties, sizeof(*pProperties), offered, n);
+}
+
+static VkResult icd_EnumerateDeviceLayerProperties(VkPhysicalDevice physicalDevice,
+                                                   uint32_t *pCount, VkLayerProperties *pProperties)
+{
+    (void)physicalDevice;
+    (void)pProperties;
+    *pCount = 0;
+    return VK_SUCCESS;
+}
+
+/* Families and memory ----------------------------------------------------------------------- */
+
+static void family_fill(const struct icd_family *family, VkQueueFamilyProperties *properties)
+{
+    *properties = (VkQueueFamilyProperties){
+        .queueFlags = family->flags,
+        .queueCount = family->count,
+        .timestampValidBits = family->timestamp_bits,
+        .minImageTransferGranularity = {1, 1, 1},
+    };
+}
+
+static void icd_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physicalDevice,
+                                                       uint32_t *pCount,
+                                                       VkQueueFamilyProperties *pProperties)
+{
+    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->instance->config.shape;
+    VkQueueFamilyProperties all[ICD_MAX_FAMILIES];
+    for (uint32_t i = 0; i < shape->n_families; i++)
+        family_fill(&shape->families[i], &all[i]);
+    icd_enumerate(pCount, pProperties, sizeof(all[0]), all, shape->n_families);
+}
+
+static void icd_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physicalDevice,
+                                                        uint32_t *pCount,
+                                                        VkQueueFamilyProperties2 *pProperties)
+{
+    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->instance->config.shape;
+    if (!pProperties) {
+        *pCount = shape->n_families;
+        return;
+    }
+    if (*pCount > shape->n_families)
+        *pCount = shape->n_families;
+    for (uint32_t i = 0; i < *pCount; i++) {
+        family_fill(&shape->families[i], &pProperties[i].queueFamilyProperties);
+        for (VkBaseOutStructure *s = pProperties[i].pNext; s; s = s->pNext) {
+            if (s->sType == VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR) {
+                VkQueueFamilyGlobalPriorityPropertiesKHR *p = (void *)s;
+                p->priorityCount = 4;
+                p->priorities[0] = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR;
+                p->priorities[1] = VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+                p->priorities[2] = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR;
+                p->priorities[3] = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+            }
+        }
+    }
+}
+
+static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
+                                                  VkPhysicalDeviceMemoryProperties *pProperties)
+{
+    (void)physicalDevice;
+    *pProperties = (VkPhysicalDeviceMemoryProperties){
+        .memoryTypeCount = ICD_MEMORY_TYPES,
+        .memoryTypes = {{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                         0},
+                        {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                             VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                         0}},
+        .memoryHeapCount = 1,
+        .memoryHeaps = {{ICD_HEAP_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+    };
+}
+
+static void icd_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physicalDevice,
+                                                   VkPhysicalDeviceMemoryProperties2 *pProperties)
+{
+    icd_GetPhysicalDeviceMemoryProperties(physicalDevice, &pProperties->memoryProperties);
+}
+
+/* Properties -------------------------------------------------------------------------------- */
+
+/* The limits that Vulkan 1.3 demands, or a little more where programs commonly ask for more. */
+static void limits_fill(const struct icd_config *config, VkPhysicalDeviceLimits *limits)
+{
+    bool timestamps = true;
+    for (uint32_t i = 0; i < config->shape.n_families; i++)
+        if (config->shape.families[i].flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT))
+            timestamps &= config->shape.families[i].timestamp_bits != 0;
+    bool sparse = false;
+    for (uint32_t i = 0; i < config->shape.n_families; i++)
+        sparse |= (config->shape.families[i].flags & VK_QUEUE_SPARSE_BINDING_BIT) != 0;
+
+    *limits = (VkPhysicalDeviceLimits){
+        .maxImageDimension1D = 16384,
+        .maxImageDimension2D = 16384,
+        .maxImageDimension3D = 2048,
+        .maxImageDimensionCube = 16384,
+        .maxImageArrayLayers = 2048,
+        .maxTexelBufferElements = 1 << 27,
+        .maxUniformBufferRange = 65536,
+        .maxStorageBufferRange = 1 << 30,
+        .maxPushConstantsSize = 256,
+        .maxMemoryAllocationCount = 1 << 20,
+        .maxSamplerAllocationCount = 1 << 16,
+        .bufferImageGranularity = 1,
+        .sparseAddressSpaceSize = sparse ? UINT64_C(1) << 40 : 0,
+        .maxBoundDescriptorSets = 8,
+        .maxPerStageDescriptorSamplers = 64,
+        .maxPerStageDescriptorUniformBuffers = 32,
+        .maxPerStageDescriptorStorageBuffers = 64,
+        .maxPerStageDescriptorSampledImages = 256,
+        .maxPerStageDescriptorStorageImages = 64,
+        .maxPerStageDescriptorInputAttachments = 8,
+        .maxPerStageResources = 512,
+        .maxDescriptorSetSamplers = 512,
+        .maxDescriptorSetUniformBuffers = 256,
+        .maxDescriptorSetUniformBuffersDynamic = 16,
+        .maxDescriptorSetStorageBuffers = 512,
+        .maxDescriptorSetStorageBuffersDynamic = 16,
+        .maxDescriptorSetSampledImages = 1024,
+        .maxDescriptorSetStorageImages = 512,
+        .maxDescriptorSetInputAttachments = 8,
+        .maxVertexInputAttributes = 32,
+        .maxVertexInputBindings = 32,
+        .maxVertexInputAttributeOffset = 2047,
+        .maxVertexInputBindingStride = 2048,
+        .maxVertexOutputComponents = 128,
+        .maxFragmentInputComponents = 128,
+        .maxFragmentOutputAttachments = 8,
+        .maxFragmentDualSrcAttachments = 1,
+        .maxFragmentCombinedOutputResources = 128,
+        .maxComputeSharedMemorySize = 32768,
+        .maxComputeWorkGroupCount = {65535, 65535, 65535},
+        .maxComputeWorkGroupInvocations = 1024,
+        .maxComputeWorkGroupSize = {1024, 1024, 64},
+        .subPixelPrecisionBits = 8,
+        .subTexelPrecisionBits = 8,
+        .mipmapPrecisionBits = 8,
+        .maxDrawIndexedIndexValue = UINT32_MAX,
+        .maxDrawIndirectCount = UINT32_MAX,
+        .maxSamplerLodBias = 15.0f,
+        .maxSamplerAnisotropy = 16.0f,
+        .maxViewports = 16,
+        .maxViewportDimensions = {16384, 16384},
+        .viewportBoundsRange = {-32768.0f, 32767.0f},
+        .viewportSubPixelBits = 8,
+        .minMemoryMapAlignment = 4096,
+        .minTexelBufferOffsetAlignment = 16,
+        .minUniformBufferOffsetAlignment = 64,
+        .minStorageBufferOffsetAlignment = 16,
+        .minTexelOffset = -8,
+        .maxTexelOffset = 7,
+        .minTexelGatherOffset = -8,
+        .maxTexelGatherOffset = 7,
+        .minInterpolationOffset = -0.5f,
+        .maxInterpolationOffset = 0.4375f,
+        .subPixelInterpolationOffsetBits = 4,
+        .maxFramebufferWidth = 16384,
+        .maxFramebufferHeight = 16384,
+        .maxFramebufferLayers = 2048,
+        .framebufferColorSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .framebufferDepthSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .framebufferStencilSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .framebufferNoAttachmentsSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .maxColorAttachments = 8,
+        .sampledImageColorSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .sampledImageIntegerSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .sampledImageDepthSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .sampledImageStencilSampleCounts = VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_4_BIT,
+        .storageImageSampleCounts = VK_SAMPLE_COUNT_1_BIT,
+        .maxSampleMaskWords = 1,
+        .timestampComputeAndGraphics = timestamps,
+        .timestampPeriod = (float)config->shape.per_ns / (float)config->shape.ticks,
+        .maxClipDistances = 8,
+        .maxCullDistances = 8,
+        .maxCombinedClipAndCullDistances = 8,
+        .discreteQueuePriorities = 2,
+        .pointSizeRange = {1.0f, 256.0f},
+        .lineWidthRange = {1.0f, 1.0f},
+        .pointSizeGranularity = 0.125f,
+        .strictLines = VK_TRUE,
+        .standardSampleLocations = VK_TRUE,
+        .optimalBufferCopyOffsetAlignment = 16,
+        .optimalBufferCopyRowPitchAlignment = 16,
+        .nonCoherentAtomSize = 64,
+    };
+}
+
+static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
+                                            VkPhysicalDeviceProperties *pProperties)
+{
+    const struct icd_config *config = &PHYSICAL(physicalDevice)->instance->config;
+    *pProperties = (VkPhysicalDeviceProperties){
+        .apiVersion = VK_MAKE_API_VERSION(0, 1, config->minor, VK_HEADER_VERSION),
+        .driverVersion = DRIVER_VERSION,
+        .vendorID = VENDOR_ID,
+        .deviceID = 1,
+        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
+    };
+    snprintf(pProperties->deviceName, sizeof(pProperties->deviceName), "Belfry test driver (%s)",
+             config->shape.name);
+    memcpy(pProperties->pipelineCacheUUID, driver_uuid, VK_UUID_SIZE);
+    limits_fill(config, &pProperties->limits);
+}
+
+static void vulkan11_fill(VkPhysicalDeviceVulkan11Properties *p)
+{
+    memcpy(p->deviceUUID, device_uuid, VK_UUID_SIZE);
+    memcpy(p->driverUUID, driver_uuid, VK_UUID_SIZE);
+    memset(p->deviceLUID, 0, VK_LUID_SIZE);
+    p->deviceNodeMask = 0;
+    p->deviceLUIDValid = VK_FALSE;
+    p->subgroupSize = 8;
+    p->subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
+    p->subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
+                                     VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                     VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    p->subgroupQuadOperationsInAllStages = VK_FALSE;
+    p->pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
+    p->maxMultiviewViewCount = 6;
+    p->maxMultiviewInstanceIndex = (1u << 27) - 1;
+    p->protectedNoFault = VK_FALSE;
+    p->maxPerSetDescriptors = 1024;
+    p->maxMemoryAllocationSize = ICD_MAX_ALLOCATION;
+}
+
+static void vulkan12_fill(VkPhysicalDeviceVulkan12Properties *p)
+{
+    void *next = p->pNext;
+    VkStructureType type = p->sType;
+    *p = (VkPhysicalDeviceVulkan12Properties){
+        .sType = type,
+        .pNext = next,
+        /* No registered driver id is ours; programs that switch on ids then know nothing. */
+        .driverID = (VkDriverId)0,
+        .driverName = "Belfry test driver",
+        .driverInfo = "a test driver: it runs transfers and synchronisation, and draws nothing",
+        .conformanceVersion = {0, 0, 0, 0},
+        .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL,
+        .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL,
+        .maxUpdateAfterBindDescriptorsInAllPools = 1 << 20,
+        .maxPerStageDescriptorUpdateAfterBindSamplers = 1 << 16,
+        .maxPerStageDescriptorUpdateAfterBindUniformBuffers = 1 << 16,
+        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = 1 << 16,
+        .maxPerStageDescriptorUpdateAfterBindSampledImages = 1 << 16,
+        .maxPerStageDescriptorUpdateAfterBindStorageImages = 1 << 16,
+        .maxPerStageDescriptorUpdateAfterBindInputAttachments = 1 << 16,
+        .maxPerStageUpdateAfterBindResources = 1 << 18,
+        .maxDescriptorSetUpdateAfterBindSamplers = 1 << 16,
+        .maxDescriptorSetUpdateAfterBindUniformBuffers = 1 << 16,
+        .maxDescriptorSetUpdateAfterBindUniformBuffersDynamic = 16,
+        .maxDescriptorSetUpdateAfterBindStorageBuffers = 1 << 16,
+        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = 16,
+        .maxDescriptorSetUpdateAfterBindSampledImages = 1 << 16,
+        .maxDescriptorSetUpdateAfterBindStorageImages = 1 << 16,
+        .maxDescriptorSetUpdateAfterBindInputAttachments = 1 << 16,
+        .supportedDepthResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
+        .supportedStencilResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
+        .maxTimelineSemaphoreValueDifference = UINT64_MAX,
+        .framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT,
+    };
+}
+
+static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
+{
+    void *next = p->pNext;
+    VkStructureType type = p->sType;
+    *p = (VkPhysicalDeviceVulkan13Properties){
+        .sType = type,
+        .pNext = next,
+        .minSubgroupSize = 8,
+        .maxSubgroupSize = 8,
+        .maxComputeWorkgroupSubgroups = 128,
+        .maxInlineUniformBlockSize = 256,
+        .maxPerStageDescriptorInlineUniformBlocks = 4,
+        .maxPerStageDescriptorUpdateAfterBindInlineUniformBlocks = 4,
+        .maxDescriptorSetInlineUniformBlocks = 4,
+        .maxDescriptorSetUpdateAfterBindInlineUniformBlocks = 4,
+        .maxInlineUniformTotalSize = 256,
+        .storageTexelBufferOffsetAlignmentBytes = 16,
+        .uniformTexelBufferOffsetAlignmentBytes = 16,
+        .maxBufferSize = ICD_MAX_ALLOCATION,
+    };
+}
+
+/* The separate structs say what the collected ones say. Structs unknown here stay as they are. */
+static void properties_chain_fill(VkBaseOutStructure *chain)
+{
+    VkPhysicalDeviceVulkan11Properties v11 = {0};
+    VkPhysicalDeviceVulkan12Properties v12 = {0};
+    VkPhysicalDeviceVulkan13Properties v13 = {0};
+    vulkan11_fill(&v11);
+    vulkan12_fill(&v12);
+    vulkan13_fill(&v13);
+
+    for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
+        switch (s->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES:
+            vulkan11_fill((void *)s);
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES:
+            vulkan12_fill((void *)s);
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES:
+            vulkan13_fill((void *)s);
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES: {
+            VkPhysicalDeviceIDProperties *p = (void *)s;
+            memcpy(p->deviceUUID, v11.deviceUUID, VK_UUID_SIZE);
+            memcpy(p->driverUUID, v11.driverUUID, VK_UUID_SIZE);
+            memset(p->deviceLUID, 0, VK_LUID_SIZE);
+            p->deviceNodeMask = 0;
+            p->deviceLUIDValid = VK_FALSE;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES: {
+            VkPhysicalDeviceSubgroupProperties *p = (void *)s;
+            p->subgroupSize = v11.subgroupSize;
+            p->supportedStages = v11.subgroupSupportedStages;
+            p->supportedOperations = v11.subgroupSupportedOperations;
+            p->quadOperationsInAllStages = VK_FALSE;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_POINT_CLIPPING_PROPERTIES:
+            ((VkPhysicalDevicePointClippingProperties *)s)->pointClippingBehavior =
+                v11.pointClippingBehavior;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_PROPERTIES: {
+            VkPhysicalDeviceMultiviewProperties *p = (void *)s;
+            p->maxMultiviewViewCount = v11.maxMultiviewViewCount;
+            p->maxMultiviewInstanceIndex = v11.maxMultiviewInstanceIndex;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_PROPERTIES:
+            ((VkPhysicalDeviceProtectedMemoryProperties *)s)->protectedNoFault = VK_FALSE;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES: {
+            VkPhysicalDeviceMaintenance3Properties *p = (void *)s;
+            p->maxPerSetDescriptors = v11.maxPerSetDescriptors;
+            p->maxMemoryAllocationSize = v11.maxMemoryAllocationSize;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES: {
+            VkPhysicalDeviceDriverProperties *p = (void *)s;
+            p->driverID = v12.driverID;
+            memcpy(p->driverName, v12.driverName, sizeof(p->driverName));
+            memcpy(p->driverInfo, v12.driverInfo, sizeof(p->driverInfo));
+            p->conformanceVersion = v12.conformanceVersion;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_STENCIL_RESOLVE_PROPERTIES: {
+            VkPhysicalDeviceDepthStencilResolveProperties *p = (void *)s;
+            p->supportedDepthResolveModes = v12.supportedDepthResolveModes;
+            p->supportedStencilResolveModes = v12.supportedStencilResolveModes;
+            p->independentResolveNone = VK_FALSE;
+            p->independentResolve = VK_FALSE;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES:
+            ((VkPhysicalDeviceTimelineSemaphoreProperties *)s)
+                ->maxTimelineSemaphoreValueDifference = v12.maxTimelineSemaphoreValueDifference;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES:
+            ((VkPhysicalDeviceMaintenance4Properties *)s)->maxBufferSize = v13.maxBufferSize;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES: {
+            VkPhysicalDeviceSubgroupSizeControlProperties *p = (void *)s;
+            p->minSubgroupSize = v13.minSubgroupSize;
+            p->maxSubgroupSize = v13.maxSubgroupSize;
+            p->maxComputeWorkgroupSubgroups = v13.maxComputeWorkgroupSubgroups;
+            p->requiredSubgroupSizeStages = 0;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_PROPERTIES: {
+            VkPhysicalDeviceTexelBufferAlignmentProperties *p = (void *)s;
+            p->storageTexelBufferOffsetAlignmentBytes = 16;
+            p->storageTexelBufferOffsetSingleTexelAlignment = VK_FALSE;
+            p->uniformTexelBufferOffsetAlignmentBytes = 16;
+            p->uniformTexelBufferOffsetSingleTexelAlignment = VK_FALSE;
+            break;
+        }
+        default:
+            break;
+        }
+    }
+}
+
+static void icd_GetPhysicalDeviceProperties2(VkPhysicalDevice physicalDevice,
+                                             VkPhysicalDeviceProperties2 *pProperties)
+{
+    icd_GetPhysicalDeviceProperties(physicalDevice, &pProperties->properties);
+    properties_chain_fill(pProperties->pNext);
+}
+
+/* What else is asked of a physical device --------------------------------------------------- */
+
+static VkResult icd_GetPhysicalDeviceToolProperties(VkPhysicalDevice physicalDevice,
+                                                    uint32_t *pCount,
+                                                    VkPhysicalDeviceToolProperties *pProperties)
+{
+    (void)physicalDevice;
+    (void)pProperties;
+    *pCount = 0;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_GetPhysicalDeviceCalibrateableTimeDomainsEXT(VkPhysicalDevice physicalDevice,
+                                                                 uint32_t *pCount,
+                                                                 VkTimeDomainEXT *pDomains)
+{
+    if (icd_oom(PHYSICAL(physicalDevice)->instance))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    static const VkTimeDomainEXT domains[] = {VK_TIME_DOMAIN_DEVICE_EXT,
+                                              VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT,
+                                              VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_EXT};
+    return icd_enumerate(pCount, pDomains, sizeof(domains[0]), domains, 3);
+}
+
+static void
+icd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physicalDevice,
+                                                 const VkPhysicalDeviceExternalSemaphoreInfo *pInfo,
+                                                 VkExternalSemaphoreProperties *pProperties)
+{
+    (void)physicalDevice;
+    pProperties->exportFromImportedHandleTypes = 0;
+    pProperties->compatibleHandleTypes = 0;
+    pProperties->externalSemaphoreFeatures = 0;
+    if (pInfo->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) {
+        pProperties->exportFromImportedHandleTypes = pInfo->handleType;
+        pProperties->compatibleHandleTypes = pInfo->handleType;
+        pProperties->externalSemaphoreFeatures = VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT |
+                                                 VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    }
+}
+
+static void
+icd_GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice physicalDevice,
+                                             const VkPhysicalDeviceExternalFenceInfo *pInfo,
+                                             VkExternalFenceProperties *pProperties)
+{
+    (void)physicalDevice;
+    (void)pInfo;
+    pProperties->exportFromImportedHandleTypes = 0;
+    pProperties->compatibleHandleTypes = 0;
+    pProperties->externalFenceFeatures = 0;
+}
+
+const struct icd_entry icd_physical_entries[] = {
+    ICD_CORE(ICD_PHYSICAL, 0, EnumerateDeviceExtensionProperties),
+    ICD_CORE(ICD_PHYSICAL, 0, EnumerateDeviceLayerProperties),
+    ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceProperties),
+    ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceQueueFamilyProperties),
+    ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceMemoryProperties),
+    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceProperties2),
+    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceQueueFamilyProperties2),
+    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceMemoryProperties2),
+    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceExternalSemaphoreProperties),
+    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceExternalFenceProperties),
+    ICD_CORE(ICD_PHYSICAL, 3, GetPhysicalDeviceToolProperties),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+              GetPhysicalDeviceProperties2KHR, GetPhysicalDeviceProperties2),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+              GetPhysicalDeviceQueueFamilyProperties2KHR, GetPhysicalDeviceQueueFamilyProperties2),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+              GetPhysicalDeviceMemoryProperties2KHR, GetPhysicalDeviceMemoryProperties2),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES,
+              GetPhysicalDeviceExternalSemaphorePropertiesKHR,
+              GetPhysicalDeviceExternalSemaphoreProperties),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_EXTERNAL_FENCE_CAPABILITIES,
+              GetPhysicalDeviceExternalFencePropertiesKHR,
+              GetPhysicalDeviceExternalFenceProperties),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_EXT_TOOLING_INFO, GetPhysicalDeviceToolPropertiesEXT,
+              GetPhysicalDeviceToolProperties),
+    ICD_EXTRA(ICD_PHYSICAL, ICD_EXT_CALIBRATED_TIMESTAMPS,
+              GetPhysicalDeviceCalibrateableTimeDomainsEXT,
+              GetPhysicalDeviceCalibrateableTimeDomainsEXT),
+    ICD_END,
+};

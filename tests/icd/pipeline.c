@@ -1,0 +1,283 @@
+/*
+ * Objects that are made, counted and destroyed, and do nothing in between: pipelines and all that
+ * belongs to them.
+ */
+#include "icd.h"
+
+/* Create and destroy of an object without content. */
+#define INERT(name_, info_, kind_)                                                                 \
+    static VkResult icd_Create##name_(VkDevice device_, const info_ *pCreateInfo,                  \
+                                      const VkAllocationCallbacks *pAllocator, Vk##name_ *pObject) \
+    {                                                                                              \
+        (void)pCreateInfo;                                                                         \
+        (void)pAllocator;                                                                          \
+        struct icd_device *device = ICD_DEV(device_);                                              \
+        ICD_OOM(device);                                                                           \
+        void *object = icd_object_new(device, kind_, sizeof(struct icd_object));                   \
+        *pObject = ICD_HANDLE(Vk##name_, object);                                                  \
+        return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;                                  \
+    }                                                                                              \
+    INERT_DESTROY(name_, kind_)
+
+#define INERT_DESTROY(name_, kind_)                                                                \
+    static void icd_Destroy##name_(VkDevice device, Vk##name_ object,                              \
+                                   const VkAllocationCallbacks *pAllocator)                        \
+    {                                                                                              \
+        (void)device;                                                                              \
+        (void)pAllocator;                                                                          \
+        icd_object_free(object ? ICD_FROM(icd_object, kind_, object) : NULL);                      \
+    }
+
+INERT(ShaderModule, VkShaderModuleCreateInfo, ICD_KIND_SHADER_MODULE)
+INERT(PipelineCache, VkPipelineCacheCreateInfo, ICD_KIND_PIPELINE_CACHE)
+INERT(PipelineLayout, VkPipelineLayoutCreateInfo, ICD_KIND_PIPELINE_LAYOUT)
+INERT(Sampler, VkSamplerCreateInfo, ICD_KIND_SAMPLER)
+INERT(SamplerYcbcrConversion, VkSamplerYcbcrConversionCreateInfo, ICD_KIND_SAMPLER_YCBCR_CONVERSION)
+INERT(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, ICD_KIND_DESCRIPTOR_SET_LAYOUT)
+INERT(DescriptorUpdateTemplate, VkDescriptorUpdateTemplateCreateInfo,
+      ICD_KIND_DESCRIPTOR_UPDATE_TEMPLATE)
+INERT(Framebuffer, VkFramebufferCreateInfo, ICD_KIND_FRAMEBUFFER)
+INERT(RenderPass, VkRenderPassCreateInfo, ICD_KIND_RENDER_PASS)
+INERT_DESTROY(Pipeline, ICD_KIND_PIPELINE)
+
+static VkResult icd_CreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2 *pCreateInfo,
+                                      const VkAllocationCallbacks *pAllocator,
+                                      VkRenderPass *pRenderPass)
+{
+    (void)pCreateInfo;
+    return icd_CreateRenderPass(device, NULL, pAllocator, pRenderPass);
+}
+
+static void icd_GetRenderAreaGranularity(VkDevice device, VkRenderPass renderPass,
+                                         VkExtent2D *pGranularity)
+{
+    (void)device, (void)renderPass;
+    *pGranularity = (VkExtent2D){1, 1};
+}
+
+/* Pipelines --------------------------------------------------------------------------------- */
+
+static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeline *pipelines)
+{
+    memset(pipelines, 0, n * sizeof(*pipelines));
+    ICD_OOM(device);
+    for (uint32_t i = 0; i < n; i++) {
+        void *pipeline = icd_object_new(device, ICD_KIND_PIPELINE, sizeof(struct icd_object));
+        if (!pipeline)
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        pipelines[i] = ICD_HANDLE(VkPipeline, pipeline);
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pipelineCache,
+                                            uint32_t createInfoCount,
+                                            const VkGraphicsPipelineCreateInfo *pCreateInfos,
+                                            const VkAllocationCallbacks *pAllocator,
+                                            VkPipeline *pPipelines)
+{
+    (void)pipelineCache, (void)pCreateInfos, (void)pAllocator;
+    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines);
+}
+
+static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipelineCache,
+                                           uint32_t createInfoCount,
+                                           const VkComputePipelineCreateInfo *pCreateInfos,
+                                           const VkAllocationCallbacks *pAllocator,
+                                           VkPipeline *pPipelines)
+{
+    (void)pipelineCache, (void)pCreateInfos, (void)pAllocator;
+    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines);
+}
+
+/* A cache with nothing in it still has the header that Vulkan lays down. */
+static VkResult icd_GetPipelineCacheData(VkDevice device, VkPipelineCache pipelineCache,
+                                         size_t *pDataSize, void *pData)
+{
+    (void)pipelineCache;
+    ICD_OOM(ICD_DEV(device));
+    VkPipelineCacheHeaderVersionOne header = {
+        .headerSize = sizeof(header),
+        .headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE,
+    };
+    if (!pData) {
+        *pDataSize = sizeof(header);
+        return VK_SUCCESS;
+    }
+    if (*pDataSize < sizeof(header)) {
+        *pDataSize = 0;
+        return VK_INCOMPLETE;
+    }
+    memcpy(pData, &header, sizeof(header));
+    *pDataSize = sizeof(header);
+    return VK_SUCCESS;
+}
+
+static VkResult icd_MergePipelineCaches(VkDevice device, VkPipelineCache dstCache,
+                                        uint32_t srcCacheCount, const VkPipelineCache *pSrcCaches)
+{
+    (void)dstCache, (void)srcCacheCount, (void)pSrcCaches;
+    ICD_OOM(ICD_DEV(device));
+    return VK_SUCCESS;
+}
+
+/* Descriptors ------------------------------------------------------------------------------- */
+
+struct descriptor_set {
+    struct icd_object object;
+    struct descriptor_set *next;
+    struct descriptor_set **link;
+};
+
+struct descriptor_pool {
+    struct icd_object object;
+    struct descriptor_set *sets;
+};
+
+static VkResult icd_CreateDescriptorPool(VkDevice device_,
+                                         const VkDescriptorPoolCreateInfo *pCreateInfo,
+                                         const VkAllocationCallbacks *pAllocator,
+                                         VkDescriptorPool *pPool)
+{
+    (void)pCreateInfo;
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
+    *pPool = ICD_HANDLE(VkDescriptorPool, pool);
+    return pool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void set_free(struct descriptor_set *set)
+{
+    *set->link = set->next;
+    if (set->next)
+        set->next->link = set->link;
+    icd_object_free(set);
+}
+
+static VkResult icd_ResetDescriptorPool(VkDevice device, VkDescriptorPool pool_,
+                                        VkDescriptorPoolResetFlags flags)
+{
+    (void)device;
+    (void)flags;
+    struct descriptor_pool *pool = ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pool_);
+    while (pool->sets)
+        set_free(pool->sets);
+    return VK_SUCCESS;
+}
+
+static void icd_DestroyDescriptorPool(VkDevice device, VkDescriptorPool pool,
+                                      const VkAllocationCallbacks *pAllocator)
+{
+    (void)pAllocator;
+    if (!pool)
+        return;
+    icd_ResetDescriptorPool(device, pool, 0);
+    icd_object_free(ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pool));
+}
+
+static VkResult icd_AllocateDescriptorSets(VkDevice device_,
+                                           const VkDescriptorSetAllocateInfo *pAllocateInfo,
+                                           VkDescriptorSet *pSets)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    struct descriptor_pool *pool =
+        ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pAllocateInfo->descriptorPool);
+    uint32_t n = pAllocateInfo->descriptorSetCount;
+    uint32_t made = 0;
+    if (icd_oom(device->instance))
+        goto fail;
+    for (; made < n; made++) {
+        struct descriptor_set *set = icd_object_new(device, ICD_KIND_DESCRIPTOR_SET, sizeof(*set));
+        if (!set)
+            goto fail;
+        set->next = pool->sets;
+        set->link = &pool->sets;
+        if (set->next)
+            set->next->link = &set->next;
+        pool->sets = set;
+        pSets[made] = ICD_HANDLE(VkDescriptorSet, set);
+    }
+    return VK_SUCCESS;
+
+fail:
+    for (uint32_t i = 0; i < made; i++)
+        set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
+    memset(pSets, 0, n * sizeof(*pSets));
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static VkResult icd_FreeDescriptorSets(VkDevice device, VkDescriptorPool pool, uint32_t count,
+                                       const VkDescriptorSet *pSets)
+{
+    (void)device;
+    (void)pool;
+    for (uint32_t i = 0; i < count; i++)
+        if (pSets[i])
+            set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
+    return VK_SUCCESS;
+}
+
+static void icd_UpdateDescriptorSets(VkDevice device, uint32_t writeCount,
+                                     const VkWriteDescriptorSet *pWrites, uint32_t copyCount,
+                                     const VkCopyDescriptorSet *pCopies)
+{
+    (void)device, (void)writeCount, (void)pWrites, (void)copyCount, (void)pCopies;
+}
+
+static void icd_UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet set,
+                                                VkDescriptorUpdateTemplate updateTemplate,
+                                                const void *pData)
+{
+    (void)device, (void)set, (void)updateTemplate, (void)pData;
+}
+
+static void icd_GetDescriptorSetLayoutSupport(VkDevice device,
+                                              const VkDescriptorSetLayoutCreateInfo *pCreateInfo,
+                                              VkDescriptorSetLayoutSupport *pSupport)
+{
+    (void)device;
+    (void)pCreateInfo;
+    pSupport->supported = VK_TRUE;
+}
+
+#define BOTH(name_) ICD_CORE(ICD_DEVICE, 0, Create##name_), ICD_CORE(ICD_DEVICE, 0, Destroy##name_)
+
+const struct icd_entry icd_pipeline_entries[] = {
+    BOTH(ShaderModule),
+    BOTH(PipelineCache),
+    BOTH(PipelineLayout),
+    BOTH(Sampler),
+    BOTH(DescriptorSetLayout),
+    BOTH(Framebuffer),
+    BOTH(RenderPass),
+    BOTH(DescriptorPool),
+    ICD_CORE(ICD_DEVICE, 0, CreateGraphicsPipelines),
+    ICD_CORE(ICD_DEVICE, 0, CreateComputePipelines),
+    ICD_CORE(ICD_DEVICE, 0, DestroyPipeline),
+    ICD_CORE(ICD_DEVICE, 0, GetPipelineCacheData),
+    ICD_CORE(ICD_DEVICE, 0, MergePipelineCaches),
+    ICD_CORE(ICD_DEVICE, 0, GetRenderAreaGranularity),
+    ICD_CORE(ICD_DEVICE, 2, CreateRenderPass2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_CREATE_RENDERPASS_2, CreateRenderPass2KHR, CreateRenderPass2),
+    ICD_CORE(ICD_DEVICE, 1, CreateSamplerYcbcrConversion),
+    ICD_CORE(ICD_DEVICE, 1, DestroySamplerYcbcrConversion),
+    ICD_CORE(ICD_DEVICE, 0, ResetDescriptorPool),
+    ICD_CORE(ICD_DEVICE, 0, AllocateDescriptorSets),
+    ICD_CORE(ICD_DEVICE, 0, FreeDescriptorSets),
+    ICD_CORE(ICD_DEVICE, 0, UpdateDescriptorSets),
+    ICD_CORE(ICD_DEVICE, 1, CreateDescriptorUpdateTemplate),
+    ICD_CORE(ICD_DEVICE, 1, DestroyDescriptorUpdateTemplate),
+    ICD_CORE(ICD_DEVICE, 1, UpdateDescriptorSetWithTemplate),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, CreateDescriptorUpdateTemplateKHR,
+              CreateDescriptorUpdateTemplate),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, DestroyDescriptorUpdateTemplateKHR,
+              DestroyDescriptorUpdateTemplate),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, UpdateDescriptorSetWithTemplateKHR,
+              UpdateDescriptorSetWithTemplate),
+    ICD_CORE(ICD_DEVICE, 1, GetDescriptorSetLayoutSupport),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_3, GetDescriptorSetLayoutSupportKHR,
+              GetDescriptorSetLayoutSupport),
+    ICD_END,
+};

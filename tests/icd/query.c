@@ -1,0 +1,254 @@
+/*
+ * Query pools: timestamps are real; queries of other types become available with the value 0.
+ */
+#include "icd.h"
+
+#define POOL(handle_) ICD_FROM(icd_query_pool, ICD_KIND_QUERY_POOL, handle_)
+
+struct query {
+    _Atomic uint64_t value;
+    _Atomic bool available;
+};
+
+struct icd_query_pool {
+    struct icd_object object;
+    uint32_t count;
+    struct query queries[];
+};
+
+static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInfo *pCreateInfo,
+                                    const VkAllocationCallbacks *pAllocator,
+                                    VkQueryPool *pQueryPool)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct icd_query_pool *pool =
+        icd_object_new(device, ICD_KIND_QUERY_POOL,
+                       sizeof(*pool) + pCreateInfo->queryCount * sizeof(pool->queries[0]));
+    if (!pool)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    pool->count = pCreateInfo->queryCount;
+    *pQueryPool = ICD_HANDLE(VkQueryPool, pool);
+    return VK_SUCCESS;
+}
+
+static void icd_DestroyQueryPool(VkDevice device, VkQueryPool pool,
+                                 const VkAllocationCallbacks *pAllocator)
+{
+    (void)device;
+    (void)pAllocator;
+    icd_object_free(pool ? POOL(pool) : NULL);
+}
+
+static void pool_reset(struct icd_query_pool *pool, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count && i < pool->count; i++) {
+        pool->queries[i].available = false;
+        pool->queries[i].value = 0;
+    }
+}
+
+static void icd_ResetQueryPool(VkDevice device, VkQueryPool pool, uint32_t firstQuery,
+                               uint32_t queryCount)
+{
+    (void)device;
+    pool_reset(POOL(pool), firstQuery, queryCount);
+}
+
+/* Results ----------------------------------------------------------------------------------- */
+
+/* Writes a query's words into out, which may be partly left as it is; returns their size. */
+static size_t result_write(const struct query *query, VkQueryResultFlags flags, uint8_t out[16])
+{
+    bool available = query->available;
+    bool wide = flags & VK_QUERY_RESULT_64_BIT;
+    bool write = available || (flags & VK_QUERY_RESULT_PARTIAL_BIT);
+    uint64_t words[2] = {write ? query->value : 0, available};
+    size_t n = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 : 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t narrow = (uint32_t)words[i];
+        if (wide)
+            memcpy(out + i * 8, &words[i], 8);
+        else
+            memcpy(out + i * 4, &narrow, 4);
+    }
+    return n * (wide ? 8 : 4);
+}
+
+static bool all_available(const struct icd_query_pool *pool, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count && i < pool->count; i++)
+        if (!pool->queries[i].available)
+            return false;
+    return true;
+}
+
+static VkResult icd_GetQueryPoolResults(VkDevice device_, VkQueryPool pool_, uint32_t firstQuery,
+                                        uint32_t queryCount, size_t dataSize, void *pData,
+                                        VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct icd_query_pool *pool = POOL(pool_);
+    if (device->lost)
+        return VK_ERROR_DEVICE_LOST;
+    if ((flags & VK_QUERY_RESULT_WAIT_BIT) && !all_available(pool, firstQuery, queryCount)) {
+        icd_lock();
+        icd_world.watchers++;
+        while (!device->lost && !all_available(pool, firstQuery, queryCount))
+            icd_host_sleep(UINT64_MAX);
+        icd_world.watchers--;
+        icd_unlock();
+        if (device->lost)
+            return VK_ERROR_DEVICE_LOST;
+    }
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < queryCount; i++) {
+        const struct query *query = &pool->queries[firstQuery + i];
+        uint8_t words[16];
+        size_t size = result_write(query, flags, words);
+        if (i * stride + size > dataSize)
+            break;
+        uint8_t *to = (uint8_t *)pData + i * stride;
+        if (query->available ||
+            (flags & (VK_QUERY_RESULT_PARTIAL_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT)))
+            memcpy(to, words, size);
+        if (!query->available)
+            result = VK_NOT_READY;
+    }
+    /* With availability asked for, what isn't there is no failure but said in the data. */
+    return flags & VK_QUERY_RESULT_WAIT_BIT ? VK_SUCCESS : result;
+}
+
+/* Commands ---------------------------------------------------------------------------------- */
+
+static struct icd_query_command *query_append(VkCommandBuffer commandBuffer, VkQueryPool pool,
+                                              enum icd_op_code code, uint32_t first, uint32_t count)
+{
+    struct icd_query_command *c = icd_command_append(commandBuffer, code, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->pool = POOL(pool);
+    c->first = first;
+    c->count = count;
+    return c;
+}
+
+static void icd_CmdWriteTimestamp(VkCommandBuffer commandBuffer, VkPipelineStageFlagBits stage,
+                                  VkQueryPool queryPool, uint32_t query)
+{
+    (void)stage;
+    query_append(commandBuffer, queryPool, ICD_OP_TIMESTAMP, query, 1);
+}
+
+static void icd_CmdWriteTimestamp2(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stage,
+                                   VkQueryPool queryPool, uint32_t query)
+{
+    (void)stage;
+    query_append(commandBuffer, queryPool, ICD_OP_TIMESTAMP, query, 1);
+}
+
+static void icd_CmdBeginQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t query,
+                              VkQueryControlFlags flags)
+{
+    (void)commandBuffer, (void)queryPool, (void)query, (void)flags;
+}
+
+static void icd_CmdEndQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t query)
+{
+    query_append(commandBuffer, queryPool, ICD_OP_QUERY_DONE, query, 1);
+}
+
+static void icd_CmdResetQueryPool(VkCommandBuffer commandBuffer, VkQueryPool queryPool,
+                                  uint32_t firstQuery, uint32_t queryCount)
+{
+    query_append(commandBuffer, queryPool, ICD_OP_RESET_QUERIES, firstQuery, queryCount);
+}
+
+static void icd_CmdCopyQueryPoolResults(VkCommandBuffer commandBuffer, VkQueryPool queryPool,
+                                        uint32_t firstQuery, uint32_t queryCount,
+                                        VkBuffer dstBuffer, VkDeviceSize dstOffset,
+                                        VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    struct icd_query_command *c =
+        query_append(commandBuffer, queryPool, ICD_OP_COPY_QUERIES, firstQuery, queryCount);
+    if (!c)
+        return;
+    c->buffer = ICD_FROM(icd_buffer, ICD_KIND_BUFFER, dstBuffer);
+    c->offset = dstOffset;
+    c->stride = stride;
+    c->flags = flags;
+}
+
+static void query_finish(struct query *query, uint64_t value, struct icd_queue *queue)
+{
+    query->value = value;
+    query->available = true;
+    if (queue->object.device->config->free_submit)
+        return; /* the packet's end notifies */
+    icd_lock();
+    icd_wake_any();
+    icd_unlock();
+}
+
+static void queries_copy(const struct icd_query_command *c, struct icd_queue *queue)
+{
+    struct icd_device *device = queue->object.device;
+    if ((c->flags & VK_QUERY_RESULT_WAIT_BIT) && !device->config->free_submit &&
+        !all_available(c->pool, c->first, c->count)) {
+        icd_lock();
+        while (!device->lost && !queue->stop && !all_available(c->pool, c->first, c->count))
+            icd_queue_park_any(queue);
+        icd_unlock();
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct query *query = &c->pool->queries[c->first + i];
+        uint8_t words[16];
+        size_t size = result_write(query, c->flags, words);
+        size_t word = c->flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
+        VkDeviceSize at = c->offset + i * c->stride;
+        if (query->available || (c->flags & VK_QUERY_RESULT_PARTIAL_BIT))
+            icd_buffer_write(c->buffer, at, words, size);
+        else if (c->flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT)
+            icd_buffer_write(c->buffer, at + word, words + word, word);
+    }
+}
+
+void icd_query_execute(const struct icd_query_command *c, struct icd_queue *queue)
+{
+    switch ((enum icd_op_code)c->command.code) {
+    case ICD_OP_TIMESTAMP:
+        query_finish(&c->pool->queries[c->first],
+                     icd_ticks(queue->object.device->config, icd_now()) & queue->timestamp_mask,
+                     queue);
+        break;
+    case ICD_OP_QUERY_DONE:
+        query_finish(&c->pool->queries[c->first], 0, queue);
+        break;
+    case ICD_OP_RESET_QUERIES:
+        pool_reset(c->pool, c->first, c->count);
+        break;
+    case ICD_OP_COPY_QUERIES:
+        queries_copy(c, queue);
+        break;
+    default:
+        break;
+    }
+}
+
+const struct icd_entry icd_query_entries[] = {
+    ICD_CORE(ICD_DEVICE, 0, CreateQueryPool),
+    ICD_CORE(ICD_DEVICE, 0, DestroyQueryPool),
+    ICD_CORE(ICD_DEVICE, 0, GetQueryPoolResults),
+    ICD_CORE(ICD_DEVICE, 2, ResetQueryPool),
+    ICD_EXTRA(ICD_DEVICE, ICD_EXT_HOST_QUERY_RESET, ResetQueryPoolEXT, ResetQueryPool),
+    ICD_CORE(ICD_DEVICE, 0, CmdWriteTimestamp),
+    ICD_CORE(ICD_DEVICE, 3, CmdWriteTimestamp2),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdWriteTimestamp2KHR, CmdWriteTimestamp2),
+    ICD_CORE(ICD_DEVICE, 0, CmdBeginQuery),
+    ICD_CORE(ICD_DEVICE, 0, CmdEndQuery),
+    ICD_CORE(ICD_DEVICE, 0, CmdResetQueryPool),
+    ICD_CORE(ICD_DEVICE, 0, CmdCopyQueryPoolResults),
+    ICD_END,
+};

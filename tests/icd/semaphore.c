@@ -1,0 +1,311 @@
+/*
+ * Semaphores, binary and timeline, and their export as opaque file descriptors within the process.
+ */
+#include "icd.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEMAPHORE(handle_) ICD_FROM(icd_semaphore, ICD_KIND_SEMAPHORE, handle_)
+
+/* Payloads ---------------------------------------------------------------------------------- */
+
+static struct icd_payload *payload_new(bool timeline, uint64_t value)
+{
+    struct icd_payload *payload = calloc(1, sizeof(*payload));
+    if (!payload)
+        return NULL;
+    payload->refs = 1;
+    payload->timeline = timeline;
+    payload->value = timeline ? value : 0;
+    payload->submitted = payload->value;
+    payload->fd = -1;
+    return payload;
+}
+
+struct icd_payload *icd_payload_ref(struct icd_payload *payload)
+{
+    payload->refs++;
+    return payload;
+}
+
+void icd_payload_unref(struct icd_payload *payload)
+{
+    if (!payload || --payload->refs)
+        return;
+    if (payload->fd >= 0)
+        close(payload->fd);
+    free(payload);
+}
+
+/* Locked: lets everybody go on whom the payload's value now satisfies. */
+static void payload_wake(struct icd_payload *payload)
+{
+    struct icd_queue **link = &payload->blocked;
+    while (*link) {
+        struct icd_queue *queue = *link;
+        if (payload->value >= queue->blocked_value) {
+            *link = queue->next_blocked;
+            queue->blocked_on = NULL;
+            icd_queue_run(queue);
+        } else {
+            link = &queue->next_blocked;
+        }
+    }
+    if (payload->host_waiters)
+        pthread_cond_broadcast(&icd_world.host);
+}
+
+void icd_payload_signal(struct icd_payload *payload, uint64_t value, const char *who)
+{
+    if (payload->timeline) {
+        uint64_t old = payload->value;
+        if (value <= old) {
+            icd_violation(BELFRY_ICD_TIMELINE_NOT_INCREASING,
+                          "%s signals %llu on a timeline semaphore at %llu", who,
+                          (unsigned long long)value, (unsigned long long)old);
+            return;
+        }
+        payload->value = value;
+        if (payload->submitted < value)
+            payload->submitted = value;
+    } else {
+        if (payload->value > payload->consumed)
+            icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
+                          "%s signals a binary semaphore that is signalled", who);
+        payload->value++;
+    }
+    payload_wake(payload);
+}
+
+void icd_payload_signal_now(struct icd_payload *payload, const char *who)
+{
+    if (payload->submitted > payload->waits)
+        icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
+                      "%s signals a binary semaphore that is signalled or about to be", who);
+    payload->submitted++;
+    icd_payload_signal(payload, 0, who);
+}
+
+/* Semaphores -------------------------------------------------------------------------------- */
+
+static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInfo *pCreateInfo,
+                                    const VkAllocationCallbacks *pAllocator,
+                                    VkSemaphore *pSemaphore)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    bool timeline = false;
+    uint64_t value = 0;
+    for (const VkBaseInStructure *s = pCreateInfo->pNext; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO) {
+            const VkSemaphoreTypeCreateInfo *type = (const void *)s;
+            timeline = type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+            value = type->initialValue;
+        }
+    }
+    struct icd_semaphore *semaphore =
+        icd_object_new(device, ICD_KIND_SEMAPHORE, sizeof(*semaphore));
+    if (!semaphore)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    semaphore->payload = payload_new(timeline, value);
+    if (!semaphore->payload) {
+        icd_object_free(semaphore);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *pSemaphore = ICD_HANDLE(VkSemaphore, semaphore);
+    return VK_SUCCESS;
+}
+
+static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
+                                 const VkAllocationCallbacks *pAllocator)
+{
+    (void)device_;
+    (void)pAllocator;
+    if (!semaphore_)
+        return;
+    struct icd_semaphore *semaphore = SEMAPHORE(semaphore_);
+    icd_lock();
+    /* A shared payload may be pending through another semaphore: not this one's fault. */
+    if (semaphore->payload->pending && semaphore->payload->fd < 0)
+        icd_violation(BELFRY_ICD_DESTROY_PENDING,
+                      "a semaphore is destroyed while %u pending "
+                      "submissions use it",
+                      semaphore->payload->pending);
+    icd_payload_unref(semaphore->payload);
+    icd_payload_unref(semaphore->temporary);
+    icd_unlock();
+    icd_object_free(semaphore);
+}
+
+static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semaphore,
+                                             uint64_t *pValue)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    if (device->lost)
+        return VK_ERROR_DEVICE_LOST;
+    *pValue = SEMAPHORE(semaphore)->payload->value;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSignalInfo)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct icd_payload *payload = SEMAPHORE(pSignalInfo->semaphore)->payload;
+    icd_lock();
+    icd_payload_signal(payload, pSignalInfo->value, "the host");
+    icd_free_pump();
+    icd_unlock();
+    return VK_SUCCESS;
+}
+
+static bool semaphores_reached(const VkSemaphoreWaitInfo *info)
+{
+    bool any = info->flags & VK_SEMAPHORE_WAIT_ANY_BIT;
+    for (uint32_t i = 0; i < info->semaphoreCount; i++) {
+        bool reached = SEMAPHORE(info->pSemaphores[i])->payload->value >= info->pValues[i];
+        if (reached == any)
+            return any;
+    }
+    return !any;
+}
+
+static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *pWaitInfo,
+                                   uint64_t timeout)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    if (device->lost)
+        return VK_ERROR_DEVICE_LOST;
+    if (semaphores_reached(pWaitInfo))
+        return VK_SUCCESS;
+    if (timeout == 0)
+        return VK_TIMEOUT;
+
+    uint64_t deadline = icd_deadline(timeout);
+    VkResult result;
+    icd_lock();
+    icd_world.watchers++;
+    for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
+        SEMAPHORE(pWaitInfo->pSemaphores[i])->payload->host_waiters++;
+    for (bool in_time = true;; in_time = icd_host_sleep(deadline)) {
+        result = device->lost                    ? VK_ERROR_DEVICE_LOST
+                 : semaphores_reached(pWaitInfo) ? VK_SUCCESS
+                                                 : VK_TIMEOUT;
+        if (result != VK_TIMEOUT || !in_time)
+            break;
+    }
+    for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
+        SEMAPHORE(pWaitInfo->pSemaphores[i])->payload->host_waiters--;
+    icd_world.watchers--;
+    icd_unlock();
+    return result;
+}
+
+/* Export and import ------------------------------------------------------------------------- */
+
+/*
+ * An exported payload is named by a memfd, whose inode is unique in the system while it lives. The
+ * descriptor a program holds can outlive every semaphore, and its closing can't be seen, so what
+ * has been exported is kept until the process has no instance left.
+ */
+static struct icd_payload *exported;
+
+void icd_payload_forget_exported(void)
+{
+    while (exported) {
+        struct icd_payload *payload = exported;
+        exported = payload->next_exported;
+        icd_payload_unref(payload);
+    }
+}
+
+/* Locked. */
+static bool payload_export(struct icd_payload *payload)
+{
+    if (payload->fd >= 0)
+        return true;
+    int fd = memfd_create("belfry-test-semaphore", MFD_CLOEXEC);
+    struct stat status;
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status)) {
+        close(fd);
+        return false;
+    }
+    payload->fd = fd;
+    payload->inode = status.st_ino;
+    payload->next_exported = exported;
+    exported = icd_payload_ref(payload);
+    return true;
+}
+
+static VkResult icd_GetSemaphoreFdKHR(VkDevice device_, const VkSemaphoreGetFdInfoKHR *pGetFdInfo,
+                                      int *pFd)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct icd_payload *payload = SEMAPHORE(pGetFdInfo->semaphore)->payload;
+    int fd = -1;
+    icd_lock();
+    if (payload_export(payload))
+        fd = fcntl(payload->fd, F_DUPFD_CLOEXEC, 0);
+    icd_unlock();
+    if (fd < 0)
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    *pFd = fd;
+    return VK_SUCCESS;
+}
+
+static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemaphoreFdInfoKHR *pInfo)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    struct icd_semaphore *semaphore = SEMAPHORE(pInfo->semaphore);
+    struct stat status;
+    if (pInfo->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT ||
+        fstat(pInfo->fd, &status))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+
+    icd_lock();
+    struct icd_payload *payload = exported;
+    while (payload && payload->inode != status.st_ino)
+        payload = payload->next_exported;
+    if (!payload || payload->timeline != semaphore->payload->timeline) {
+        icd_unlock();
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    icd_payload_ref(payload);
+    if (pInfo->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT) {
+        icd_payload_unref(semaphore->temporary);
+        semaphore->temporary = payload;
+    } else {
+        icd_payload_unref(semaphore->payload);
+        semaphore->payload = payload;
+    }
+    icd_unlock();
+    /* A successful import owns the descriptor. */
+    close(pInfo->fd);
+    return VK_SUCCESS;
+}
+
+const struct icd_entry icd_semaphore_entries[] = {
+    ICD_CORE(ICD_DEVICE, 0, CreateSemaphore),
+    ICD_CORE(ICD_DEVICE, 0, DestroySemaphore),
+    ICD_CORE(ICD_DEVICE, 2, GetSemaphoreCounterValue),
+    ICD_CORE(ICD_DEVICE, 2, SignalSemaphore),
+    ICD_CORE(ICD_DEVICE, 2, WaitSemaphores),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, GetSemaphoreCounterValueKHR,
+              GetSemaphoreCounterValue),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, SignalSemaphoreKHR, SignalSemaphore),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, WaitSemaphoresKHR, WaitSemaphores),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_EXTERNAL_SEMAPHORE_FD, GetSemaphoreFdKHR, GetSemaphoreFdKHR),
+    ICD_EXTRA(ICD_DEVICE, ICD_KHR_EXTERNAL_SEMAPHORE_FD, ImportSemaphoreFdKHR,
+              ImportSemaphoreFdKHR),
+    ICD_END,
+};
