@@ -263,7 +263,8 @@ static VkResult attach(struct layer_device *d, struct request *r,
     return result;
 }
 
-/* Creates the device below; each try begins with the same link. */
+/* Creates the device below; each try begins with the same link. *device goes down as it came: the
+ * loader keeps a pointer of its own there until the driver has filled it in. */
 static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
                              const VkAllocationCallbacks *allocator, VkLayerDeviceCreateInfo *link,
                              VkLayerDeviceLink *below)
@@ -273,7 +274,11 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     if (!create)
         return VK_ERROR_INITIALIZATION_FAILED;
     link->u.pLayerInfo = below->pNext;
-    return create(d->physical->handle, info, allocator, &d->handle);
+    VkDevice created = d->handle;
+    VkResult result = create(d->physical->handle, info, allocator, &created);
+    if (result == VK_SUCCESS)
+        d->handle = created;
+    return result;
 }
 
 static void load_functions(struct layer_device *d)
@@ -311,6 +316,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     VkLayerDeviceLink *below = link->u.pLayerInfo;
     d->instance = p->instance;
     d->physical = p;
+    d->handle = *device;
     d->next = below->pfnNextGetDeviceProcAddr;
 
     struct request r = {0};
