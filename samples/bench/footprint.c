@@ -98,9 +98,11 @@ static VkResult release_once(struct side *side, enum release how, VkSemaphore ga
     VkResult result = submit(side, 1, HELD_COMMANDS, gate, value, done, 2 * value - 1);
     if (result >= 0 && how == RELEASE_CHAIN)
         result = submit(side, 2, HELD_COMMANDS, done, 2 * value - 1, done, 2 * value);
+    /* Without a third queue the releasing submission would stand behind the second held one. */
+    bool by_host = how == RELEASE_BY_HOST || (how == RELEASE_CHAIN && side->queue_count < 3);
     if (result >= 0)
-        result = how == RELEASE_BY_HOST ? host_signal(side, gate, value)
-                                        : submit(side, 0, 1, VK_NULL_HANDLE, 0, gate, value);
+        result = by_host ? host_signal(side, gate, value)
+                         : submit(side, 0, 1, VK_NULL_HANDLE, 0, gate, value);
     uint64_t after = atomic_load(commands);
     if (result < 0)
         return result;

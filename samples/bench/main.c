@@ -15,6 +15,10 @@
 static const struct bench *const benches[] = {&bench_submit};
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
+/* A device that hangs must not hang whoever waits for a benchmark: SIGALRM ends the program. */
+#define PART_SECONDS  60
+#define BENCH_SECONDS 600
+
 /* The plain side must be plain, whatever the caller's shell has switched on, and Belfry's side must
  * have its defaults; the layer is found beside this program. */
 static bool environment_prepare(void)
@@ -77,6 +81,7 @@ static int part_run(const char *name, const char *side, uint32_t to,
         sample_complain("--part %s: no such part, or no --to", name);
         return SAMPLE_EXIT_USAGE;
     }
+    alarm(PART_SECONDS);
     part->run(options, side && !strcmp(side, "belfry") ? BENCH_BELFRY : BENCH_PLAIN, &found);
     return bench_part_send(&found, (int)to);
 }
@@ -85,6 +90,7 @@ static int bench_run(const struct bench *bench, const struct bench_options *opti
                      const char *json)
 {
     static struct bench_report report;
+    alarm(BENCH_SECONDS);
     int code = bench->run(options, &report);
     if (code)
         return code;
