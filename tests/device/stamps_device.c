@@ -1,0 +1,338 @@
+/*
+ * Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
+ * Run with validation where the layer is installed.
+ */
+#include "trace_helper.h"
+
+#include <volk.h>
+
+#include "os/clock.h"
+#include "trace/stamps.h"
+
+#define PACKETS 6
+
+static struct {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceProperties properties;
+    VkQueueFamilyProperties family;
+    VkDevice device;
+    struct VolkDeviceTable vk;
+    VkQueue queue;
+    VkSemaphore epoch;
+    VkCommandPool pool;
+    VkCommandBuffer work;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint64_t last_epoch;
+    bool host_reset;
+    bool calibrated;
+    unsigned complaints;
+} gpu;
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                               VkDebugUtilsMessageTypeFlagsEXT types,
+                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                               void *user)
+{
+    (void)severity, (void)types, (void)user;
+    print_message("%s\n", data->pMessage);
+    gpu.complaints++;
+    return VK_FALSE;
+}
+
+static bool has_layer(const char *name)
+{
+    VkLayerProperties layers[64];
+    uint32_t count = 64;
+    vkEnumerateInstanceLayerProperties(&count, layers);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(layers[i].layerName, name) == 0)
+            return true;
+    return false;
+}
+
+static bool instance_make(void)
+{
+    static const char *const validation = "VK_LAYER_KHRONOS_validation";
+    static const char *const debug = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    if (volkInitialize() != VK_SUCCESS)
+        return false;
+    bool validate = has_layer(validation);
+#ifdef __SANITIZE_THREAD__
+    validate = false; /* its own threads race where ThreadSanitizer can't see their locks */
+#endif
+    const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                   .apiVersion = VK_API_VERSION_1_3};
+    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = complain,
+    };
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pApplicationInfo = &app,
+        .enabledLayerCount = validate,
+        .ppEnabledLayerNames = &validation,
+        .enabledExtensionCount = validate,
+        .ppEnabledExtensionNames = &debug,
+    };
+    if (vkCreateInstance(&info, NULL, &gpu.instance) != VK_SUCCESS)
+        return false;
+    volkLoadInstanceOnly(gpu.instance);
+    if (validate)
+        vkCreateDebugUtilsMessengerEXT(gpu.instance, &messenger, NULL, &gpu.messenger);
+    uint32_t count = 1;
+    VkResult result = vkEnumeratePhysicalDevices(gpu.instance, &count, &gpu.physical);
+    return (result == VK_SUCCESS || result == VK_INCOMPLETE) && count == 1;
+}
+
+static bool has_extension(const char *name)
+{
+    VkExtensionProperties extensions[512];
+    uint32_t count = 512;
+    vkEnumerateDeviceExtensionProperties(gpu.physical, NULL, &count, extensions);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(extensions[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+static bool domains_are_there(void)
+{
+    VkTimeDomainEXT domains[16];
+    uint32_t count = 16;
+    bool device = false;
+    bool host = false;
+    vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(gpu.physical, &count, domains);
+    for (uint32_t i = 0; i < count; i++) {
+        device |= domains[i] == VK_TIME_DOMAIN_DEVICE_EXT;
+        host |= domains[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
+    }
+    return device && host;
+}
+
+static bool device_make(void)
+{
+    static const char *const extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+    vkGetPhysicalDeviceProperties(gpu.physical, &gpu.properties);
+    uint32_t count = 1;
+    vkGetPhysicalDeviceQueueFamilyProperties(gpu.physical, &count, &gpu.family);
+    if (gpu.properties.apiVersion < VK_API_VERSION_1_3 || gpu.family.timestampValidBits == 0)
+        return false;
+    gpu.calibrated = has_extension(extension) && domains_are_there();
+    VkPhysicalDeviceVulkan12Features v12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &v12};
+    vkGetPhysicalDeviceFeatures2(gpu.physical, &features);
+    gpu.host_reset = v12.hostQueryReset;
+    const VkPhysicalDeviceVulkan13Features v13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .synchronization2 = true};
+    v12 = (VkPhysicalDeviceVulkan12Features){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = (void *)&v13,
+        .hostQueryReset = gpu.host_reset,
+        .timelineSemaphore = true,
+    };
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &v12,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = gpu.calibrated,
+        .ppEnabledExtensionNames = &extension,
+    };
+    if (vkCreateDevice(gpu.physical, &info, NULL, &gpu.device) != VK_SUCCESS)
+        return false;
+    volkLoadDeviceTable(&gpu.vk, gpu.device);
+    gpu.vk.vkGetDeviceQueue(gpu.device, 0, 0, &gpu.queue);
+    return true;
+}
+
+/* Work that takes long enough to be seen: a buffer filled several times. */
+static void work_make(void)
+{
+    const VkDeviceSize size = 4 << 20;
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = size,
+                                       .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    assert_int_equal(gpu.vk.vkCreateBuffer(gpu.device, &buffer, NULL, &gpu.buffer), VK_SUCCESS);
+    VkMemoryRequirements needs;
+    gpu.vk.vkGetBufferMemoryRequirements(gpu.device, gpu.buffer, &needs);
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = needs.size,
+                                         .memoryTypeIndex =
+                                             (uint32_t)__builtin_ctz(needs.memoryTypeBits)};
+    assert_int_equal(gpu.vk.vkAllocateMemory(gpu.device, &memory, NULL, &gpu.memory), VK_SUCCESS);
+    gpu.vk.vkBindBufferMemory(gpu.device, gpu.buffer, gpu.memory, 0);
+    const VkSemaphoreTypeCreateInfo timeline = {.sType =
+                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                             .pNext = &timeline};
+    gpu.vk.vkCreateSemaphore(gpu.device, &semaphore, NULL, &gpu.epoch);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    gpu.vk.vkCreateCommandPool(gpu.device, &pool, NULL, &gpu.pool);
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = gpu.pool,
+        .commandBufferCount = 1};
+    gpu.vk.vkAllocateCommandBuffers(gpu.device, &allocate, &gpu.work);
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    gpu.vk.vkBeginCommandBuffer(gpu.work, &begin);
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                      .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
+                                      .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                      .dstAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT};
+    const VkDependencyInfo order = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                    .memoryBarrierCount = 1,
+                                    .pMemoryBarriers = &barrier};
+    for (uint32_t i = 0; i < 4; i++) {
+        gpu.vk.vkCmdPipelineBarrier2(gpu.work, &order);
+        gpu.vk.vkCmdFillBuffer(gpu.work, gpu.buffer, 0, size, i);
+    }
+    gpu.vk.vkEndCommandBuffer(gpu.work);
+}
+
+struct seen {
+    struct bf_trace_packet packet;
+    uint64_t before; /* the CPU's time before its slot was taken */
+};
+
+static struct seen submit(struct bf_trace *trace, struct bf_stamps *stamps, uint32_t queue)
+{
+    struct seen seen = {.packet = queued(trace, queue), .before = bf_now_ns()};
+    VkCommandBuffer before, after;
+    uint32_t slot;
+    assert_true(bf_stamps_begin(stamps, &seen.packet, &before, &after, &slot));
+    const VkCommandBufferSubmitInfo buffers[] = {
+        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = before},
+        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = gpu.work},
+        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = after},
+    };
+    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                          .semaphore = gpu.epoch,
+                                          .value = ++gpu.last_epoch,
+                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .commandBufferInfoCount = 3,
+        .pCommandBufferInfos = buffers,
+        .signalSemaphoreInfoCount = 1,
+        .pSignalSemaphoreInfos = &signal,
+    };
+    assert_int_equal(gpu.vk.vkQueueSubmit2(gpu.queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    handed_over(trace, &seen.packet, NOTHING, SYNC((uint64_t)gpu.epoch, gpu.last_epoch));
+    bf_stamps_accepted(stamps, slot, gpu.last_epoch, seen.packet.handed_over_ns);
+    return seen;
+}
+
+static void wait_for_all(void)
+{
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &gpu.epoch,
+                                      .pValues = &gpu.last_epoch};
+    assert_int_equal(gpu.vk.vkWaitSemaphores(gpu.device, &wait, UINT64_MAX), VK_SUCCESS);
+}
+
+/* Every way to reset, to stamp and to place, with as many valid bits as a device may have. */
+static void inside_the_bracket(bool calibrated, bool host_reset, bool second_form, uint32_t bits)
+{
+    char folder[64];
+    folder_make(folder);
+    struct bf_trace *trace = trace_open(in_folder(folder, "stamps.pftrace"));
+    uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "engine"), "queue");
+    const struct bf_stamps_info info = {
+        .device = gpu.device,
+        .vk = &gpu.vk,
+        .family = 0,
+        .family_flags = gpu.family.queueFlags,
+        .valid_bits = bits,
+        .period_ns = (double)gpu.properties.limits.timestampPeriod,
+        .host_query_reset = host_reset,
+        .synchronization2 = second_form,
+        .calibrated = calibrated,
+        .trace = trace,
+    };
+    struct bf_stamps *stamps;
+    assert_int_equal(bf_stamps_create(&info, &stamps), VK_SUCCESS);
+    assert_non_null(stamps);
+
+    struct seen seen[2 * PACKETS];
+    uint64_t done[2 * PACKETS];
+    for (int i = 0; i < PACKETS; i++) { /* one after the other */
+        seen[i] = submit(trace, stamps, queue);
+        wait_for_all();
+        done[i] = bf_now_ns();
+        bf_stamps_collect(stamps, gpu.last_epoch);
+    }
+    for (int i = PACKETS; i < 2 * PACKETS; i++) /* all at once, from used slots */
+        seen[i] = submit(trace, stamps, queue);
+    bf_stamps_collect(stamps, 0); /* nothing yet */
+    wait_for_all();
+    for (int i = PACKETS; i < 2 * PACKETS; i++)
+        done[i] = bf_now_ns();
+    bf_stamps_collect(stamps, gpu.last_epoch);
+    bf_stamps_destroy(stamps);
+
+    struct decoded d = trace_close(trace, folder, NULL);
+    uint64_t last = 0;
+    for (int i = 0; i < 2 * PACKETS; i++) {
+        const struct decoded_packet *begin = hardware_slice(&d, seen[i].packet.id);
+        assert_non_null(begin);
+        const struct decoded_packet *end = end_of(&d, begin);
+        /* What the device says of its calibration's error is not asked here: 20 us. */
+        uint64_t slack = calibrated ? 20000 : 0;
+        assert_true(begin->time + slack >= seen[i].before);
+        assert_true(begin->time >= last);
+        assert_true(begin->time < end->time);
+        assert_true(end->time <= done[i] + slack);
+        last = end->time;
+    }
+    bool marked = event_named(&d, "GPU times are uncalibrated", DECODED_INSTANT, 0) != NULL;
+    assert_true(marked == !calibrated);
+    decoded_free(&d);
+}
+
+static void stamps(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        if (((way & 1) && !gpu.calibrated) || ((way & 2) && !gpu.host_reset))
+            continue;
+        inside_the_bracket(way & 1, way & 2, way & 4, gpu.family.timestampValidBits);
+        inside_the_bracket(way & 1, way & 2, way & 4, 36);
+    }
+    assert_int_equal(gpu.complaints, 0);
+}
+
+int main(void)
+{
+    if (!instance_make() || !device_make()) {
+        fprintf(stderr, "no device with timestamps and Vulkan 1.3\n");
+        return 77;
+    }
+    work_make();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stamps)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu.vk.vkDestroyCommandPool(gpu.device, gpu.pool, NULL);
+    gpu.vk.vkDestroySemaphore(gpu.device, gpu.epoch, NULL);
+    gpu.vk.vkDestroyBuffer(gpu.device, gpu.buffer, NULL);
+    gpu.vk.vkFreeMemory(gpu.device, gpu.memory, NULL);
+    gpu.vk.vkDestroyDevice(gpu.device, NULL);
+    if (gpu.messenger)
+        vkDestroyDebugUtilsMessengerEXT(gpu.instance, gpu.messenger, NULL);
+    vkDestroyInstance(gpu.instance, NULL);
+    return failed || gpu.complaints ? 1 : 0;
+}
