@@ -94,28 +94,23 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceSurfaceSupportKHR(VkPhys
                                                                           VkBool32 *supported)
 {
     struct layer_instance *i = layer_instance_of(physical);
-    PFN_vkGetPhysicalDeviceSurfaceSupportKHR next =
-        (PFN_vkGetPhysicalDeviceSurfaceSupportKHR)i->next(i->handle,
-                                                          "vkGetPhysicalDeviceSurfaceSupportKHR");
-    return next(physical, real_of(physical, family), surface, supported);
+    return i->surface_support(physical, real_of(physical, family), surface, supported);
 }
 
-#define PRESENTATION_SUPPORT(command)                                                              \
+#define PRESENTATION_SUPPORT(command, member)                                                      \
     VKAPI_ATTR VkBool32 VKAPI_CALL layer_##command(VkPhysicalDevice physical, uint32_t family,     \
                                                    void *display, uintptr_t visual)                \
     {                                                                                              \
-        struct layer_instance *i = layer_instance_of(physical);                                    \
-        PFN_layer_presentation_support next =                                                      \
-            (PFN_layer_presentation_support)i->next(i->handle, #command);                          \
-        return next(physical, real_of(physical, family), display, visual);                         \
+        return layer_instance_of(physical)->member(physical, real_of(physical, family), display,   \
+                                                   visual);                                        \
     }
 
 /* Wayland's and DirectFB's take no visual; one argument more does no harm in C's calling convention
  * on any platform that has them. */
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR, xcb_support)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR, xlib_support)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR, wayland_support)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT, directfb_support)
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
@@ -123,22 +118,17 @@ layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     VkPerformanceCounterDescriptionKHR *descriptions)
 {
     struct layer_instance *i = layer_instance_of(physical);
-    PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR next =
-        (PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)i->next(
-            i->handle, "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR");
-    return next(physical, real_of(physical, family), count, counters, descriptions);
+    return i->performance_counters(physical, real_of(physical, family), count, counters,
+                                   descriptions);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
     VkPhysicalDevice physical, const VkQueryPoolPerformanceCreateInfoKHR *info, uint32_t *passes)
 {
     struct layer_instance *i = layer_instance_of(physical);
-    PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR next =
-        (PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)i->next(
-            i->handle, "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR");
     VkQueryPoolPerformanceCreateInfoKHR copy = *info;
     copy.queueFamilyIndex = real_of(physical, info->queueFamilyIndex);
-    next(physical, &copy, passes);
+    i->performance_passes(physical, &copy, passes);
 }
 
 /* A DRM modifier's question carries the sharing families in its chain. */

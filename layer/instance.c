@@ -72,6 +72,8 @@ static PFN_vkVoidFunction first_of(struct layer_instance *i, const char *core, c
     return function ? function : i->next(i->handle, khr);
 }
 
+/* All at once, while the instance is being made: afterwards the loader answers some names with the
+ * top of the chain, which is us. */
 static void load_functions(struct layer_instance *i)
 {
 #define LOAD(member, name)  i->member = (PFN_##name)i->next(i->handle, #name)
@@ -84,6 +86,15 @@ static void load_functions(struct layer_instance *i)
     LOAD2(properties2, vkGetPhysicalDeviceProperties2);
     LOAD2(queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2);
     LOAD2(image_format2, vkGetPhysicalDeviceImageFormatProperties2);
+    LOAD(surface_support, vkGetPhysicalDeviceSurfaceSupportKHR);
+    LOAD(xcb_support, vkGetPhysicalDeviceXcbPresentationSupportKHR);
+    LOAD(xlib_support, vkGetPhysicalDeviceXlibPresentationSupportKHR);
+    LOAD(wayland_support, vkGetPhysicalDeviceWaylandPresentationSupportKHR);
+    LOAD(directfb_support, vkGetPhysicalDeviceDirectFBPresentationSupportEXT);
+    LOAD(performance_counters, vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR);
+    LOAD(performance_passes, vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR);
+    i->tools = (PFN_vkGetPhysicalDeviceToolProperties)first_of(
+        i, "vkGetPhysicalDeviceToolProperties", "vkGetPhysicalDeviceToolPropertiesEXT");
 #undef LOAD
 #undef LOAD2
     i->next_physical =
@@ -357,11 +368,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
         .layer = BF_LAYER_NAME,
     };
     struct layer_instance *i = layer_instance_of(physical);
-    PFN_vkGetPhysicalDeviceToolProperties next = (PFN_vkGetPhysicalDeviceToolProperties)i->next(
-        i->handle, "vkGetPhysicalDeviceToolProperties");
-    if (!next)
-        next = (PFN_vkGetPhysicalDeviceToolProperties)i->next(
-            i->handle, "vkGetPhysicalDeviceToolPropertiesEXT");
+    PFN_vkGetPhysicalDeviceToolProperties next = i->tools;
     if (!properties) {
         uint32_t below = 0;
         VkResult result = next ? next(physical, &below, NULL) : VK_SUCCESS;

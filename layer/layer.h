@@ -19,6 +19,14 @@
 #include "os/map.h"
 #include "settings/settings.h"
 
+/* Window systems' headers are not needed to pass their pointers on. */
+typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
+                                                            uintptr_t);
+#define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR     PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
+
 struct layer_instance {
     VkInstance handle;
     PFN_vkGetInstanceProcAddr next;
@@ -37,6 +45,11 @@ struct layer_instance {
     PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
     PFN_vkEnumerateDeviceExtensionProperties device_extensions;
     PFN_vkDestroyInstance destroy;
+    PFN_vkGetPhysicalDeviceToolProperties tools; /* NULL: nobody below has the command */
+    PFN_vkGetPhysicalDeviceSurfaceSupportKHR surface_support;
+    PFN_layer_presentation_support xcb_support, xlib_support, wayland_support, directfb_support;
+    PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR performance_counters;
+    PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR performance_passes;
 };
 
 struct layer_physical {
@@ -221,14 +234,6 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkCmdWaitEvents2KHR, vkCmdWaitEvents2)                                                       \
     X(vkCmdSetEvent2, vkCmdSetEvent2)                                                              \
     X(vkCmdSetEvent2KHR, vkCmdSetEvent2)
-
-/* Window systems' headers are not needed to pass their pointers on. */
-typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
-                                                            uintptr_t);
-#define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR     PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
 
 /* Newer than the oldest headers Belfry builds with. */
 typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);

@@ -33,6 +33,8 @@ __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 /* 'text' in memory of the caller's; ends the program if there is none. */
 __attribute__((format(printf, 1, 2))) char *cli_format(const char *format, ...);
 
+#define CLI_MANIFEST "VkLayer_belfry_multi_engine.json"
+
 /* The path of the layer's explicit manifest in the tree that this program lies in, or NULL after a
  * line on stderr. The caller frees it. */
 char *cli_manifest(void);

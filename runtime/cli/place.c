@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MANIFEST "VkLayer_belfry_multi_engine.json"
-
 char *cli_manifest(void)
 {
     char program[PATH_MAX];
@@ -26,7 +24,7 @@ char *cli_manifest(void)
     char *tried[2] = {NULL, NULL};
     char *found = NULL;
     for (size_t i = 0; i < 2 && !found; i++) {
-        tried[i] = cli_format("%s/%s/" MANIFEST, program, folders[i]);
+        tried[i] = cli_format("%s/%s/" CLI_MANIFEST, program, folders[i]);
         found = realpath(tried[i], NULL);
     }
     if (!found) {

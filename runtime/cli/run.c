@@ -4,6 +4,7 @@
  */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -194,33 +195,85 @@ static char *path_default(void)
     return path;
 }
 
+static int manifest_is_other(const struct dirent *entry)
+{
+    const char *suffix = strrchr(entry->d_name, '.');
+    return suffix && strcmp(suffix, ".json") == 0 && strcmp(entry->d_name, CLI_MANIFEST) != 0;
+}
+
+/* Appends each of 'places' (folders and manifests) to '*path', but no manifest of Belfry's: a
+ * folder that has one gives way to its other manifests. Returns whether that was needed. */
+static bool path_append_others(char **path, const char *places)
+{
+    bool needed = false;
+    while (*places) {
+        size_t length = strcspn(places, ":");
+        char *place = cli_format("%.*s", (int)length, places);
+        char *ours = cli_format("%s/" CLI_MANIFEST, place);
+        const char *name = strrchr(place, '/');
+        struct dirent **entries;
+        int count = 0;
+        if (name && strcmp(name + 1, CLI_MANIFEST) == 0) {
+            needed = true;
+        } else if (access(ours, F_OK) == 0 &&
+                   (count = scandir(place, &entries, manifest_is_other, alphasort)) >= 0) {
+            needed = true;
+            for (int i = 0; i < count; i++) {
+                char *other = cli_format("%s/%s", place, entries[i]->d_name);
+                path_append(path, other, "");
+                free(other);
+                free(entries[i]);
+            }
+            free(entries);
+        } else {
+            path_append(path, place, "");
+        }
+        free(ours);
+        free(place);
+        places += length + (places[length] == ':');
+    }
+    return needed;
+}
+
 /*
  * Makes the loader find the manifest, and all it found before.
  *
  * VK_ADD_LAYER_PATH is looked at before the usual places, unless VK_LAYER_PATH replaces them all.
- * Loaders before 1.3.247 don't order layers as VK_INSTANCE_LAYERS has them but as they find them;
- * so to be below the others, ours must be found last, which takes the whole list.
+ * Two things take the whole list in VK_LAYER_PATH, because of loaders before 1.3.247: they order
+ * layers as they find them, not as VK_INSTANCE_LAYERS has them, so that ours must be found last to
+ * be below the others; and of two manifests of one layer they take the last, so that another
+ * Belfry, installed, must not be found at all.
  */
 static void path_pass(const struct request *request, const char *manifest)
 {
     const char *replaced = environment_get("VK_LAYER_PATH");
     const char *added = environment_get("VK_ADD_LAYER_PATH");
-    char *path = cli_format("%s", "");
-    const char *variable = "VK_LAYER_PATH";
-    if (request->order == ORDER_ABOVE) {
-        const char *rest = replaced ? replaced : added;
-        variable = replaced ? variable : "VK_ADD_LAYER_PATH";
-        path_append(&path, manifest, "");
-        path_append(&path, rest ? rest : "", "");
-    } else {
-        char *usual = replaced ? cli_format("%s", replaced) : path_default();
-        path_append(&path, added && !replaced ? added : "", "");
-        path_append(&path, usual, "");
-        path_append(&path, manifest, "");
+    char *usual = replaced ? cli_format("%s", replaced) : path_default();
+    if (added && !replaced) {
+        char *longer = cli_format("%s:%s", added, usual);
         free(usual);
+        usual = longer;
     }
-    environment_set(variable, path);
+    char *others = cli_format("%s", "");
+    bool another = path_append_others(&others, usual);
+
+    char *path = cli_format("%s", "");
+    if (request->order == ORDER_BELOW) {
+        path_append(&path, others, "");
+        path_append(&path, manifest, "");
+        environment_set("VK_LAYER_PATH", path);
+    } else if (replaced || another) {
+        path_append(&path, manifest, "");
+        path_append(&path, others, "");
+        environment_set("VK_LAYER_PATH", path);
+    } else {
+        path_append(&path, manifest, "");
+        path_append(&path, added ? added : "", "");
+        environment_set("VK_ADD_LAYER_PATH", path);
+    }
     free(path);
+    free(others);
+    free(usual);
 }
 
 static int environment_prepare(const struct request *request)

@@ -47,8 +47,8 @@ struct bf_packet *bf_packet_from_fence(void);
 void bf_packet_free(struct bf_packet *packet);
 
 /* Can every struct chained to it be copied? */
-bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
-bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
+BF_SHARED bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
+BF_SHARED bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
 
 /* The program has submitted it: fixes the targets of its binary operations. In submission order. */
 void bf_packet_take_targets(struct bf_packet *packet);
