@@ -92,6 +92,18 @@ sets VK_LAYER_PATH "/f:/a/$e:/b/$e:/c/$e:/etc/$e:/d/$e:/e/$e:$manifest"
 VK_LAYER_PATH=/a VK_ADD_LAYER_PATH=/f run 0 run --below VK_LAYER_B env
 sets VK_LAYER_PATH "/a:$manifest"
 
+# Another Belfry, installed, must not be found: some loaders would take it.
+mkdir -p "data/$e"
+touch "data/$e/VkLayer_belfry_multi_engine.json" "data/$e/b.json" "data/$e/a.json" "data/$e/notes"
+XDG_CONFIG_DIRS=/b XDG_DATA_HOME="$folder/data" XDG_DATA_DIRS=/e VK_ADD_LAYER_PATH=/f run 0 run env
+usual="/f:$HOME/.config/$e:/b/$e:/etc/$e:$folder/data/$e/a.json:$folder/data/$e/b.json:/e/$e"
+sets VK_LAYER_PATH "$manifest:$usual"; sets VK_ADD_LAYER_PATH /f
+XDG_CONFIG_DIRS=/b XDG_DATA_HOME="$folder/data" XDG_DATA_DIRS=/e VK_ADD_LAYER_PATH=/f \
+    run 0 run --below VK_LAYER_B env
+sets VK_LAYER_PATH "$usual:$manifest"
+VK_LAYER_PATH="/a:$folder/data/$e/:/b/VkLayer_belfry_multi_engine.json:/c" run 0 run env
+sets VK_LAYER_PATH "$manifest:/a:$folder/data/$e//a.json:$folder/data/$e//b.json:/c"
+
 # Mistakes in settings cost a line; mistakes in options stop.
 run 0 run --set quues=append -- echo ran; says out ran; says err "'queues'"; lines err 1
 run 0 run --queues apend -- env; says err "'append'"; lines err 1

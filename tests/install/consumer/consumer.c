@@ -1,0 +1,6 @@
+#include <belfry/belfry.h>
+
+int main(void)
+{
+    return bfGetVersion() >> 22 == BF_VERSION_MAJOR ? 0 : 1;
+}
