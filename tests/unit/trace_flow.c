@@ -75,6 +75,22 @@ static void old_signals_are_forgotten(void **state)
     bf_flow_destroy(flow);
 }
 
+/* A semaphore whose only other signal was where its newest is now. */
+static void once_around(void **state)
+{
+    (void)state;
+    struct bf_flow *flow = bf_flow_create(1);
+    signal_add(flow, 5, 10, 1);
+    for (uint64_t i = 1; i < BF_FLOW_SIGNALS; i++)
+        signal_add(flow, 1000 + i, 1, 2);
+    assert_int_equal(source(flow, 5, 10), 1);
+    signal_add(flow, 5, 20, 3);
+    assert_int_equal(source(flow, 5, 10), 3);
+    bf_flow_forget(flow, 5);
+    assert_int_equal(source(flow, 5, 10), 0);
+    bf_flow_destroy(flow);
+}
+
 static void old_packets_are_forgotten(void **state)
 {
     (void)state;
@@ -91,9 +107,8 @@ static void old_packets_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smallest_value_that_satisfies),
-        cmocka_unit_test(handles_come_back),
-        cmocka_unit_test(old_signals_are_forgotten),
+        cmocka_unit_test(smallest_value_that_satisfies), cmocka_unit_test(handles_come_back),
+        cmocka_unit_test(old_signals_are_forgotten),     cmocka_unit_test(once_around),
         cmocka_unit_test(old_packets_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

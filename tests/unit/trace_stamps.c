@@ -272,26 +272,37 @@ static void execute(VkCommandBuffer commands, uint64_t at_ns)
     gpu.written[r->query] = gpu.available[r->query] = true;
 }
 
-/* One packet: taken now, running from now + delay for 'duration', collected at its end. */
-static void packet_run(struct bf_stamps *s, uint64_t epoch, uint64_t delay, uint64_t duration)
+/* One packet: taken now, to run from now + delay for 'duration'. */
+static void packet_submit(struct bf_stamps *s, uint64_t epoch, uint64_t delay, uint64_t duration)
 {
     struct bf_trace_packet packet = {.id = epoch};
     VkCommandBuffer before, after;
     uint32_t slot;
     assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
     assert_true(packet.timed);
-    uint64_t begin_ns = gpu.now_ns + delay;
-    execute(before, begin_ns);
-    execute(after, begin_ns + duration);
+    execute(before, gpu.now_ns + delay);
+    execute(after, gpu.now_ns + delay + duration);
     bf_stamps_accepted(s, slot, epoch, gpu.now_ns + 77);
-    gpu.now_ns = begin_ns + duration;
+}
+
+static void packet_collect(struct bf_stamps *s, uint64_t epoch)
+{
     int count = told.count;
     bf_stamps_collect(s, epoch - 1);
     assert_int_equal(told.count, count);
     bf_stamps_collect(s, epoch);
     assert_int_equal(told.count, count + 1);
     assert_int_equal(told.packet.id, epoch);
-    assert_int_equal(told.packet.handed_over_ns, begin_ns - delay + 77);
+}
+
+/* Both, with the collection at the packet's end. */
+static void packet_run(struct bf_stamps *s, uint64_t epoch, uint64_t delay, uint64_t duration)
+{
+    uint64_t handed_over_ns = gpu.now_ns + 77;
+    packet_submit(s, epoch, delay, duration);
+    gpu.now_ns += delay + duration;
+    packet_collect(s, epoch);
+    assert_int_equal(told.packet.handed_over_ns, handed_over_ns);
 }
 
 static void assert_near(uint64_t value, uint64_t expected, uint64_t tolerance)
@@ -416,18 +427,22 @@ static void never_backwards(void **state)
     (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     struct bf_stamps *s = stamps_make(&info);
-    gpu.jitter_ns = 2000000;
     gpu.now_ns += 2ull * SECOND;
-    packet_run(s, 1, 10, 100);
+    uint64_t start = gpu.now_ns;
+    packet_submit(s, 1, 10, 100);
+    packet_submit(s, 2, 150, 100);
+    packet_submit(s, 3, 1000000, 2000000);
+    gpu.jitter_ns = 2000000;
+    packet_collect(s, 1);
     uint64_t last = told.end;
-    assert_true(last > gpu.now_ns + 1000000);
-    gpu.jitter_ns = -2000000;
-    for (uint64_t i = 2; i < 10; i++) {
-        gpu.now_ns += SECOND / 1000 + (i == 2) * SECOND * 2;
-        uint64_t before = told.end;
-        packet_run(s, i, 10, 100);
-        assert_true(told.begin >= before && told.end >= told.begin);
-    }
+    assert_near(last, start + 2000110, 3000);
+    gpu.now_ns += 2ull * SECOND;
+    gpu.jitter_ns = 0;
+    packet_collect(s, 2);
+    assert_true(told.begin == last && told.end == last);
+    packet_collect(s, 3);
+    assert_true(told.begin == last);
+    assert_near(told.end, start + 3000000, 3000);
     bf_stamps_destroy(s);
 }
 

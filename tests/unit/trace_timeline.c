@@ -245,7 +245,7 @@ static void arrows_without_end(void **state)
     decoded_free(&d);
 }
 
-/* Slices that overlap don't nest: they lie on tracks of one name. Free ones are used again. */
+/* Slices that overlap don't nest: they lie on tracks of one name. */
 static void lanes(void **state)
 {
     (void)state;
@@ -274,6 +274,45 @@ static void lanes(void **state)
     for (uint64_t id = 1; id <= 2 * COUNT; id++)
         assert_non_null(hardware_slice(&d, id));
     free(packets);
+    decoded_free(&d);
+}
+
+/* One after the other, all packets lie on one track. */
+static void one_lane(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    for (int i = 0; i < 10; i++) {
+        struct bf_trace_packet p = queued(r.trace, r.queues[0]);
+        if (i % 2)
+            bf_trace_packet_dropped(r.trace, &p);
+        else
+            handed_over(r.trace, &p, NOTHING, NOTHING);
+    }
+    struct decoded d = run_end(&r, NULL);
+    size_t tracks = 0;
+    for (size_t i = 0; i < d.count; i++)
+        tracks +=
+            d.packets[i].kind == DECODED_TRACK && decoded_is(d.packets[i].name, "software queue");
+    assert_int_equal(tracks, 1);
+    decoded_free(&d);
+}
+
+/* The handle of a destroyed semaphore comes back as another. */
+static void destroyed_semaphore(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet a = queued(r.trace, r.queues[0]);
+    handed_over(r.trace, &a, NOTHING, SYNC(5, 10));
+    bf_trace_name_semaphore(r.trace, 5, NULL);
+    struct bf_trace_packet b = queued(r.trace, r.queues[1]);
+    handed_over(r.trace, &b, SYNC(5, 1), NOTHING);
+    bf_trace_packet_executed(r.trace, &a, 100, 200);
+    bf_trace_packet_executed(r.trace, &b, 200, 300);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 0);
     decoded_free(&d);
 }
 
@@ -413,6 +452,8 @@ int main(void)
         cmocka_unit_test(arrows_from_the_host),
         cmocka_unit_test(arrows_without_end),
         cmocka_unit_test(lanes),
+        cmocka_unit_test(one_lane),
+        cmocka_unit_test(destroyed_semaphore),
         cmocka_unit_test(dropped),
         cmocka_unit_test(names),
         cmocka_unit_test(uncalibrated),
