@@ -1,0 +1,236 @@
+/*
+ * What the driver says it is: shapes, versions, extensions, names of entry points.
+ */
+#include "fixture.h"
+
+#include <string.h>
+
+#define G VK_QUEUE_GRAPHICS_BIT
+#define C VK_QUEUE_COMPUTE_BIT
+#define T VK_QUEUE_TRANSFER_BIT
+#define S VK_QUEUE_SPARSE_BINDING_BIT
+
+static const struct {
+    const char *name;
+    uint32_t n;
+    struct {
+        VkQueueFlags with, without;
+        uint32_t count, bits;
+    } families[5];
+} shapes[] = {
+    {"lavapipe", 1, {{G | C | T, S, 1, 64}}},
+    {"nvidia",
+     5,
+     {{G | C | T | S, 0, 16, 64},
+      {T | S, G | C, 2, 64},
+      {C | T | S, G, 8, 64},
+      {VK_QUEUE_VIDEO_DECODE_BIT_KHR | T | S, G | C, 1, 32},
+      {0x40, G | C, 1, 32}}},
+    {"radv",
+     4,
+     {{G | C | T, 0, 1, 64},
+      {C | T, G, 4, 64},
+      {S, G | C | T, 1, 64},
+      {VK_QUEUE_VIDEO_DECODE_BIT_KHR, G | C, 1, 0}}},
+    {"intel",
+     3,
+     {{G | C | T, 0, 1, 36}, {C | T, G, 1, 36}, {VK_QUEUE_VIDEO_DECODE_BIT_KHR, G | C, 1, 36}}},
+    {"copy", 2, {{G | C | T, 0, 1, 64}, {T, G | C, 2, 0}}},
+    {"q1", 1, {{G | C | T, 0, 1, 64}}},
+    {"q16", 1, {{G | C | T, 0, 16, 64}}},
+};
+
+static void test_families(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        char environment[64], name[64];
+        snprintf(environment, sizeof(environment), "SHAPE=%s", shapes[i].name);
+        snprintf(name, sizeof(name), "Belfry test driver (%s)", shapes[i].name);
+        struct fixture f;
+        fixture_open(&f, environment);
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(f.physical, &properties);
+        assert_string_equal(properties.deviceName, name);
+        assert_int_equal(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
+        assert_int_equal(f.n_families, shapes[i].n);
+        for (uint32_t k = 0; k < f.n_families; k++) {
+            assert_int_equal(f.families[k].queueFlags & shapes[i].families[k].with,
+                             shapes[i].families[k].with);
+            assert_int_equal(f.families[k].queueFlags & shapes[i].families[k].without, 0);
+            assert_int_equal(f.families[k].queueCount, shapes[i].families[k].count);
+            assert_int_equal(f.families[k].timestampValidBits, shapes[i].families[k].bits);
+            for (uint32_t q = 0; q < f.families[k].queueCount; q++)
+                assert_non_null(f.queues[k][q]);
+        }
+        fixture_close(&f);
+    }
+}
+
+static void test_same_queue_twice(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2");
+    VkQueue again;
+    vkGetDeviceQueue(f.device, 0, 1, &again);
+    assert_ptr_equal(again, f.queues[0][1]);
+    assert_ptr_not_equal(f.queues[0][0], f.queues[0][1]);
+    const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                     .queueIndex = 1};
+    vkGetDeviceQueue2(f.device, &info, &again);
+    assert_ptr_equal(again, f.queues[0][1]);
+    fixture_close(&f);
+}
+
+static void test_timestamp_bits(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_instance(&f, "SHAPE=nvidia TIMESTAMP_BITS=0");
+    for (uint32_t i = 0; i < f.n_families; i++)
+        assert_int_equal(f.families[i].timestampValidBits, 0);
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(f.physical, &properties);
+    assert_false(properties.limits.timestampComputeAndGraphics);
+    fixture_close(&f);
+}
+
+static bool extension_offered(VkPhysicalDevice physical, const char *name)
+{
+    VkExtensionProperties all[64];
+    uint32_t n = 64;
+    assert_success(vkEnumerateDeviceExtensionProperties(physical, NULL, &n, all));
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(all[i].extensionName, name))
+            return true;
+    return false;
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2", NULL};
+    for (uint32_t minor = 0; minor < 4; minor++) {
+        struct fixture f;
+        fixture_open_instance(&f, environments[minor]);
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(f.physical, &properties);
+        assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), minor);
+        assert_true(extension_offered(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+        assert_true(extension_offered(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+
+        /* An old device answers for the extension's names and not for the core's. */
+        static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
+                                            VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
+        const float priority = 1.0f;
+        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                               .queueCount = 1,
+                                               .pQueuePriorities = &priority};
+        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                         .queueCreateInfoCount = 1,
+                                         .pQueueCreateInfos = &queue,
+                                         .enabledExtensionCount = 2,
+                                         .ppEnabledExtensionNames = names};
+        assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
+        assert_non_null(vkGetDeviceProcAddr(f.device, "vkWaitSemaphoresKHR"));
+        assert_non_null(vkGetDeviceProcAddr(f.device, "vkQueueSubmit2KHR"));
+        assert_int_equal(vkGetDeviceProcAddr(f.device, "vkWaitSemaphores") != NULL, minor >= 2);
+        assert_int_equal(vkGetDeviceProcAddr(f.device, "vkQueueSubmit2") != NULL, minor >= 3);
+        assert_int_equal(vkGetDeviceProcAddr(f.device, "vkTrimCommandPool") != NULL, minor >= 1);
+        assert_null(vkGetDeviceProcAddr(f.device, "vkQueuePresentKHR"));
+        assert_null(vkGetDeviceProcAddr(f.device, "vkNoSuchCommand"));
+        fixture_close(&f);
+    }
+}
+
+static void test_nothing_new(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1");
+    assert_false(extension_offered(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+    assert_false(extension_offered(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &timeline};
+    vkGetPhysicalDeviceFeatures2(f.physical, &features);
+    assert_false(timeline.timelineSemaphore);
+    timeline.timelineSemaphore = VK_TRUE;
+    assert_int_equal(fixture_open_device(&f, NULL), VK_ERROR_FEATURE_NOT_PRESENT);
+    fixture_close(&f);
+}
+
+static void test_null_queue(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=nvidia NULL_QUEUE=2:3");
+    for (uint32_t i = 0; i < f.n_families; i++)
+        for (uint32_t k = 0; k < f.families[i].queueCount; k++)
+            assert_int_equal(f.queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
+    fixture_close(&f);
+}
+
+static VkResult realtime_device(struct fixture *f)
+{
+    const float priority = 1.0f;
+    static const char *const names[] = {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME};
+    const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .pNext = &global,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = 1,
+                                     .ppEnabledExtensionNames = names};
+    return vkCreateDevice(f->physical, &info, NULL, &f->device);
+}
+
+static void test_global_priority(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_instance(&f, NULL);
+    assert_int_equal(realtime_device(&f), VK_ERROR_NOT_PERMITTED_KHR);
+    fixture_close(&f);
+    fixture_open_instance(&f, "REALTIME=1");
+    assert_success(realtime_device(&f));
+    fixture_close(&f);
+}
+
+/* Every core command is there to be called: what a loader or layer asks for it gets. */
+static void test_core_commands(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    static const char *const some[] = {
+        "vkCmdDraw",          "vkCmdDispatch",        "vkCmdBeginRenderPass2",
+        "vkCmdBlitImage2",    "vkCmdBeginRendering",  "vkCmdSetCullMode",
+        "vkSetPrivateData",   "vkGetDeviceQueue2",    "vkCreateSamplerYcbcrConversion",
+        "vkCmdWaitEvents2",   "vkResetQueryPool",     "vkGetDeviceImageMemoryRequirements",
+        "vkCmdPushConstants", "vkCmdExecuteCommands", "vkGetBufferDeviceAddress",
+        "vkCmdNextSubpass2",  "vkCmdDispatchBase",    "vkUpdateDescriptorSetWithTemplate",
+    };
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+        if (!vkGetDeviceProcAddr(f.device, some[i]))
+            fail_msg("%s is missing", some[i]);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_families),        TEST(test_same_queue_twice), TEST(test_timestamp_bits),
+        TEST(test_versions),        TEST(test_nothing_new),      TEST(test_null_queue),
+        TEST(test_global_priority), TEST(test_core_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
