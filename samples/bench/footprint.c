@@ -361,13 +361,20 @@ static pid_t xvfb_start(char *display, size_t size, struct bench_found *found)
     close(ends[1]);
     pid_t server = start(arguments, NULL, end);
     close(end);
-    ssize_t length = server > 0 ? read(ends[0], number, sizeof number - 1) : 0;
+    /* To the end of the line: closed earlier, the pipe would end the server. */
+    size_t length = 0;
+    while (server > 0 && length < sizeof number - 1 && !strchr(number, '\n')) {
+        ssize_t got = read(ends[0], number + length, sizeof number - 1 - length);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
     close(ends[0]);
     if (server < 0) {
         bench_found_nothing(found, "there is no Xvfb");
         return -1;
     }
-    if (length <= 0 || number[0] < '0' || number[0] > '9') {
+    if (!strchr(number, '\n')) {
         kill(server, SIGTERM);
         waitpid(server, NULL, 0);
         bench_found_nothing(found, "Xvfb didn't start");
