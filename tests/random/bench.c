@@ -160,15 +160,14 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
     }
     VkPhysicalDeviceFeatures supported;
     vkGetPhysicalDeviceFeatures(bench->physical, &supported);
-    VkPhysicalDeviceSynchronization2Features sync2 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
-        .synchronization2 = VK_TRUE,
-    };
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = bench->machine.sync2 ? &sync2 : NULL,
-        .timelineSemaphore = VK_TRUE,
-    };
+    /* Static, so that even their padding is zero. */
+    static VkPhysicalDeviceSynchronization2Features sync2;
+    static VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    sync2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES;
+    sync2.synchronization2 = VK_TRUE;
+    timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
+    timeline.pNext = bench->machine.sync2 ? &sync2 : NULL;
+    timeline.timelineSemaphore = VK_TRUE;
     VkPhysicalDeviceFeatures2 features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
         .pNext = &timeline,

@@ -250,7 +250,8 @@ void check_driver(struct run *run)
             if (batch->cb_count)
                 continue;
             bare_infos++;
-            if (!batch->wait_count && !batch->signal_count && op->use < 0)
+            /* Its call's fence may have gone down later, with a batch that was held. */
+            if (!batch->wait_count && !batch->signal_count)
                 void_infos++;
         }
     }
