@@ -388,7 +388,7 @@ void footprint_vkcube(const struct bench_options *options, enum bench_side which
                       struct bench_found *found)
 {
     char display[32];
-    char *arguments[] = {"vkcube", "--c", "120", "--suppress_popups", NULL};
+    char *arguments[] = {"vkcube", "--c", "600", "--suppress_popups", NULL};
     const char *environment[] = {
         display, "VK_ICD_FILENAMES=" LAVAPIPE, "VK_DRIVER_FILES=" LAVAPIPE,
         which == BENCH_BELFRY ? "VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine" : NULL, NULL};

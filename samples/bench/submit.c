@@ -72,7 +72,7 @@ static void caller_row(struct bench_report *report, const char *name,
 /* --- four callers --- */
 
 #define THREADS             4
-#define THREADS_SUBMITS     512
+#define THREADS_SUBMITS     2048
 #define THREADS_REPETITIONS 32
 
 struct caller {
