@@ -1,0 +1,30 @@
+# Deliberately broken schedulers, for the tests that must catch them: the same sources with one rule
+# switched off, each in a folder of its own that looks like <build>/lib. Never installed.
+#   rule_m       timeline waits go to the driver at once
+#   binary_wait  held packets lose their binary waits
+#   recheck      nobody looks again after releasing an engine's lock
+foreach(fault rule_m binary_wait recheck)
+  string(TOUPPER ${fault} FAULT)
+  set(folder ${CMAKE_BINARY_DIR}/broken/${fault})
+  foreach(target belfry VkLayer_belfry)
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(root ${target} SOURCE_DIR)
+    list(TRANSFORM sources PREPEND ${root}/ REGEX "^[^/$]")
+    set(copy ${target}_broken_${fault})
+    if(target STREQUAL "belfry")
+      add_library(${copy} SHARED ${sources})
+      set_target_properties(${copy} PROPERTIES SOVERSION 0)
+    else()
+      add_library(${copy} MODULE ${sources})
+      target_link_libraries(${copy} PRIVATE belfry_broken_${fault})
+    endif()
+    target_compile_definitions(${copy} PRIVATE BELFRY_BREAK_${FAULT})
+    target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
+      ${CMAKE_SOURCE_DIR}/runtime/include)
+    target_link_libraries(${copy} PRIVATE belfry_options)
+    set_target_properties(${copy} PROPERTIES OUTPUT_NAME ${target}
+      LIBRARY_OUTPUT_DIRECTORY ${folder})
+  endforeach()
+  configure_file(${CMAKE_BINARY_DIR}/lib/VkLayer_belfry_multi_engine.json
+    ${folder}/VkLayer_belfry_multi_engine.json COPYONLY)
+endforeach()
