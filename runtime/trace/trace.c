@@ -570,10 +570,10 @@ static void counter_write(struct bf_trace *t, enum track_kind kind, uint32_t eng
                                             .counter = value});
 }
 
-/* A queue without a number: memory ran out when it was added. */
-static bool is_known(const struct bf_trace *t, uint32_t queue)
+/* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
+static bool is_known(const struct bf_trace *t, const struct bf_trace_packet *packet)
 {
-    return queue < t->queue_count;
+    return packet->id != 0 && packet->queue < t->queue_count;
 }
 
 void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, uint32_t queue,
@@ -589,7 +589,7 @@ void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, 
                                        .command_buffers = command_buffers,
                                        .lane = LANE_NONE,
                                        .queued_ns = now};
-    if (is_known(t, queue)) {
+    if (is_known(t, packet)) {
         t->summary.queues[queue].queued++;
         t->summary.queues[queue].presents += kind == BF_TRACE_PRESENT;
         bf_summary_extend(&t->summary, now);
@@ -643,7 +643,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
     bool first = packet->held_since_ns == 0;
     bool same = !first && packet->held_on.semaphore == obstacle.semaphore &&
                 packet->held_on.value == obstacle.value;
-    if (is_known(t, packet->queue) && !same) {
+    if (is_known(t, packet) && !same) {
         if (first) {
             uint32_t index = t->queues[packet->queue].engine;
             packet->held_since_ns = now;
@@ -795,7 +795,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
     packet->handed_over_ns = now;
-    if (is_known(t, packet->queue)) {
+    if (is_known(t, packet)) {
         software_leave(t, packet, now);
         uint32_t engine = t->queues[packet->queue].engine;
         t->summary.queues[packet->queue].handed_over++;
@@ -828,7 +828,7 @@ void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
         return;
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
-    if (is_known(t, packet->queue)) {
+    if (is_known(t, packet)) {
         software_leave(t, packet, now);
         t->summary.queues[packet->queue].dropped++;
         char label[64] = "dropped: ";
@@ -893,7 +893,7 @@ void bf_trace_packet_executed(struct bf_trace *t, const struct bf_trace_packet *
         return;
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
-    if (is_known(t, packet->queue)) {
+    if (is_known(t, packet)) {
         if (end_ns < begin_ns)
             end_ns = begin_ns;
         uint32_t engine = t->queues[packet->queue].engine;

@@ -58,7 +58,8 @@ struct bf_trace_sync {
 };
 
 /* A packet's record, embedded in the scheduler's packet; written by trace functions, and 'timed' by
- * bf_stamps_begin, only. Owns nothing: it may be copied, and dropped at any time. */
+ * bf_stamps_begin, only. Owns nothing: it may be copied, and dropped at any time. A zeroed one was
+ * never queued by the program: it leaves no mark. */
 struct bf_trace_packet {
     uint64_t id;
     uint32_t queue;

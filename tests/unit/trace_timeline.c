@@ -430,6 +430,12 @@ static void nothing_to_write_to(void **state)
         bf_trace_name_queue(traces[i], UINT32_MAX, "x");
         bf_trace_name_semaphore(traces[i], 0, "x");
     }
+    /* What the scheduler submits on its own account was never queued. */
+    struct bf_trace_packet own = {.timed = true};
+    bf_trace_packet_held(r.trace, &own, SYNC(1, 1));
+    handed_over(r.trace, &own, SYNC(1, 1), SYNC(1, 1));
+    bf_trace_packet_executed(r.trace, &own, 1, 2);
+    bf_trace_packet_dropped(r.trace, &own);
     bf_trace_host_signal(NULL, SYNC(1, 1));
     bf_trace_mark_uncalibrated(NULL);
     bf_trace_print_summary(NULL, stdout);
@@ -439,6 +445,7 @@ static void nothing_to_write_to(void **state)
     assert_int_equal(bf_trace_add_engine(NULL, "x"), UINT32_MAX);
     assert_int_equal(bf_trace_add_queue(NULL, 0, "x"), UINT32_MAX);
     struct decoded d = run_end(&r, NULL);
+    assert_int_equal(d.count, 4); /* what every trace begins with */
     decoded_free(&d);
 }
 
