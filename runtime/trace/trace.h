@@ -1,9 +1,9 @@
 /*
  * The timeline of one device, written to a Perfetto trace as it happens, and its summary.
  *
- * T-1  The file is a run of whole packets at any time: however the program ends, it loads. What
- *      happened less than 100 ms before the end may be missing, unless the end was announced by
- *      bf_trace_flush, a present, or a packet that was held.
+ * T-1  The file is a run of whole packets at any time: however the program ends, it loads. Events
+ *      are written together: at the first event that finds 64 KiB or 100 ms of them pending, when a
+ *      packet is held, at a present, at bf_trace_flush. A crash loses what is pending.
  * T-2  An existing file is never overwritten.
  * T-3  Tracing never stops the program: a file that can't be written any more is closed with one
  *      line on stderr, and the summary goes on.
