@@ -293,6 +293,24 @@ static void load_functions(struct layer_device *d)
 #undef LOAD
 }
 
+static void list(struct layer_device *d)
+{
+    bf_lock_acquire(&d->instance->devices_lock);
+    d->next_device = d->instance->devices;
+    d->instance->devices = d;
+    bf_lock_release(&d->instance->devices_lock);
+}
+
+static void unlist(struct layer_device *d)
+{
+    bf_lock_acquire(&d->instance->devices_lock);
+    struct layer_device **link = &d->instance->devices;
+    while (*link != d)
+        link = &(*link)->next_device;
+    *link = d->next_device;
+    bf_lock_release(&d->instance->devices_lock);
+}
+
 static void pass_through_line(const struct layer_physical *p, const char *why)
 {
     bf_log(BF_LOG_WARNING, "%s: %s: this device is passed through as it is", p->name, why);
@@ -359,6 +377,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         if (result != VK_SUCCESS)
             goto fail_attach;
     }
+    list(d);
     request_finish(&r);
     *device = d->handle;
     return VK_SUCCESS;
@@ -381,6 +400,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     if (!device)
         return;
     struct layer_device *d = layer_device_of(device);
+    unlist(d);
     bf_device_destroy(d->runtime);
     if (d->instance->settings.summary)
         bf_trace_print_summary(d->trace, stderr);

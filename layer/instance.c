@@ -86,6 +86,10 @@ static void load_functions(struct layer_instance *i)
     LOAD2(properties2, vkGetPhysicalDeviceProperties2);
     LOAD2(queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2);
     LOAD2(image_format2, vkGetPhysicalDeviceImageFormatProperties2);
+    LOAD(create_messenger, vkCreateDebugUtilsMessengerEXT);
+    LOAD(destroy_messenger, vkDestroyDebugUtilsMessengerEXT);
+    LOAD(create_report, vkCreateDebugReportCallbackEXT);
+    LOAD(destroy_report, vkDestroyDebugReportCallbackEXT);
     LOAD(surface_support, vkGetPhysicalDeviceSurfaceSupportKHR);
     LOAD(xcb_support, vkGetPhysicalDeviceXcbPresentationSupportKHR);
     LOAD(xlib_support, vkGetPhysicalDeviceXlibPresentationSupportKHR);
@@ -160,6 +164,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyInstance(VkInstance instance,
     struct layer_instance *i = layer_instance_of(instance);
     layer_instance_remove(i);
     i->destroy(instance, allocator);
+    layer_messengers_finish(i);
     bf_map_finish(&i->physical_devices, free_physical, NULL);
     bf_settings_finish(&i->settings);
     free(i);

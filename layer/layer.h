@@ -27,6 +27,9 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 #define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
 #define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
 
+struct layer_messenger;
+struct layer_device;
+
 struct layer_instance {
     VkInstance handle;
     PFN_vkGetInstanceProcAddr next;
@@ -35,6 +38,10 @@ struct layer_instance {
     struct bf_settings settings;
     struct bf_map physical_devices; /* of layer_physical, made at first sight */
     struct bf_lock lock;            /* over making them */
+    struct bf_lock devices_lock;    /* leaf lock: the list of devices */
+    struct layer_device *devices;
+    struct bf_lock messengers_lock; /* leaf lock: the list of messengers */
+    struct layer_messenger *messengers;
 
     /* Core, or KHR where the instance is older; NULL where it has neither. */
     PFN_vkGetPhysicalDeviceFeatures2 features2;
@@ -45,6 +52,10 @@ struct layer_instance {
     PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
     PFN_vkEnumerateDeviceExtensionProperties device_extensions;
     PFN_vkDestroyInstance destroy;
+    PFN_vkCreateDebugUtilsMessengerEXT create_messenger;
+    PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger;
+    PFN_vkCreateDebugReportCallbackEXT create_report;
+    PFN_vkDestroyDebugReportCallbackEXT destroy_report;
     PFN_vkGetPhysicalDeviceToolProperties tools; /* NULL: nobody below has the command */
     PFN_vkGetPhysicalDeviceSurfaceSupportKHR surface_support;
     PFN_layer_presentation_support xcb_support, xlib_support, wayland_support, directfb_support;
@@ -80,6 +91,7 @@ struct layer_queue_data {
 
 struct layer_device {
     VkDevice handle;
+    struct layer_device *next_device; /* of the instance's list */
     struct layer_instance *instance;
     struct layer_physical *physical;
     PFN_vkGetDeviceProcAddr next;
@@ -117,6 +129,9 @@ void layer_device_remove(struct layer_device *device);
 /* instance.c. NULL: out of memory. */
 struct layer_physical *layer_physical_of(VkPhysicalDevice handle);
 
+/* messenger.c. Frees what is left of an instance's messengers. */
+void layer_messengers_finish(struct layer_instance *instance);
+
 /* resource.c. Frees what is kept about command pools, with their device. */
 void layer_pools_finish(struct layer_device *device);
 
@@ -136,7 +151,12 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkEnumerateInstanceExtensionProperties)                                                      \
     X(vkEnumerateInstanceLayerProperties)
 
-#define LAYER_INSTANCE_COMMANDS(X) X(vkDestroyInstance)
+#define LAYER_INSTANCE_COMMANDS(X)                                                                 \
+    X(vkDestroyInstance)                                                                           \
+    X(vkCreateDebugUtilsMessengerEXT)                                                              \
+    X(vkDestroyDebugUtilsMessengerEXT)                                                             \
+    X(vkCreateDebugReportCallbackEXT)                                                              \
+    X(vkDestroyDebugReportCallbackEXT)
 
 #define LAYER_PHYSICAL_COMMANDS(X)                                                                 \
     X(vkCreateDevice, vkCreateDevice)                                                              \

@@ -179,7 +179,7 @@ static uint64_t real_queue(uint64_t handle)
 static void name_for_trace(struct layer_device *d, bool queue, bool semaphore, uint64_t handle,
                            const char *name)
 {
-    if (!d->trace || !name)
+    if (!d->trace)
         return;
     if (queue)
         bf_trace_name_queue(d->trace, layer_queue((VkQueue)(uintptr_t)handle)->trace_id, name);

@@ -80,7 +80,12 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
         .valid_bits = from->timestamp_bits,
         .period_ns = info->timestamp_period_ns,
         .host_query_reset = info->host_query_reset,
+        .synchronization2 = true, /* the scheduler stands on it */
         .calibrated = info->calibrated_timestamps,
+        .get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
+            device->handle, device->vk.vkGetCalibratedTimestampsEXT
+                                ? "vkGetCalibratedTimestampsEXT"
+                                : "vkGetCalibratedTimestampsKHR"),
         .trace = info->trace,
     };
     return bf_stamps_create(&stamps, &engine->stamps);

@@ -133,8 +133,10 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
                                packet->trace.handed_over_ns);
         if (engine->epoch)
             atomic_store(&queue->last_epoch, atomic_load(&engine->accepted_epoch));
-    } else if (packet->stamp != UINT32_MAX) {
-        bf_stamps_refused(engine->stamps, packet->stamp);
+    } else {
+        bf_trace_packet_dropped(device->trace, &packet->trace);
+        if (packet->stamp != UINT32_MAX)
+            bf_stamps_refused(engine->stamps, packet->stamp);
     }
     uint64_t engines = bf_packet_accepted(packet);
     if (packet->fence)

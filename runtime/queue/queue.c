@@ -411,6 +411,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
 {
     struct bf_device *device = queue->device;
     struct bf_engine *engine = queue->engine;
+    bf_trace_flush(device->trace);
     VkResult result = wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
@@ -445,6 +446,7 @@ VkResult bf_queue_call(struct bf_queue *queue,
 
 VkResult bf_device_wait_idle(struct bf_device *device)
 {
+    bf_trace_flush(device->trace);
     for (uint32_t i = 0; i < device->queue_count; i++) {
         VkResult result = wait_handed_over(&device->queues[i]);
         if (result != VK_SUCCESS)

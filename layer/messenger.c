@@ -1,0 +1,164 @@
+/*
+ * Messages from below name the driver's queues, which the program has never seen: each is replaced
+ * by the queue behind whose handle it stands. Of several queues on one VkQueue the first is named.
+ *
+ * Messengers chained to vkCreateInstance need none of this: they hear of no device.
+ */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects of one message that are translated on the stack; more than that stay as they are. */
+#define MESSAGE_OBJECTS 32
+
+struct layer_messenger {
+    struct layer_messenger *next;
+    uint64_t handle;
+    struct layer_instance *instance;
+    PFN_vkDebugUtilsMessengerCallbackEXT utils;
+    PFN_vkDebugReportCallbackEXT report;
+    void *user_data;
+};
+
+/* The program's queue for the driver's, or the handle as it is. Takes a leaf lock only: messages
+ * come from inside any call, under any of our locks. */
+static uint64_t shown_queue(struct layer_instance *i, uint64_t handle)
+{
+    uint64_t shown = handle;
+    bf_lock_acquire(&i->devices_lock);
+    for (struct layer_device *d = i->devices; d; d = d->next_device) {
+        for (uint32_t e = 0; d->runtime && e < d->runtime->engine_count; e++) {
+            const struct bf_engine *engine = &d->runtime->engines[e];
+            if ((uint64_t)(uintptr_t)engine->handle == handle && engine->queue_count)
+                shown = (uint64_t)(uintptr_t)engine->queues[0];
+        }
+    }
+    bf_lock_release(&i->devices_lock);
+    return shown;
+}
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL utils_callback(
+    VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
+    const VkDebugUtilsMessengerCallbackDataEXT *data, void *user_data)
+{
+    const struct layer_messenger *m = user_data;
+    VkDebugUtilsObjectNameInfoEXT objects[MESSAGE_OBJECTS];
+    VkDebugUtilsMessengerCallbackDataEXT copy = *data;
+    if (data->objectCount && data->objectCount <= MESSAGE_OBJECTS) {
+        memcpy(objects, data->pObjects, data->objectCount * sizeof(*objects));
+        for (uint32_t o = 0; o < data->objectCount; o++) {
+            if (objects[o].objectType == VK_OBJECT_TYPE_QUEUE)
+                objects[o].objectHandle = shown_queue(m->instance, objects[o].objectHandle);
+        }
+        copy.pObjects = objects;
+    }
+    return m->utils(severity, types, &copy, m->user_data);
+}
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL report_callback(VkDebugReportFlagsEXT flags,
+                                                      VkDebugReportObjectTypeEXT type,
+                                                      uint64_t object, size_t location,
+                                                      int32_t code, const char *prefix,
+                                                      const char *message, void *user_data)
+{
+    const struct layer_messenger *m = user_data;
+    if (type == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT)
+        object = shown_queue(m->instance, object);
+    return m->report(flags, type, object, location, code, prefix, message, m->user_data);
+}
+
+static void keep(struct layer_messenger *m, uint64_t handle)
+{
+    m->handle = handle;
+    bf_lock_acquire(&m->instance->messengers_lock);
+    m->next = m->instance->messengers;
+    m->instance->messengers = m;
+    bf_lock_release(&m->instance->messengers_lock);
+}
+
+/* After the driver has destroyed it: nobody calls it any more. */
+static void drop(struct layer_instance *i, uint64_t handle)
+{
+    bf_lock_acquire(&i->messengers_lock);
+    for (struct layer_messenger **link = &i->messengers; *link; link = &(*link)->next) {
+        if ((*link)->handle == handle) {
+            struct layer_messenger *m = *link;
+            *link = m->next;
+            free(m);
+            break;
+        }
+    }
+    bf_lock_release(&i->messengers_lock);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugUtilsMessengerEXT(
+    VkInstance instance, const VkDebugUtilsMessengerCreateInfoEXT *info,
+    const VkAllocationCallbacks *allocator, VkDebugUtilsMessengerEXT *messenger)
+{
+    struct layer_instance *i = layer_instance_of(instance);
+    struct layer_messenger *m = calloc(1, sizeof(*m));
+    if (!m)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    m->instance = i;
+    m->utils = info->pfnUserCallback;
+    m->user_data = info->pUserData;
+    VkDebugUtilsMessengerCreateInfoEXT copy = *info;
+    copy.pfnUserCallback = utils_callback;
+    copy.pUserData = m;
+    VkResult result = i->create_messenger(instance, &copy, allocator, messenger);
+    if (result == VK_SUCCESS)
+        keep(m, (uint64_t)*messenger);
+    else
+        free(m);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugUtilsMessengerEXT(
+    VkInstance instance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks *allocator)
+{
+    struct layer_instance *i = layer_instance_of(instance);
+    i->destroy_messenger(instance, messenger, allocator);
+    if (messenger)
+        drop(i, (uint64_t)messenger);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugReportCallbackEXT(
+    VkInstance instance, const VkDebugReportCallbackCreateInfoEXT *info,
+    const VkAllocationCallbacks *allocator, VkDebugReportCallbackEXT *callback)
+{
+    struct layer_instance *i = layer_instance_of(instance);
+    struct layer_messenger *m = calloc(1, sizeof(*m));
+    if (!m)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    m->instance = i;
+    m->report = info->pfnCallback;
+    m->user_data = info->pUserData;
+    VkDebugReportCallbackCreateInfoEXT copy = *info;
+    copy.pfnCallback = report_callback;
+    copy.pUserData = m;
+    VkResult result = i->create_report(instance, &copy, allocator, callback);
+    if (result == VK_SUCCESS)
+        keep(m, (uint64_t)*callback);
+    else
+        free(m);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugReportCallbackEXT(
+    VkInstance instance, VkDebugReportCallbackEXT callback, const VkAllocationCallbacks *allocator)
+{
+    struct layer_instance *i = layer_instance_of(instance);
+    i->destroy_report(instance, callback, allocator);
+    if (callback)
+        drop(i, (uint64_t)callback);
+}
+
+void layer_messengers_finish(struct layer_instance *i)
+{
+    while (i->messengers) {
+        struct layer_messenger *next = i->messengers->next;
+        free(i->messengers);
+        i->messengers = next;
+    }
+}
