@@ -23,34 +23,87 @@ static void environment_apply(const char *environment, bool set)
     }
 }
 
-void fixture_open_instance(struct fixture *f, const char *environment)
+/* What Debian 12's validation layer says falsely, by exact message id: nothing so far. */
+static const char *const false_messages[] = {NULL};
+
+static VkBool32 message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                             VkDebugUtilsMessageTypeFlagsEXT types,
+                             const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
+{
+    (void)severity;
+    (void)types;
+    struct fixture *f = user;
+    for (size_t i = 0; false_messages[i]; i++)
+        if (data->pMessageIdName && !strcmp(data->pMessageIdName, false_messages[i]))
+            return VK_FALSE;
+    fprintf(stderr, "validation: %s\n", data->pMessage);
+    f->messages++;
+    return VK_FALSE;
+}
+
+static void instance_open(struct fixture *f, const char *environment, bool validate)
 {
     *f = (struct fixture){0};
     assert_success(volkInitialize());
     environment_apply(environment, true);
 
     static const char *const extensions[] = {VK_KHR_SURFACE_EXTENSION_NAME,
-                                             VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME};
+                                             VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME,
+                                             VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    static const char *const layers[] = {"VK_LAYER_KHRONOS_validation"};
+    static const VkValidationFeatureEnableEXT enables[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+        .pfnUserCallback = message_seen,
+        .pUserData = f,
+    };
+    const VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .pNext = &messenger,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = enables,
+    };
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = validate ? &features : NULL,
         .pApplicationInfo = &application,
-        .enabledExtensionCount = 2,
+        .enabledLayerCount = validate ? 1 : 0,
+        .ppEnabledLayerNames = layers,
+        .enabledExtensionCount = 3,
         .ppEnabledExtensionNames = extensions,
     };
+    /* Counts begin with this instance; a driver that isn't loaded yet has none. */
+    if (belfry_icd_control_load(&f->icd))
+        f->icd.reset_counters();
+    belfry_icd_control_unload(&f->icd);
     VkResult result = vkCreateInstance(&info, NULL, &f->instance);
     environment_apply(environment, false);
+    if (validate && result == VK_ERROR_LAYER_NOT_PRESENT)
+        skip();
     assert_success(result);
     volkLoadInstance(f->instance);
+    if (validate)
+        assert_success(
+            vkCreateDebugUtilsMessengerEXT(f->instance, &messenger, NULL, &f->messenger));
     assert_true(belfry_icd_control_load(&f->icd));
-    f->icd.reset_counters();
 
     uint32_t n = 1;
     assert_success(vkEnumeratePhysicalDevices(f->instance, &n, &f->physical));
     assert_int_equal(n, 1);
     f->n_families = FIXTURE_FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->n_families, f->families);
+}
+
+void fixture_open_instance(struct fixture *f, const char *environment)
+{
+    instance_open(f, environment, false);
 }
 
 VkResult fixture_open_device(struct fixture *f, const void *next)
@@ -101,9 +154,8 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
     return VK_SUCCESS;
 }
 
-void fixture_open(struct fixture *f, const char *environment)
+static void device_open(struct fixture *f)
 {
-    fixture_open_instance(f, environment);
     assert_success(fixture_open_device(f, NULL));
 
     const VkCommandPoolCreateInfo pool = {
@@ -130,6 +182,18 @@ void fixture_open(struct fixture *f, const char *environment)
     assert_success(vkMapMemory(f->device, f->memory, 0, VK_WHOLE_SIZE, 0, (void **)&f->words));
 }
 
+void fixture_open(struct fixture *f, const char *environment)
+{
+    instance_open(f, environment, false);
+    device_open(f);
+}
+
+void fixture_open_validated(struct fixture *f, const char *environment)
+{
+    instance_open(f, environment, true);
+    device_open(f);
+}
+
 void fixture_close_device(struct fixture *f)
 {
     if (!f->device)
@@ -148,6 +212,9 @@ void fixture_close(struct fixture *f)
 {
     fixture_close_device(f);
     fixture_expect_none(f);
+    assert_int_equal(f->messages, 0);
+    if (f->messenger)
+        vkDestroyDebugUtilsMessengerEXT(f->instance, f->messenger, NULL);
     vkDestroyInstance(f->instance, NULL);
     belfry_icd_control_unload(&f->icd);
 }

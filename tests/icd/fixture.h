@@ -32,6 +32,8 @@ struct fixture {
     VkBuffer buffer;    /* FIXTURE_WORDS words, mapped */
     VkDeviceMemory memory;
     uint32_t *words;
+    VkDebugUtilsMessengerEXT messenger;
+    uint32_t messages; /* that the validation layer had and that aren't known to be false */
 };
 
 /* The instance alone. environment is "NAME=value NAME=value", set for vkCreateInstance only, may be
@@ -39,6 +41,9 @@ struct fixture {
 void fixture_open_instance(struct fixture *f, const char *environment);
 /* The instance, and the device with its pool and buffer. */
 void fixture_open(struct fixture *f, const char *environment);
+/* The same under the Khronos validation layer, with synchronisation validation. Skips the test
+ * where the layer isn't installed; what it says is printed and counted in messages. */
+void fixture_open_validated(struct fixture *f, const char *environment);
 /* The device for an open instance; returns what vkCreateDevice returned. */
 VkResult fixture_open_device(struct fixture *f, const void *next);
 void fixture_close_device(struct fixture *f);

@@ -1,0 +1,365 @@
+/*
+ * What command buffers do: transfers, queries and clocks, secondary buffers, memory, sparse binds.
+ */
+#include "fixture.h"
+
+#include <string.h>
+#include <time.h>
+
+static void run(struct fixture *f, VkCommandBuffer commands)
+{
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+}
+
+static void test_transfers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    const char text[] = "a text, not aligned to anything";
+    vkCmdFillBuffer(commands, f.buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
+    vkCmdUpdateBuffer(commands, f.buffer, 64, sizeof(text), text);
+    VkBufferCopy copies[2] = {{.srcOffset = 65, .dstOffset = 131, .size = 9},
+                              {.srcOffset = 64, .dstOffset = 1024, .size = sizeof(text)}};
+    vkCmdCopyBuffer(commands, f.buffer, f.buffer, 2, copies);
+    run(&f, commands);
+    const char *bytes = (const char *)f.words;
+    assert_int_equal(f.words[0], 0xabcdef01);
+    assert_int_equal(f.words[FIXTURE_WORDS - 1], 0xabcdef01);
+    assert_memory_equal(bytes + 64, text, sizeof(text));
+    assert_memory_equal(bytes + 131, text + 1, 9);
+    assert_memory_equal(bytes + 1024, text, sizeof(text));
+    assert_int_equal((unsigned char)bytes[140], 0x01);
+    fixture_close(&f);
+}
+
+static void test_secondary(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkCommandBuffer secondary;
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = f.pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+        .commandBufferCount = 1};
+    const VkCommandBufferInheritanceInfo inheritance = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+                                            .pInheritanceInfo = &inheritance};
+    assert_success(vkAllocateCommandBuffers(f.device, &allocate, &secondary));
+    assert_success(vkBeginCommandBuffer(secondary, &begin));
+    VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 4, .size = 4};
+    vkCmdCopyBuffer(secondary, f.buffer, f.buffer, 1, &copy);
+    assert_success(vkEndCommandBuffer(secondary));
+
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vkCmdFillBuffer(commands, f.buffer, 0, 4, 5);
+    vkCmdExecuteCommands(commands, 1, &secondary);
+    vkCmdFillBuffer(commands, f.buffer, 0, 4, 6);
+    run(&f, commands);
+    assert_int_equal(f.words[0], 6);
+    assert_int_equal(f.words[1], 5);
+    fixture_close(&f);
+}
+
+static VkQueryPool query_pool(struct fixture *f, uint32_t count)
+{
+    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = count};
+    VkQueryPool pool;
+    assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
+    vkResetQueryPool(f->device, pool, 0, count);
+    return pool;
+}
+
+static void test_queries(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkQueryPool pool = query_pool(&f, 4);
+    uint64_t results[4] = {7, 7, 7, 7};
+    assert_int_equal(
+        vkGetQueryPoolResults(f.device, pool, 0, 1, 16, results, 16,
+                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT),
+        VK_NOT_READY);
+    assert_int_equal(results[1], 0);
+
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vkCmdResetQueryPool(commands, pool, 0, 4);
+    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
+    vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 2);
+    /* A log's entry: the value alone at 0, value and availability at 16. */
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 2, f.buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 1, f.buffer, 16, 8,
+                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    run(&f, commands);
+    assert_success(vkGetQueryPoolResults(f.device, pool, 1, 2, sizeof(results), results, 8,
+                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
+    assert_true(results[0] && results[0] <= results[1]);
+    const uint64_t *copied = (const uint64_t *)f.words;
+    assert_int_equal(copied[0], results[0]);
+    assert_int_equal(copied[1], results[1]);
+    assert_int_equal(copied[2], results[0]);
+    assert_int_equal(copied[3], 1);
+    vkResetQueryPool(f.device, pool, 1, 1);
+    assert_int_equal(
+        vkGetQueryPoolResults(f.device, pool, 1, 1, 8, results, 8, VK_QUERY_RESULT_64_BIT),
+        VK_NOT_READY);
+    vkDestroyQueryPool(f.device, pool, NULL);
+    fixture_close(&f);
+}
+
+/* The host waits for a query that the device has yet to write. */
+static void test_query_wait(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkQueryPool pool = query_pool(&f, 1);
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    for (uint32_t i = 0; i < 64; i++)
+        vkCmdFillBuffer(commands, f.buffer, 0, VK_WHOLE_SIZE, i);
+    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
+    assert_success(vkEndCommandBuffer(commands));
+    uint64_t stamp = 0;
+    f.icd.pause();
+    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    f.icd.quiesce();
+    assert_int_equal(
+        vkGetQueryPoolResults(f.device, pool, 0, 1, 8, &stamp, 8, VK_QUERY_RESULT_64_BIT),
+        VK_NOT_READY);
+    f.icd.resume();
+    assert_success(vkGetQueryPoolResults(f.device, pool, 0, 1, 8, &stamp, 8,
+                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
+    assert_true(stamp != 0);
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroyQueryPool(f.device, pool, NULL);
+    fixture_close(&f);
+}
+
+static uint64_t device_time(struct fixture *f, uint64_t *host, uint64_t *deviation)
+{
+    const VkCalibratedTimestampInfoEXT infos[2] = {
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
+    };
+    uint64_t stamps[2];
+    assert_success(vkGetCalibratedTimestampsEXT(f->device, 2, infos, stamps, deviation));
+    assert_true(*deviation > 0);
+    *host = stamps[1];
+    return stamps[0];
+}
+
+/* A stamp of the device lies between two calibrations, in every shape's units and width. */
+static void test_calibrated(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *environment;
+        uint32_t bits;
+    } devices[] = {{"SHAPE=q1", 64},
+                   {"SHAPE=radv", 64},
+                   {"SHAPE=intel", 36},
+                   {"SHAPE=q1 TIMESTAMP_BITS=40", 40}};
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+        struct fixture f;
+        fixture_open(&f, devices[i].environment);
+        uint32_t n = 0;
+        assert_success(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(f.physical, &n, NULL));
+        assert_int_equal(n, 3);
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(f.physical, &properties);
+        double period = (double)properties.limits.timestampPeriod;
+        uint64_t mask = devices[i].bits == 64 ? UINT64_MAX : (UINT64_C(1) << devices[i].bits) - 1;
+        VkQueryPool pool = query_pool(&f, 1);
+        VkCommandBuffer commands = fixture_begin(&f, 0);
+        vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 0);
+        uint64_t host_before, host_after, deviation_before, deviation_after, stamp;
+        uint64_t before = device_time(&f, &host_before, &deviation_before);
+        run(&f, commands);
+        uint64_t after = device_time(&f, &host_after, &deviation_after);
+        assert_success(
+            vkGetQueryPoolResults(f.device, pool, 0, 1, 8, &stamp, 8, VK_QUERY_RESULT_64_BIT));
+        assert_int_equal(stamp & ~mask, 0);
+        assert_int_equal(before & ~mask, 0);
+        uint64_t whole = (after - before) & mask;
+        assert_true(((stamp - before) & mask) <= whole);
+        /* Both clocks went on by the same time, but for what the driver says it can't tell. */
+        double device = (double)whole * period;
+        double host = (double)(host_after - host_before);
+        double slack = (double)(deviation_before + deviation_after);
+        assert_true(device <= host + slack && host <= device + slack);
+        /* The device's clock isn't the host's. */
+        assert_int_not_equal(before, host_before & mask);
+        vkDestroyQueryPool(f.device, pool, NULL);
+        fixture_close(&f);
+    }
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkPhysicalDeviceMemoryProperties properties;
+    vkGetPhysicalDeviceMemoryProperties(f.physical, &properties);
+    assert_int_equal(properties.memoryTypeCount, 2);
+    assert_true(properties.memoryTypes[0].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    assert_false(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    assert_true(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+
+    const VkBufferDeviceAddressInfo address = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = f.buffer};
+    assert_true(vkGetBufferDeviceAddress(f.device, &address) != 0);
+
+    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 .allocationSize = 4096,
+                                 .memoryTypeIndex = 1};
+    VkDeviceMemory memory;
+    void *data;
+    assert_success(vkAllocateMemory(f.device, &info, NULL, &memory));
+    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    const VkMappedMemoryRange range = {
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+    assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
+    assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
+    assert_int_equal(fixture_counters(&f).flushes, 1);
+    assert_int_equal(fixture_counters(&f).invalidates, 1);
+    vkFreeMemory(f.device, memory, NULL);
+    info.allocationSize = UINT64_C(1) << 40;
+    assert_int_equal(vkAllocateMemory(f.device, &info, NULL, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    fixture_close(&f);
+}
+
+/* Binds take effect in the queue's order, behind their waits, and can be undone. */
+static void test_sparse(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2");
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT,
+        .size = 2 * 65536,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkBuffer sparse;
+    assert_success(vkCreateBuffer(f.device, &info, NULL, &sparse));
+    VkMemoryRequirements requirements;
+    vkGetBufferMemoryRequirements(f.device, sparse, &requirements);
+    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .allocationSize = requirements.size};
+    VkDeviceMemory memory;
+    assert_success(vkAllocateMemory(f.device, &allocate, NULL, &memory));
+    uint32_t *data;
+    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&data));
+
+    /* The halves crossed over. */
+    VkSparseMemoryBind binds[2] = {
+        {.resourceOffset = 0, .size = 65536, .memory = memory, .memoryOffset = 65536},
+        {.resourceOffset = 65536, .size = 65536, .memory = memory, .memoryOffset = 0}};
+    const VkSparseBufferMemoryBindInfo buffer_bind = {
+        .buffer = sparse, .bindCount = 2, .pBinds = binds};
+    VkSemaphore a = fixture_timeline(&f, 0);
+    const uint64_t one = 1, two = 2;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &one,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &two};
+    VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                             .pNext = &values,
+                             .waitSemaphoreCount = 1,
+                             .pWaitSemaphores = &a,
+                             .bufferBindCount = 1,
+                             .pBufferBinds = &buffer_bind,
+                             .signalSemaphoreCount = 1,
+                             .pSignalSemaphores = &a};
+    f.icd.pause();
+    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = a, .signal_value = 1}));
+    assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, VK_NULL_HANDLE));
+    f.icd.quiesce();
+    struct belfry_icd_sparse_bind told[4];
+    assert_int_equal(f.icd.sparse_binds(told, 4), 0);
+    f.icd.resume();
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vkCmdFillBuffer(commands, sparse, 65536 - 8, 16, 9);
+    vkCmdFillBuffer(commands, sparse, 0, 4, 1);
+    vkCmdFillBuffer(commands, sparse, 65536 + 64, 4, 2);
+    run(&f, commands);
+    assert_int_equal(data[16384], 1);
+    assert_int_equal(data[16], 2);
+    assert_int_equal(data[2 * 16384 - 1], 9);
+    assert_int_equal(data[2 * 16384 - 2], 9);
+    assert_int_equal(data[0], 9);
+    assert_int_equal(data[1], 9);
+    assert_int_equal(fixture_value(&f, a), 2);
+
+    assert_int_equal(f.icd.sparse_binds(told, 4), 2);
+    assert_int_equal(told[1].resource, (uint64_t)(uintptr_t)sparse);
+    assert_int_equal(told[1].offset, 65536);
+    assert_int_equal(told[1].memory, (uint64_t)(uintptr_t)memory);
+
+    /* Unbound memory reads as zero. */
+    binds[0].memory = VK_NULL_HANDLE;
+    bind.pNext = NULL;
+    bind.waitSemaphoreCount = bind.signalSemaphoreCount = 0;
+    VkFence fence = fixture_fence(&f);
+    assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, fence));
+    assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    f.words[0] = f.words[1] = 77;
+    commands = fixture_begin(&f, 0);
+    VkBufferCopy copies[2] = {{.srcOffset = 0, .dstOffset = 0, .size = 4},
+                              {.srcOffset = 65536 + 64, .dstOffset = 4, .size = 4}};
+    vkCmdCopyBuffer(commands, sparse, f.buffer, 2, copies);
+    run(&f, commands);
+    assert_int_equal(f.words[0], 0);
+    assert_int_equal(f.words[1], 2);
+    assert_int_equal(fixture_counters(&f).bind_sparse_calls, 2);
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroyFence(f.device, fence, NULL);
+    vkDestroySemaphore(f.device, a, NULL);
+    vkDestroyBuffer(f.device, sparse, NULL);
+    vkFreeMemory(f.device, memory, NULL);
+    fixture_close(&f);
+}
+
+static void test_private_data(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    const VkPrivateDataSlotCreateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
+    VkPrivateDataSlot slot;
+    uint64_t data = 1;
+    assert_success(vkCreatePrivateDataSlot(f.device, &info, NULL, &slot));
+    uint64_t queue = (uint64_t)(uintptr_t)f.queues[0][0];
+    vkGetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_int_equal(data, 0);
+    assert_success(vkSetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, 99));
+    vkGetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_int_equal(data, 99);
+    vkDestroyPrivateDataSlot(f.device, slot, NULL);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_transfers),  TEST(test_secondary), TEST(test_queries), TEST(test_query_wait),
+        TEST(test_calibrated), TEST(test_memory),    TEST(test_sparse),  TEST(test_private_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/*
+ * Faults: a device lost at the n-th submit, memory out at the n-th call. Whatever fails must fail
+ * cleanly and hang nobody.
+ */
+#include "fixture.h"
+
+#include <pthread.h>
+
+static void test_lose_at_submit(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 3; n++) {
+        char environment[64];
+        snprintf(environment, sizeof(environment), "SHAPE=q2 LOSE_AT_SUBMIT=%u", n);
+        struct fixture f;
+        fixture_open(&f, environment);
+        VkSemaphore a = fixture_timeline(&f, 0);
+        VkFence fence = fixture_fence(&f);
+        for (uint32_t i = 1; i <= 4; i++) {
+            VkResult result =
+                i % 2 ? fixture_submit(f.queues[0][0],
+                                       (struct submit){.signal = a, .signal_value = i})
+                      : fixture_submit1(f.queues[0][1], (struct submit){.fence = fence});
+            assert_int_equal(result, i < n ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
+        }
+        uint64_t value = 100;
+        const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                          .semaphoreCount = 1,
+                                          .pSemaphores = &a,
+                                          .pValues = &value};
+        assert_int_equal(vkWaitSemaphores(f.device, &wait, UINT64_MAX), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkGetSemaphoreCounterValue(f.device, a, &value), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX),
+                         VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkGetFenceStatus(f.device, fence), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkQueueWaitIdle(f.queues[0][0]), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkDeviceWaitIdle(f.device), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkQueueBindSparse(f.queues[0][0], 0, NULL, VK_NULL_HANDLE),
+                         VK_ERROR_DEVICE_LOST);
+        f.icd.quiesce(); /* what had been accepted has been let go */
+        vkDestroySemaphore(f.device, a, NULL);
+        vkDestroyFence(f.device, fence, NULL);
+        fixture_close(&f);
+    }
+}
+
+struct waiter {
+    struct fixture *f;
+    VkSemaphore semaphore;
+    VkQueue queue;
+    VkResult wait, idle;
+};
+
+static void *waiter_run(void *argument)
+{
+    struct waiter *w = argument;
+    const uint64_t value = 1;
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &w->semaphore,
+                                      .pValues = &value};
+    w->wait = vkWaitSemaphores(w->f->device, &wait, UINT64_MAX);
+    w->idle = vkQueueWaitIdle(w->queue);
+    return NULL;
+}
+
+/* Who waits when the device is lost, thread or queue, is told. */
+static void test_lose_wakes_waiters(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2 QUIET=1");
+    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore b = fixture_timeline(&f, 0);
+    VkEvent event;
+    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    assert_success(vkCreateEvent(f.device, &info, NULL, &event));
+    VkCommandBuffer waits = fixture_begin(&f, 0);
+    vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
+                    VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
+    assert_success(vkEndCommandBuffer(waits));
+    assert_success(fixture_submit(
+        f.queues[0][0],
+        (struct submit){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
+    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = waits}));
+    f.icd.quiesce();
+    f.icd.reset_counters();
+    struct waiter w = {.f = &f, .semaphore = b, .queue = f.queues[0][0]};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
+    f.icd.lose();
+    pthread_join(thread, NULL);
+    assert_int_equal(w.wait, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(w.idle, VK_ERROR_DEVICE_LOST);
+    f.icd.quiesce();
+    assert_int_equal(f.icd.queue_depth(0, 0), 0);
+    assert_int_equal(f.icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(f.device, a, NULL);
+    vkDestroySemaphore(f.device, b, NULL);
+    vkDestroyEvent(f.device, event, NULL);
+    fixture_close(&f);
+}
+
+static void test_lose_paused(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    VkFence fence = fixture_fence(&f);
+    f.icd.pause();
+    assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
+    f.icd.lose();
+    assert_int_equal(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    f.icd.quiesce();
+    assert_int_equal(f.icd.queue_depth(0, 0), 0);
+    f.icd.resume();
+    vkDestroyFence(f.device, fence, NULL);
+    fixture_close(&f);
+}
+
+static void test_oom_at_submit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1 OOM_AT_SUBMIT=2");
+    VkSemaphore a = fixture_timeline(&f, 0);
+    for (uint64_t i = 1; i <= 3; i++) {
+        VkResult result =
+            fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = i});
+        assert_int_equal(result, i == 2 ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS);
+    }
+    fixture_wait(&f, a, 3);
+    vkDestroySemaphore(f.device, a, NULL);
+    fixture_close(&f);
+}
+
+/* A little of everything; the first failure ends it, and what had been made is unmade. */
+static VkResult tour(struct fixture *f)
+{
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VkFence fence = VK_NULL_HANDLE;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkQueryPool queries = VK_NULL_HANDLE;
+    VkResult result = fixture_open_device(f, NULL);
+    if (result != VK_SUCCESS)
+        return result;
+
+    const VkSemaphoreCreateInfo semaphore_info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                            .size = 4096,
+                                            .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    const VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                              .allocationSize = 4096};
+    const VkQueryPoolCreateInfo query_info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                              .queryCount = 2};
+    VkCommandBuffer commands;
+    VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    uint64_t stamp;
+
+#define DO(call_)                                                                                  \
+    do {                                                                                           \
+        result = (call_);                                                                          \
+        if (result != VK_SUCCESS)                                                                  \
+            goto end;                                                                              \
+    } while (0)
+    DO(vkCreateSemaphore(f->device, &semaphore_info, NULL, &semaphore));
+    DO(vkCreateFence(f->device, &fence_info, NULL, &fence));
+    DO(vkCreateCommandPool(f->device, &pool_info, NULL, &pool));
+    DO(vkCreateBuffer(f->device, &buffer_info, NULL, &buffer));
+    DO(vkAllocateMemory(f->device, &memory_info, NULL, &memory));
+    DO(vkBindBufferMemory(f->device, buffer, memory, 0));
+    DO(vkCreateQueryPool(f->device, &query_info, NULL, &queries));
+    allocate.commandPool = pool;
+    DO(vkAllocateCommandBuffers(f->device, &allocate, &commands));
+    DO(vkBeginCommandBuffer(commands, &begin));
+    vkCmdResetQueryPool(commands, queries, 0, 2);
+    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queries, 0);
+    vkCmdFillBuffer(commands, buffer, 0, VK_WHOLE_SIZE, 1);
+    DO(vkEndCommandBuffer(commands));
+    DO(fixture_submit(f->queues[0][0], (struct submit){.commands = commands, .signal = semaphore}));
+    DO(fixture_submit1(f->queues[0][0], (struct submit){.wait = semaphore, .fence = fence}));
+    DO(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    DO(vkGetQueryPoolResults(f->device, queries, 0, 1, sizeof(stamp), &stamp, sizeof(stamp),
+                             VK_QUERY_RESULT_64_BIT));
+    DO(vkQueueWaitIdle(f->queues[0][0]));
+    DO(vkDeviceWaitIdle(f->device));
+end:
+    /* Once only: the second try succeeds. */
+    while (vkDeviceWaitIdle(f->device) == VK_ERROR_OUT_OF_HOST_MEMORY)
+        ;
+    vkDestroyQueryPool(f->device, queries, NULL);
+    vkDestroyCommandPool(f->device, pool, NULL);
+    vkDestroyBuffer(f->device, buffer, NULL);
+    vkFreeMemory(f->device, memory, NULL);
+    vkDestroySemaphore(f->device, semaphore, NULL);
+    vkDestroyFence(f->device, fence, NULL);
+    fixture_close_device(f);
+    return result;
+}
+
+/* One call after the other fails, until a tour needs fewer calls than that. The fixture expects its
+ * own calls to succeed: the first to fail is the one behind them. */
+static void test_oom_everywhere(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_instance(&f, "SHAPE=q1");
+    uint32_t n = (uint32_t)fixture_counters(&f).oom_points;
+    fixture_close(&f);
+
+    uint32_t failures = 0;
+    for (VkResult result = VK_INCOMPLETE; result != VK_SUCCESS;) {
+        char environment[64];
+        snprintf(environment, sizeof(environment), "SHAPE=q1 OOM_AT=%u", ++n);
+        fixture_open_instance(&f, environment);
+        result = tour(&f);
+        fixture_close(&f);
+        if (result != VK_SUCCESS) {
+            assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+            failures++;
+        }
+    }
+    /* Twenty of the tour's calls can fail. */
+    assert_in_range(failures, 18, 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_lose_at_submit), TEST(test_lose_wakes_waiters), TEST(test_lose_paused),
+        TEST(test_oom_at_submit),  TEST(test_oom_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

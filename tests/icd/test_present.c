@@ -1,0 +1,194 @@
+/*
+ * Headless presentation: acquiring, presenting in the queue's order, running out of images.
+ */
+#include "fixture.h"
+
+static VkSurfaceKHR surface_create(struct fixture *f)
+{
+    const VkHeadlessSurfaceCreateInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    VkSurfaceKHR surface;
+    assert_success(vkCreateHeadlessSurfaceEXT(f->instance, &info, NULL, &surface));
+    return surface;
+}
+
+static VkSwapchainKHR swapchain_create(struct fixture *f, VkSurfaceKHR surface, VkSwapchainKHR old)
+{
+    const VkSwapchainCreateInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = surface,
+        .minImageCount = 2,
+        .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+        .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
+        .imageExtent = {64, 64},
+        .imageArrayLayers = 1,
+        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+        .oldSwapchain = old,
+    };
+    VkSwapchainKHR swapchain;
+    assert_success(vkCreateSwapchainKHR(f->device, &info, NULL, &swapchain));
+    return swapchain;
+}
+
+static VkResult present(VkQueue queue, VkSwapchainKHR swapchain, uint32_t image, VkSemaphore wait)
+{
+    VkResult each = VK_INCOMPLETE;
+    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                   .waitSemaphoreCount = wait ? 1 : 0,
+                                   .pWaitSemaphores = &wait,
+                                   .swapchainCount = 1,
+                                   .pSwapchains = &swapchain,
+                                   .pImageIndices = &image,
+                                   .pResults = &each};
+    VkResult result = vkQueuePresentKHR(queue, &info);
+    assert_int_equal(each, result);
+    return result;
+}
+
+static void test_surface(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=copy");
+    VkSurfaceKHR surface = surface_create(&f);
+    VkBool32 supported;
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 0, surface, &supported));
+    assert_true(supported);
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 1, surface, &supported));
+    assert_false(supported);
+    VkSurfaceCapabilitiesKHR capabilities;
+    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f.physical, surface, &capabilities));
+    assert_true(capabilities.minImageCount <= 2);
+    uint32_t n = 0;
+    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f.physical, surface, &n, NULL));
+    assert_true(n > 0);
+    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f.physical, surface, &n, NULL));
+    assert_true(n > 0);
+    vkDestroySurfaceKHR(f.instance, surface, NULL);
+    fixture_close(&f);
+}
+
+/* An image comes back when the queue has come to its present, and not before. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2");
+    VkSurfaceKHR surface = surface_create(&f);
+    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
+    uint32_t n = 8;
+    VkImage images[8];
+    assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
+    assert_int_equal(n, 2);
+
+    VkSemaphore acquired = fixture_binary(&f);
+    VkSemaphore rendered = fixture_binary(&f);
+    VkFence fence = fixture_fence(&f);
+    uint32_t first, second, third;
+    assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired, fence, &first));
+    assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    const VkAcquireNextImageInfoKHR acquire = {.sType =
+                                                   VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
+                                               .swapchain = swapchain,
+                                               .timeout = UINT64_MAX,
+                                               .semaphore = fixture_binary(&f),
+                                               .deviceMask = 1};
+    assert_success(vkAcquireNextImage2KHR(f.device, &acquire, &second));
+    assert_int_not_equal(first, second);
+    assert_int_equal(
+        vkAcquireNextImageKHR(f.device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        VK_NOT_READY);
+    assert_int_equal(
+        vkAcquireNextImageKHR(f.device, swapchain, 1000, rendered, VK_NULL_HANDLE, &third),
+        VK_TIMEOUT);
+
+    f.icd.pause();
+    assert_success(
+        fixture_submit1(f.queues[0][0], (struct submit){.wait = acquired, .signal = rendered}));
+    assert_success(present(f.queues[0][0], swapchain, first, rendered));
+    f.icd.quiesce();
+    assert_int_equal(
+        vkAcquireNextImageKHR(f.device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        VK_NOT_READY);
+    f.icd.resume();
+    assert_success(
+        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
+    assert_int_equal(third, first);
+    assert_int_equal(fixture_counters(&f).presents, 1);
+
+    /* A newer swapchain retires the old one. */
+    VkSwapchainKHR newer = swapchain_create(&f, surface, swapchain);
+    assert_int_equal(
+        vkAcquireNextImageKHR(f.device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
+        VK_ERROR_OUT_OF_DATE_KHR);
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroySwapchainKHR(f.device, swapchain, NULL);
+    vkDestroySwapchainKHR(f.device, newer, NULL);
+    vkDestroySemaphore(f.device, acquire.semaphore, NULL);
+    vkDestroySemaphore(f.device, acquired, NULL);
+    vkDestroySemaphore(f.device, rendered, NULL);
+    vkDestroyFence(f.device, fence, NULL);
+    vkDestroySurfaceKHR(f.instance, surface, NULL);
+    fixture_close(&f);
+}
+
+/* A present that waits for what nobody has signalled yet is found, and blocks its queue alone. */
+static void test_wait_before_signal(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2 QUIET=1");
+    VkSurfaceKHR surface = surface_create(&f);
+    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
+    VkSemaphore rendered = fixture_binary(&f);
+    VkFence fence = fixture_fence(&f);
+    uint32_t image;
+    assert_success(
+        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    assert_success(present(f.queues[0][0], swapchain, image, rendered));
+    fixture_expect(&f, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    f.icd.quiesce();
+    assert_int_equal(f.icd.queue_depth(0, 0), 1);
+    assert_success(fixture_submit1(f.queues[0][1], (struct submit){.signal = rendered}));
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroySwapchainKHR(f.device, swapchain, NULL);
+    vkDestroySemaphore(f.device, rendered, NULL);
+    vkDestroyFence(f.device, fence, NULL);
+    vkDestroySurfaceKHR(f.instance, surface, NULL);
+    fixture_close(&f);
+}
+
+static void test_destroy_while_presenting(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    VkSurfaceKHR surface = surface_create(&f);
+    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
+    VkFence fence = fixture_fence(&f);
+    uint32_t image;
+    assert_success(
+        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    f.icd.pause();
+    assert_success(present(f.queues[0][0], swapchain, image, VK_NULL_HANDLE));
+    vkDestroySwapchainKHR(f.device, swapchain, NULL);
+    f.icd.resume();
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroyFence(f.device, fence, NULL);
+    vkDestroySurfaceKHR(f.instance, surface, NULL);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_surface),
+        TEST(test_order),
+        TEST(test_wait_before_signal),
+        TEST(test_destroy_while_presenting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
