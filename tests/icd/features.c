@@ -5,62 +5,71 @@
 
 #include <stdio.h>
 
-/* A feature struct as a row of VkBool32 behind sType and pNext. */
+/* A feature struct as a row of VkBool32 behind sType and pNext. Its size ends with its last
+ * feature: what pads the struct out is nobody's. */
 struct feature_struct {
     VkStructureType type;
     size_t size;
     const char *name;
 };
 
-#define STRUCT(type_, name_)                                                                       \
+#define STRUCT(type_, name_, last_)                                                                \
     {                                                                                              \
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type_##_FEATURES,                                      \
-            sizeof(VkPhysicalDevice##name_##Features), "VkPhysicalDevice" #name_ "Features"        \
+            offsetof(VkPhysicalDevice##name_##Features, last_) + sizeof(VkBool32),                 \
+            "VkPhysicalDevice" #name_ "Features"                                                   \
     }
-#define STRUCT_VENDOR(type_, name_, vendor_)                                                       \
+#define STRUCT_VENDOR(type_, name_, vendor_, last_)                                                \
     {                                                                                              \
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type_##_FEATURES_##vendor_,                            \
-            sizeof(VkPhysicalDevice##name_##Features##vendor_),                                    \
+            offsetof(VkPhysicalDevice##name_##Features##vendor_, last_) + sizeof(VkBool32),        \
             "VkPhysicalDevice" #name_ "Features" #vendor_                                          \
     }
 
 static const struct feature_struct structs[] = {
-    STRUCT(VULKAN_1_1, Vulkan11),
-    STRUCT(VULKAN_1_2, Vulkan12),
-    STRUCT(VULKAN_1_3, Vulkan13),
-    STRUCT(16BIT_STORAGE, 16BitStorage),
-    STRUCT(8BIT_STORAGE, 8BitStorage),
-    STRUCT(MULTIVIEW, Multiview),
-    STRUCT(VARIABLE_POINTERS, VariablePointers),
-    STRUCT(PROTECTED_MEMORY, ProtectedMemory),
-    STRUCT(SAMPLER_YCBCR_CONVERSION, SamplerYcbcrConversion),
-    STRUCT(SHADER_DRAW_PARAMETERS, ShaderDrawParameters),
-    STRUCT(SHADER_FLOAT16_INT8, ShaderFloat16Int8),
-    STRUCT(SHADER_ATOMIC_INT64, ShaderAtomicInt64),
-    STRUCT(DESCRIPTOR_INDEXING, DescriptorIndexing),
-    STRUCT(SCALAR_BLOCK_LAYOUT, ScalarBlockLayout),
-    STRUCT(IMAGELESS_FRAMEBUFFER, ImagelessFramebuffer),
-    STRUCT(UNIFORM_BUFFER_STANDARD_LAYOUT, UniformBufferStandardLayout),
-    STRUCT(SHADER_SUBGROUP_EXTENDED_TYPES, ShaderSubgroupExtendedTypes),
-    STRUCT(SEPARATE_DEPTH_STENCIL_LAYOUTS, SeparateDepthStencilLayouts),
-    STRUCT(HOST_QUERY_RESET, HostQueryReset),
-    STRUCT(TIMELINE_SEMAPHORE, TimelineSemaphore),
-    STRUCT(BUFFER_DEVICE_ADDRESS, BufferDeviceAddress),
-    STRUCT(VULKAN_MEMORY_MODEL, VulkanMemoryModel),
-    STRUCT(IMAGE_ROBUSTNESS, ImageRobustness),
-    STRUCT(INLINE_UNIFORM_BLOCK, InlineUniformBlock),
-    STRUCT(PIPELINE_CREATION_CACHE_CONTROL, PipelineCreationCacheControl),
-    STRUCT(PRIVATE_DATA, PrivateData),
-    STRUCT(SHADER_DEMOTE_TO_HELPER_INVOCATION, ShaderDemoteToHelperInvocation),
-    STRUCT(SHADER_TERMINATE_INVOCATION, ShaderTerminateInvocation),
-    STRUCT(SUBGROUP_SIZE_CONTROL, SubgroupSizeControl),
-    STRUCT(SYNCHRONIZATION_2, Synchronization2),
-    STRUCT(TEXTURE_COMPRESSION_ASTC_HDR, TextureCompressionASTCHDR),
-    STRUCT(ZERO_INITIALIZE_WORKGROUP_MEMORY, ZeroInitializeWorkgroupMemory),
-    STRUCT(DYNAMIC_RENDERING, DynamicRendering),
-    STRUCT(SHADER_INTEGER_DOT_PRODUCT, ShaderIntegerDotProduct),
-    STRUCT(MAINTENANCE_4, Maintenance4),
-    STRUCT_VENDOR(GLOBAL_PRIORITY_QUERY, GlobalPriorityQuery, KHR),
+    STRUCT(VULKAN_1_1, Vulkan11, shaderDrawParameters),
+    STRUCT(VULKAN_1_2, Vulkan12, subgroupBroadcastDynamicId),
+    STRUCT(VULKAN_1_3, Vulkan13, maintenance4),
+    STRUCT(16BIT_STORAGE, 16BitStorage, storageInputOutput16),
+    STRUCT(8BIT_STORAGE, 8BitStorage, storagePushConstant8),
+    STRUCT(MULTIVIEW, Multiview, multiviewTessellationShader),
+    STRUCT(VARIABLE_POINTERS, VariablePointers, variablePointers),
+    STRUCT(PROTECTED_MEMORY, ProtectedMemory, protectedMemory),
+    STRUCT(SAMPLER_YCBCR_CONVERSION, SamplerYcbcrConversion, samplerYcbcrConversion),
+    STRUCT(SHADER_DRAW_PARAMETERS, ShaderDrawParameters, shaderDrawParameters),
+    STRUCT(SHADER_FLOAT16_INT8, ShaderFloat16Int8, shaderInt8),
+    STRUCT(SHADER_ATOMIC_INT64, ShaderAtomicInt64, shaderSharedInt64Atomics),
+    STRUCT(DESCRIPTOR_INDEXING, DescriptorIndexing, runtimeDescriptorArray),
+    STRUCT(SCALAR_BLOCK_LAYOUT, ScalarBlockLayout, scalarBlockLayout),
+    STRUCT(IMAGELESS_FRAMEBUFFER, ImagelessFramebuffer, imagelessFramebuffer),
+    STRUCT(UNIFORM_BUFFER_STANDARD_LAYOUT, UniformBufferStandardLayout,
+           uniformBufferStandardLayout),
+    STRUCT(SHADER_SUBGROUP_EXTENDED_TYPES, ShaderSubgroupExtendedTypes,
+           shaderSubgroupExtendedTypes),
+    STRUCT(SEPARATE_DEPTH_STENCIL_LAYOUTS, SeparateDepthStencilLayouts,
+           separateDepthStencilLayouts),
+    STRUCT(HOST_QUERY_RESET, HostQueryReset, hostQueryReset),
+    STRUCT(TIMELINE_SEMAPHORE, TimelineSemaphore, timelineSemaphore),
+    STRUCT(BUFFER_DEVICE_ADDRESS, BufferDeviceAddress, bufferDeviceAddressMultiDevice),
+    STRUCT(VULKAN_MEMORY_MODEL, VulkanMemoryModel, vulkanMemoryModelAvailabilityVisibilityChains),
+    STRUCT(IMAGE_ROBUSTNESS, ImageRobustness, robustImageAccess),
+    STRUCT(INLINE_UNIFORM_BLOCK, InlineUniformBlock,
+           descriptorBindingInlineUniformBlockUpdateAfterBind),
+    STRUCT(PIPELINE_CREATION_CACHE_CONTROL, PipelineCreationCacheControl,
+           pipelineCreationCacheControl),
+    STRUCT(PRIVATE_DATA, PrivateData, privateData),
+    STRUCT(SHADER_DEMOTE_TO_HELPER_INVOCATION, ShaderDemoteToHelperInvocation,
+           shaderDemoteToHelperInvocation),
+    STRUCT(SHADER_TERMINATE_INVOCATION, ShaderTerminateInvocation, shaderTerminateInvocation),
+    STRUCT(SUBGROUP_SIZE_CONTROL, SubgroupSizeControl, computeFullSubgroups),
+    STRUCT(SYNCHRONIZATION_2, Synchronization2, synchronization2),
+    STRUCT(TEXTURE_COMPRESSION_ASTC_HDR, TextureCompressionASTCHDR, textureCompressionASTC_HDR),
+    STRUCT(ZERO_INITIALIZE_WORKGROUP_MEMORY, ZeroInitializeWorkgroupMemory,
+           shaderZeroInitializeWorkgroupMemory),
+    STRUCT(DYNAMIC_RENDERING, DynamicRendering, dynamicRendering),
+    STRUCT(SHADER_INTEGER_DOT_PRODUCT, ShaderIntegerDotProduct, shaderIntegerDotProduct),
+    STRUCT(MAINTENANCE_4, Maintenance4, maintenance4),
+    STRUCT_VENDOR(GLOBAL_PRIORITY_QUERY, GlobalPriorityQuery, KHR, globalPriorityQuery),
 };
 
 #define HEAD sizeof(VkBaseOutStructure)
@@ -237,14 +246,24 @@ static void icd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physicalDevice,
     }
 }
 
-static bool subset(const void *asked, const void *offered, size_t size)
+/* The index of a feature that is asked for and not offered, -1 if there is none. */
+static int excess(const void *asked, const void *offered, size_t size)
 {
     const VkBool32 *a = asked;
     const VkBool32 *o = offered;
     for (size_t i = 0; i < size / sizeof(VkBool32); i++)
         if (a[i] && !o[i])
-            return false;
-    return true;
+            return (int)i;
+    return -1;
+}
+
+static VkResult excess_tell(int index, const char *name)
+{
+    if (index < 0)
+        return VK_SUCCESS;
+    fprintf(stderr, "belfry test driver: vkCreateDevice: %s: feature %d (from 0) isn't offered\n",
+            name, index);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
 static VkResult features10_check(const struct icd_config *config,
@@ -252,11 +271,7 @@ static VkResult features10_check(const struct icd_config *config,
 {
     VkPhysicalDeviceFeatures offered;
     vulkan10_fill(config, &offered);
-    if (subset(asked, &offered, sizeof(offered)))
-        return VK_SUCCESS;
-    fprintf(stderr, "belfry test driver: vkCreateDevice: VkPhysicalDeviceFeatures asks for more "
-                    "than is offered\n");
-    return VK_ERROR_FEATURE_NOT_PRESENT;
+    return excess_tell(excess(asked, &offered, sizeof(offered)), "VkPhysicalDeviceFeatures");
 }
 
 VkResult icd_features_check(const struct icd_config *config, const VkDeviceCreateInfo *info)
@@ -282,12 +297,11 @@ VkResult icd_features_check(const struct icd_config *config, const VkDeviceCreat
             uint8_t bytes[LARGEST];
         } offered = {.head = {.sType = s->sType}};
         struct_fill(config, &offered.head);
-        if (!subset((const uint8_t *)s + HEAD, offered.bytes + HEAD, known->size - HEAD)) {
-            fprintf(stderr,
-                    "belfry test driver: vkCreateDevice: %s asks for more than is offered\n",
-                    known->name);
-            return VK_ERROR_FEATURE_NOT_PRESENT;
-        }
+        VkResult result =
+            excess_tell(excess((const uint8_t *)s + HEAD, offered.bytes + HEAD, known->size - HEAD),
+                        known->name);
+        if (result != VK_SUCCESS)
+            return result;
     }
     return VK_SUCCESS;
 }

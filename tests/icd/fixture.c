@@ -194,6 +194,11 @@ void fixture_open_validated(struct fixture *f, const char *environment)
     device_open(f);
 }
 
+void fixture_open_validated_instance(struct fixture *f, const char *environment)
+{
+    instance_open(f, environment, true);
+}
+
 void fixture_close_device(struct fixture *f)
 {
     if (!f->device)

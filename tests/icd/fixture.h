@@ -44,6 +44,7 @@ void fixture_open(struct fixture *f, const char *environment);
 /* The same under the Khronos validation layer, with synchronisation validation. Skips the test
  * where the layer isn't installed; what it says is printed and counted in messages. */
 void fixture_open_validated(struct fixture *f, const char *environment);
+void fixture_open_validated_instance(struct fixture *f, const char *environment);
 /* The device for an open instance; returns what vkCreateDevice returned. */
 VkResult fixture_open_device(struct fixture *f, const void *next);
 void fixture_close_device(struct fixture *f);

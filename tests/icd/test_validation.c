@@ -1,0 +1,370 @@
+/*
+ * Under the Khronos validation layer, which queries all there is to query and must find nothing: a
+ * tour of what programs do, on each shape and version. What it says is printed as it comes.
+ */
+#include "fixture.h"
+
+#include <string.h>
+
+static VkShaderModule shader(struct fixture *f)
+{
+    /* An empty compute shader: OpEntryPoint GLCompute "main", local size 1. */
+    static const uint32_t code[] = {
+        0x07230203, 0x00010000, 0,  5,          0,    /* header, bound 5 */
+        0x00020011, 1,                                /* OpCapability Shader */
+        0x0003000e, 0,          1,                    /* OpMemoryModel Logical GLSL450 */
+        0x0005000f, 5,          1,  0x6e69616d, 0,    /* OpEntryPoint GLCompute %1 "main" */
+        0x00060010, 1,          17, 1,          1, 1, /* OpExecutionMode %1 LocalSize 1 1 1 */
+        0x00020013, 2,                                /* %2 = OpTypeVoid */
+        0x00030021, 3,          2,                    /* %3 = OpTypeFunction %2 */
+        0x00050036, 2,          1,  0,          3,    /* %1 = OpFunction */
+        0x000200f8, 4,                                /* %4 = OpLabel */
+        0x000100fd,                                   /* OpReturn */
+        0x00010038,                                   /* OpFunctionEnd */
+    };
+    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = sizeof(code),
+                                           .pCode = code};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(f->device, &info, NULL, &module));
+    return module;
+}
+
+/* Pipelines, descriptors, images, render passes: made, used in a command buffer, destroyed. */
+static void test_inert_objects(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_validated(&f, "SHAPE=q2");
+
+    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
+                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                  .descriptorCount = 1,
+                                                  .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo layout_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding};
+    VkDescriptorSetLayout set_layout;
+    assert_success(vkCreateDescriptorSetLayout(f.device, &layout_info, NULL, &set_layout));
+    const VkPipelineLayoutCreateInfo pipeline_layout_info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &set_layout};
+    VkPipelineLayout layout;
+    assert_success(vkCreatePipelineLayout(f.device, &pipeline_layout_info, NULL, &layout));
+    VkShaderModule module = shader(&f);
+    const VkComputePipelineCreateInfo pipeline_info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = layout};
+    VkPipeline pipeline;
+    assert_success(
+        vkCreateComputePipelines(f.device, VK_NULL_HANDLE, 1, &pipeline_info, NULL, &pipeline));
+
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool_info = {.sType =
+                                                      VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                                  .maxSets = 1,
+                                                  .poolSizeCount = 1,
+                                                  .pPoolSizes = &size};
+    VkDescriptorPool pool;
+    assert_success(vkCreateDescriptorPool(f.device, &pool_info, NULL, &pool));
+    const VkDescriptorSetAllocateInfo set_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &set_layout};
+    VkDescriptorSet set;
+    assert_success(vkAllocateDescriptorSets(f.device, &set_info, &set));
+
+    const VkImageCreateInfo image_info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {64, 64, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+    };
+    VkImage image;
+    assert_success(vkCreateImage(f.device, &image_info, NULL, &image));
+    VkMemoryRequirements requirements;
+    vkGetImageMemoryRequirements(f.device, image, &requirements);
+    const VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                              .allocationSize = requirements.size};
+    VkDeviceMemory memory;
+    assert_success(vkAllocateMemory(f.device, &memory_info, NULL, &memory));
+    assert_success(vkBindImageMemory(f.device, image, memory, 0));
+    const VkImageViewCreateInfo view_info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    VkImageView view;
+    assert_success(vkCreateImageView(f.device, &view_info, NULL, &view));
+    const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                .samples = VK_SAMPLE_COUNT_1_BIT,
+                                                .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                                .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                                .finalLayout =
+                                                    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkSubpassDescription subpass = {.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                          .colorAttachmentCount = 1,
+                                          .pColorAttachments = &reference};
+    const VkRenderPassCreateInfo pass_info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+                                              .attachmentCount = 1,
+                                              .pAttachments = &attachment,
+                                              .subpassCount = 1,
+                                              .pSubpasses = &subpass};
+    VkRenderPass pass;
+    assert_success(vkCreateRenderPass(f.device, &pass_info, NULL, &pass));
+    const VkFramebufferCreateInfo framebuffer_info = {.sType =
+                                                          VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+                                                      .renderPass = pass,
+                                                      .attachmentCount = 1,
+                                                      .pAttachments = &view,
+                                                      .width = 64,
+                                                      .height = 64,
+                                                      .layers = 1};
+    VkFramebuffer framebuffer;
+    assert_success(vkCreateFramebuffer(f.device, &framebuffer_info, NULL, &framebuffer));
+
+    VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    const VkClearValue clear = {0};
+    const VkRenderPassBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                         .renderPass = pass,
+                                         .framebuffer = framebuffer,
+                                         .renderArea = {{0, 0}, {64, 64}},
+                                         .clearValueCount = 1,
+                                         .pClearValues = &clear};
+    vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdEndRenderPass(commands);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
+    vkCmdDispatch(commands, 1, 1, 1);
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+
+    vkDestroyFramebuffer(f.device, framebuffer, NULL);
+    vkDestroyRenderPass(f.device, pass, NULL);
+    vkDestroyImageView(f.device, view, NULL);
+    vkDestroyImage(f.device, image, NULL);
+    vkFreeMemory(f.device, memory, NULL);
+    vkDestroyDescriptorPool(f.device, pool, NULL);
+    vkDestroyPipeline(f.device, pipeline, NULL);
+    vkDestroyShaderModule(f.device, module, NULL);
+    vkDestroyPipelineLayout(f.device, layout, NULL);
+    vkDestroyDescriptorSetLayout(f.device, set_layout, NULL);
+    fixture_close(&f);
+}
+
+/* What a scheduler does: every way of submitting and waiting, on every shape. */
+static void submission_tour(const char *environment)
+{
+    struct fixture f;
+    fixture_open_validated(&f, environment);
+    VkSemaphore timeline = fixture_timeline(&f, 0);
+    VkSemaphore binary = fixture_binary(&f);
+    VkFence fence = fixture_fence(&f);
+    VkQueue queue = f.queues[0][0];
+
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT |
+                                                      VK_ACCESS_TRANSFER_WRITE_BIT};
+    vkCmdFillBuffer(commands, f.buffer, 0, 64, 1);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                         0, 1, &barrier, 0, NULL, 0, NULL);
+    const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 128, .size = 64};
+    vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
+    assert_success(vkEndCommandBuffer(commands));
+
+    assert_success(fixture_submit(
+        queue, (struct submit){.commands = commands, .signal = timeline, .signal_value = 1}));
+    fixture_wait(&f, timeline, 1);
+    assert_success(fixture_submit1(
+        queue, (struct submit){.wait = timeline, .wait_value = 1, .signal = binary}));
+    assert_success(fixture_submit1(queue, (struct submit){.wait = binary,
+                                                          .commands = commands,
+                                                          .signal = timeline,
+                                                          .signal_value = 2,
+                                                          .fence = fence}));
+    assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(f.device, 1, &fence));
+    fixture_signal(&f, timeline, 3);
+    assert_int_equal(fixture_value(&f, timeline), 3);
+
+    if (f.families[0].timestampValidBits) {
+        const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                            .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                            .queryCount = 2};
+        VkQueryPool pool;
+        uint64_t stamps[2];
+        assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
+        vkResetQueryPool(f.device, pool, 0, 2);
+        VkCommandBuffer stamping = fixture_begin(&f, 0);
+        vkCmdWriteTimestamp2(stamping, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 0);
+        vkCmdWriteTimestamp(stamping, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
+        vkCmdCopyQueryPoolResults(stamping, pool, 0, 2, f.buffer, 512, 8, VK_QUERY_RESULT_64_BIT);
+        assert_success(vkEndCommandBuffer(stamping));
+        assert_success(fixture_submit(queue, (struct submit){.commands = stamping}));
+        assert_success(vkQueueWaitIdle(queue));
+        assert_success(vkGetQueryPoolResults(f.device, pool, 0, 2, sizeof(stamps), stamps, 8,
+                                             VK_QUERY_RESULT_64_BIT));
+        vkDestroyQueryPool(f.device, pool, NULL);
+    }
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroySemaphore(f.device, timeline, NULL);
+    vkDestroySemaphore(f.device, binary, NULL);
+    vkDestroyFence(f.device, fence, NULL);
+    fixture_close(&f);
+}
+
+static void test_submission(void **state)
+{
+    (void)state;
+    static const char *const environments[] = {"SHAPE=lavapipe", "SHAPE=nvidia", "SHAPE=radv",
+                                               "SHAPE=intel",    "SHAPE=copy",   "SHAPE=q16",
+                                               "SHAPE=q1 FREE=1"};
+    for (size_t i = 0; i < sizeof(environments) / sizeof(environments[0]); i++)
+        submission_tour(environments[i]);
+}
+
+/* Presentation, as a program does it that has no window. */
+static void test_present(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_validated(&f, "SHAPE=q1");
+    const VkHeadlessSurfaceCreateInfoEXT surface_info = {
+        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    VkSurfaceKHR surface;
+    assert_success(vkCreateHeadlessSurfaceEXT(f.instance, &surface_info, NULL, &surface));
+    VkBool32 supported;
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 0, surface, &supported));
+    VkSurfaceCapabilitiesKHR capabilities;
+    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f.physical, surface, &capabilities));
+    VkSurfaceFormatKHR formats[4];
+    uint32_t n = 4;
+    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f.physical, surface, &n, formats));
+    VkPresentModeKHR modes[4];
+    n = 4;
+    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f.physical, surface, &n, modes));
+    const VkSwapchainCreateInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = surface,
+        .minImageCount = 3,
+        .imageFormat = formats[0].format,
+        .imageColorSpace = formats[0].colorSpace,
+        .imageExtent = {64, 64},
+        .imageArrayLayers = 1,
+        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+        .presentMode = modes[0],
+    };
+    VkSwapchainKHR swapchain;
+    assert_success(vkCreateSwapchainKHR(f.device, &info, NULL, &swapchain));
+    VkImage images[8];
+    n = 8;
+    assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
+    VkSemaphore acquired = fixture_binary(&f);
+    VkSemaphore rendered = fixture_binary(&f);
+    VkFence fence = fixture_fence(&f);
+    for (int frame = 0; frame < 5; frame++) {
+        uint32_t index;
+        assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired,
+                                             VK_NULL_HANDLE, &index));
+        VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        const VkImageMemoryBarrier barrier = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+            .newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
+            .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+            .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+            .image = images[index],
+            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+        vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+        assert_success(vkEndCommandBuffer(commands));
+        assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = acquired,
+                                                                       .commands = commands,
+                                                                       .signal = rendered,
+                                                                       .fence = fence}));
+        const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                          .waitSemaphoreCount = 1,
+                                          .pWaitSemaphores = &rendered,
+                                          .swapchainCount = 1,
+                                          .pSwapchains = &swapchain,
+                                          .pImageIndices = &index};
+        assert_success(vkQueuePresentKHR(f.queues[0][0], &present));
+        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f.device, 1, &fence));
+        assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    }
+    vkDestroySwapchainKHR(f.device, swapchain, NULL);
+    vkDestroySemaphore(f.device, acquired, NULL);
+    vkDestroySemaphore(f.device, rendered, NULL);
+    vkDestroyFence(f.device, fence, NULL);
+    vkDestroySurfaceKHR(f.instance, surface, NULL);
+    fixture_close(&f);
+}
+
+/* Older drivers are queried by other ways. */
+static void test_versions(void **state)
+{
+    (void)state;
+    static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2",
+                                               "API=1.0 NO_TIMELINE=1 NO_SYNC2=1"};
+    for (size_t i = 0; i < 4; i++) {
+        struct fixture f;
+        fixture_open_validated_instance(&f, environments[i]);
+        const float priority = 1.0f;
+        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                               .queueCount = 1,
+                                               .pQueuePriorities = &priority};
+        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                         .queueCreateInfoCount = 1,
+                                         .pQueueCreateInfos = &queue};
+        assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
+        VkFence fence = fixture_fence(&f);
+        vkGetDeviceQueue(f.device, 0, 0, &f.queues[0][0]);
+        assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
+        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        vkDestroyFence(f.device, fence, NULL);
+        fixture_close(&f);
+    }
+}
+
+/* That the messenger isn't deaf. */
+static void test_messenger_hears(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_validated(&f, "SHAPE=q1 QUIET=1");
+    fputs("the next message is meant to be there\n", stderr);
+    VkSemaphore a = fixture_timeline(&f, 5);
+    fixture_signal(&f, a, 4);
+    assert_true(f.messages > 0);
+    f.messages = 0;
+    f.icd.reset_counters();
+    vkDestroySemaphore(f.device, a, NULL);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_messenger_hears), TEST(test_inert_objects), TEST(test_submission),
+        TEST(test_present),         TEST(test_versions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
