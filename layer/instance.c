@@ -66,18 +66,23 @@ static VkResult create_below(const VkInstanceCreateInfo *info,
     return result;
 }
 
-static PFN_vkVoidFunction first_of(struct layer_instance *i, const char *core, const char *khr)
+/* By the name that the program's version has: an older one's instance may answer to the core name
+ * too, but calling it by that is an error, and the validation layer below says so. */
+static PFN_vkVoidFunction first_of(struct layer_instance *i, uint32_t core_since, const char *core,
+                                   const char *extension)
 {
-    PFN_vkVoidFunction function = i->next(i->handle, core);
-    return function ? function : i->next(i->handle, khr);
+    bool promoted = i->api_version >= core_since;
+    PFN_vkVoidFunction function = i->next(i->handle, promoted ? core : extension);
+    return function ? function : i->next(i->handle, promoted ? extension : core);
 }
 
 /* All at once, while the instance is being made: afterwards the loader answers some names with the
  * top of the chain, which is us. */
 static void load_functions(struct layer_instance *i)
 {
-#define LOAD(member, name)  i->member = (PFN_##name)i->next(i->handle, #name)
-#define LOAD2(member, name) i->member = (PFN_##name)first_of(i, #name, #name "KHR")
+#define LOAD(member, name) i->member = (PFN_##name)i->next(i->handle, #name)
+#define LOAD2(member, name)                                                                        \
+    i->member = (PFN_##name)first_of(i, VK_API_VERSION_1_1, #name, #name "KHR")
     LOAD(properties, vkGetPhysicalDeviceProperties);
     LOAD(queue_families, vkGetPhysicalDeviceQueueFamilyProperties);
     LOAD(device_extensions, vkEnumerateDeviceExtensionProperties);
@@ -98,7 +103,8 @@ static void load_functions(struct layer_instance *i)
     LOAD(performance_counters, vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR);
     LOAD(performance_passes, vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR);
     i->tools = (PFN_vkGetPhysicalDeviceToolProperties)first_of(
-        i, "vkGetPhysicalDeviceToolProperties", "vkGetPhysicalDeviceToolPropertiesEXT");
+        i, VK_API_VERSION_1_3, "vkGetPhysicalDeviceToolProperties",
+        "vkGetPhysicalDeviceToolPropertiesEXT");
 #undef LOAD
 #undef LOAD2
     i->next_physical =
