@@ -262,11 +262,13 @@ int sample_device_create(struct sample_device *device, const char *gpu_name, VkS
             .pQueuePriorities = priorities,
         },
     };
-    /* Vulkan 1.3 has all four; largePoints was looked at when the GPU was chosen. */
+    /* Vulkan 1.3 has all of them; largePoints was looked at when the GPU was chosen. maintenance4
+     * is for fragment shaders that don't read all that the vertex shader writes. */
     VkPhysicalDeviceVulkan13Features features13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         .synchronization2 = VK_TRUE,
         .dynamicRendering = VK_TRUE,
+        .maintenance4 = VK_TRUE,
     };
     VkPhysicalDeviceVulkan12Features features12 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
