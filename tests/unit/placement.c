@@ -1,0 +1,227 @@
+/*
+ * Which VkQueues are opened for what a program asks for, and who goes where.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "device/placement.h"
+#include "os/log.h"
+
+#define G VK_QUEUE_GRAPHICS_BIT
+#define C VK_QUEUE_COMPUTE_BIT
+#define T VK_QUEUE_TRANSFER_BIT
+
+/* 'counts' ends with 0; the first family has everything, the second computes, the third copies. */
+static void map_init(const uint32_t *counts, struct bf_family_map *map)
+{
+    static const VkQueueFlags flags[] = {G | C | T, C | T, T};
+    VkQueueFamilyProperties real[3];
+    uint32_t n = 0;
+    for (; counts[n]; n++)
+        real[n] = (VkQueueFamilyProperties){.queueFlags = flags[n],
+                                            .queueCount = counts[n],
+                                            .minImageTransferGranularity = {1, 1, 1}};
+    bf_family_map_init(real, n, BF_QUEUES_APPEND, 16, map);
+}
+
+static VkDeviceQueueCreateInfo ask(uint32_t family, uint32_t count, const float *priorities,
+                                   VkDeviceQueueCreateFlags flags, const void *next)
+{
+    return (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .pNext = next,
+        .flags = flags,
+        .queueFamilyIndex = family,
+        .queueCount = count,
+        .pQueuePriorities = priorities,
+    };
+}
+
+static const float half[64] = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f,
+                               0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
+
+/* Three families that are one below become one request; the one VkQueue has the highest priority.
+ */
+static void test_merged(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){1, 0}, &map);
+    const float a[] = {0.25f, 0.125f}, b[] = {0.75f}, c[] = {0.0f, 0.5f};
+    const VkDeviceQueueCreateInfo asked[] = {ask(0, 2, a, 0, NULL), ask(1, 1, b, 0, NULL),
+                                             ask(2, 2, c, 0, NULL)};
+    struct bf_placement p;
+    assert_int_equal(bf_placement_init(&map, 3, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.request_count, 1);
+    assert_int_equal(p.requests[0].sType, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+    assert_int_equal(p.requests[0].queueFamilyIndex, 0);
+    assert_int_equal(p.requests[0].queueCount, 1);
+    assert_true(p.requests[0].pQueuePriorities[0] == 0.75f);
+    assert_int_equal(p.engine_count, 1);
+    assert_int_equal(p.queue_count, 5);
+    static const uint32_t shown[][2] = {{0, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 1}};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(p.queues[i].family, shown[i][0]);
+        assert_int_equal(p.queues[i].index, shown[i][1]);
+        assert_int_equal(p.queues[i].engine, 0);
+    }
+    assert_int_equal(p.queues[2].family_flags, C | T);
+    bf_placement_finish(&p);
+}
+
+/* No more VkQueues than asked for, nor than there are; the rest share in turn. */
+static void test_counts(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){8, 0}, &map);
+    struct bf_placement p;
+    VkDeviceQueueCreateInfo asked[] = {ask(0, 3, half, 0, NULL), ask(1, 2, half, 0, NULL)};
+    assert_int_equal(bf_placement_init(&map, 2, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.requests[0].queueCount, 5);
+    assert_int_equal(p.engine_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(p.queues[i].engine, i); /* each has one to itself */
+        assert_int_equal(p.engines[i].index, i);
+        assert_int_equal(p.engines[i].family, 0);
+        assert_true(p.requests[0].pQueuePriorities[i] == 0.5f);
+    }
+    bf_placement_finish(&p);
+
+    asked[0].queueCount = 16;
+    asked[1].queueCount = 4;
+    assert_int_equal(bf_placement_init(&map, 2, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.requests[0].queueCount, 8);
+    assert_int_equal(p.queue_count, 20);
+    uint32_t users[8] = {0};
+    for (uint32_t i = 0; i < 20; i++)
+        users[p.queues[i].engine]++;
+    for (uint32_t i = 0; i < 8; i++)
+        assert_in_range(users[i], 2, 3);
+    bf_placement_finish(&p);
+}
+
+/* Requests with flags are families of queues of their own (protected queues above all). */
+static void test_flags(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){2, 0}, &map);
+    const float low[] = {0.0f}, high[] = {1.0f};
+    const VkDeviceQueueCreateFlags flag = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+    const VkDeviceQueueCreateInfo asked[] = {
+        ask(0, 1, low, 0, NULL),
+        ask(0, 1, high, flag, NULL),
+        ask(1, 1, low, 0, NULL),
+        ask(2, 1, low, flag, NULL),
+    };
+    struct bf_placement p;
+    assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.request_count, 2);
+    assert_int_equal(p.requests[0].flags, 0);
+    assert_int_equal(p.requests[1].flags, flag);
+    /* One each comes before the second of either: nobody is left without. */
+    assert_int_equal(p.requests[0].queueCount, 1);
+    assert_int_equal(p.requests[1].queueCount, 1);
+    assert_true(p.requests[0].pQueuePriorities[0] == 0.0f);
+    assert_true(p.requests[1].pQueuePriorities[0] == 1.0f);
+    static const uint32_t engines[] = {0, 1, 0, 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(p.queues[i].engine, engines[i]);
+        assert_int_equal(p.queues[i].flags, asked[i].flags);
+        assert_int_equal(p.engines[engines[i]].flags, asked[i].flags);
+        assert_int_equal(p.engines[engines[i]].index, 0);
+    }
+    bf_placement_finish(&p);
+
+    /* One VkQueue can't be both. */
+    map_init((uint32_t[]){1, 0}, &map);
+    bf_log_set_level(BF_LOG_NONE);
+    assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_ERROR_INITIALIZATION_FAILED);
+    assert_null(p.queues);
+    assert_null(p.requests);
+}
+
+static void test_chains(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){1, 0}, &map);
+    static const VkDeviceQueueGlobalPriorityCreateInfoKHR first = {0}, second = {0};
+    struct bf_placement p;
+    const VkDeviceQueueCreateInfo asked[] = {ask(0, 1, half, 0, NULL), ask(1, 1, half, 0, &first),
+                                             ask(2, 1, half, 0, &second)};
+    assert_int_equal(bf_placement_init(&map, 3, asked, &p), VK_SUCCESS);
+    assert_ptr_equal(p.requests[0].pNext, &first);
+    bf_placement_finish(&p);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){1, 0}, &map);
+    struct bf_placement p;
+    assert_int_equal(bf_placement_init(&map, 0, NULL, &p), VK_SUCCESS);
+    assert_int_equal(p.request_count, 0);
+    assert_int_equal(p.engine_count, 0);
+    assert_int_equal(p.queue_count, 0);
+    bf_placement_finish(&p);
+    bf_placement_finish(&p);
+}
+
+static void test_never_shown(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){1, 0}, &map);
+    bf_log_set_level(BF_LOG_NONE);
+    struct bf_placement p;
+    VkDeviceQueueCreateInfo asked = ask(3, 1, half, 0, NULL);
+    assert_int_equal(bf_placement_init(&map, 1, &asked, &p), VK_ERROR_INITIALIZATION_FAILED);
+    asked = ask(0, 17, half, 0, NULL);
+    assert_int_equal(bf_placement_init(&map, 1, &asked, &p), VK_ERROR_INITIALIZATION_FAILED);
+    asked = ask(VK_QUEUE_FAMILY_IGNORED, 1, half, 0, NULL);
+    assert_int_equal(bf_placement_init(&map, 1, &asked, &p), VK_ERROR_INITIALIZATION_FAILED);
+}
+
+/* Engines are bits of 64, however many queues a GPU has. */
+static void test_engine_limit(void **state)
+{
+    (void)state;
+    struct bf_family_map map;
+    map_init((uint32_t[]){64, 64, 64, 0}, &map);
+    struct bf_placement p;
+    const VkDeviceQueueCreateInfo asked[] = {ask(0, 64, half, 0, NULL), ask(1, 64, half, 0, NULL),
+                                             ask(2, 64, half, 0, NULL)};
+    assert_int_equal(bf_placement_init(&map, 3, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.engine_count, 64);
+    assert_int_equal(p.queue_count, 192);
+    uint32_t opened = 0, users[64] = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_in_range(p.requests[i].queueCount, 21, 22);
+        opened += p.requests[i].queueCount;
+    }
+    assert_int_equal(opened, 64);
+    for (uint32_t i = 0; i < 192; i++) {
+        assert_int_equal(p.engines[p.queues[i].engine].family, p.queues[i].family);
+        users[p.queues[i].engine]++;
+    }
+    for (uint32_t i = 0; i < 64; i++)
+        assert_in_range(users[i], 2, 4);
+    bf_placement_finish(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merged),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_flags),        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_none),         cmocka_unit_test(test_never_shown),
+        cmocka_unit_test(test_engine_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

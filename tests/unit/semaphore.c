@@ -1,0 +1,305 @@
+/*
+ * What the scheduler knows of semaphores, alone: counters, waiters, and the race of S-2
+ * (queue/semaphore.h) between a queue that blocks and a thread that raises the counter. The device
+ * below, the pump and the trace are the test's own.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device/device.h"
+#include "os/log.h"
+#include "queue/semaphore.h"
+#include "queue/watcher.h"
+
+static uint64_t pumped;
+static uint32_t watchers_started, watchers_stopped;
+static uint64_t driver_value;
+static VkResult driver_result;
+
+void bf_engines_pump(struct bf_device *device, uint64_t mask)
+{
+    (void)device;
+    pumped |= mask;
+}
+
+void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
+{
+    (void)device;
+    (void)sem;
+    watchers_started++;
+}
+
+void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
+{
+    (void)device;
+    (void)sem;
+    watchers_stopped++;
+}
+
+void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal)
+{
+    (void)trace;
+    (void)signal;
+}
+
+void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name)
+{
+    (void)trace;
+    (void)semaphore;
+    (void)name;
+}
+
+static VkResult counter_value(VkDevice device, VkSemaphore semaphore, uint64_t *value)
+{
+    (void)device;
+    (void)semaphore;
+    *value = driver_value;
+    return driver_result;
+}
+
+#define HANDLE ((VkSemaphore)(uintptr_t)0x1000)
+
+struct world {
+    struct bf_device device;
+    struct bf_engine engines[2];
+    struct bf_queue queues[3]; /* two on the first engine, one on the second */
+};
+
+static void world_init(struct world *w)
+{
+    memset(w, 0, sizeof(*w));
+    pumped = watchers_started = watchers_stopped = driver_value = 0;
+    driver_result = VK_SUCCESS;
+    w->device.counter_value = counter_value;
+    for (uint32_t i = 0; i < 2; i++) {
+        w->engines[i].device = &w->device;
+        w->engines[i].number = i;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        w->queues[i].device = &w->device;
+        w->queues[i].engine = &w->engines[i / 2];
+    }
+}
+
+static struct bf_semaphore *make(struct world *w, bool timeline, bool external, uint64_t value)
+{
+    assert_int_equal(bf_semaphore_register(&w->device, HANDLE, timeline, external, value),
+                     VK_SUCCESS);
+    struct bf_semaphore *sem = bf_semaphore_find(&w->device, HANDLE);
+    assert_non_null(sem);
+    return sem;
+}
+
+static void finish(struct world *w)
+{
+    bf_semaphore_forget(&w->device, HANDLE);
+    assert_null(bf_semaphore_find(&w->device, HANDLE));
+    bf_map_finish(&w->device.semaphores, NULL, NULL);
+}
+
+static void test_timeline(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, false, 5);
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 5));
+    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 6));
+    assert_int_equal(bf_semaphore_reach(sem, 9), 0);
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 6));
+    /* S-1: acceptance may come in any order, the counter never falls. */
+    assert_int_equal(bf_semaphore_reach(sem, 7), 0);
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 9));
+    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 10));
+    finish(&w);
+}
+
+static void test_waiters_by_value(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, false, 0);
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 3, &w.queues[0]));
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 5, &w.queues[1]));
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 2, &w.queues[2]));
+    assert_int_equal(bf_semaphore_reach(sem, 1), 0);
+    /* A larger signal than the one waited for releases too; the engines come back as a mask. */
+    assert_int_equal(bf_semaphore_reach(sem, 4), 3);
+    assert_false(atomic_load(&w.queues[0].blocked));
+    assert_true(atomic_load(&w.queues[1].blocked));
+    assert_false(atomic_load(&w.queues[2].blocked));
+    assert_int_equal(atomic_load(&w.engines[0].dirty), 1);
+    assert_int_equal(atomic_load(&w.engines[1].dirty), 1);
+    assert_false(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 4, &w.queues[0]));
+    assert_int_equal(bf_semaphore_reach(sem, 5), 1);
+    assert_int_equal(atomic_load(&sem->waiter_count), 0);
+    assert_int_equal(watchers_started, 0);
+    finish(&w);
+}
+
+static void test_binary_sides(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, false, false, 0);
+    /* Nothing outstanding: an acquired image's semaphore is ready for its wait. */
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 0));
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_SIGNAL, 0));
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[0]));
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_SIGNAL, 1, &w.queues[2]));
+    assert_int_equal(bf_semaphore_count(sem, BF_FOR_WAIT), 1);
+    assert_true(atomic_load(&w.queues[2].blocked));
+    assert_int_equal(bf_semaphore_count(sem, BF_FOR_SIGNAL), 2);
+    assert_false(atomic_load(&w.queues[2].blocked));
+    finish(&w);
+}
+
+static void test_unblock(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, false, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[i]));
+    bf_semaphore_unblock(&w.queues[1]);
+    assert_false(atomic_load(&w.queues[1].blocked));
+    bf_semaphore_unblock(&w.queues[1]);
+    assert_int_equal(atomic_load(&sem->waiter_count), 2);
+    assert_int_equal(bf_semaphore_reach(sem, 1), 3);
+    finish(&w);
+}
+
+static void test_host_signal(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, false, 0);
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[2]));
+    bf_semaphore_host_signal(&w.device, (VkSemaphore)(uintptr_t)0x2000, 1); /* unknown: nothing */
+    assert_int_equal(pumped, 0);
+    bf_semaphore_host_signal(&w.device, HANDLE, 1);
+    assert_int_equal(pumped, 2);
+    finish(&w);
+}
+
+/* Who exports or imports asks the driver, whose value may have been changed by others. */
+static void test_external(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, true, 0);
+    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
+    driver_value = 4;
+    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
+    driver_result = VK_ERROR_DEVICE_LOST;
+    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
+    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 6, &w.queues[0]));
+    assert_int_equal(watchers_started, 1);
+    assert_int_equal(bf_semaphore_reach(sem, 6), 1);
+    finish(&w);
+    assert_int_equal(watchers_stopped, 1);
+}
+
+/* S-3: a packet keeps its semaphores' records when the program destroys the handles. */
+static void test_references(void **state)
+{
+    (void)state;
+    struct world w;
+    world_init(&w);
+    struct bf_semaphore *sem = make(&w, true, false, 0);
+    bf_semaphore_reference(sem);
+    bf_semaphore_reference(NULL);
+    finish(&w);
+    assert_int_equal(bf_semaphore_reach(sem, 3), 0);
+    bf_semaphore_release(sem); /* the address sanitizer sees to it that this is the last */
+    bf_semaphore_release(NULL);
+}
+
+/* S-2: two threads meet again and again, one blocking its queue, one raising the counter. Either
+ * the queue finds that it needn't block, or it is released. */
+struct race {
+    struct world *w;
+    struct bf_semaphore *sem;
+    pthread_barrier_t start, end;
+    uint32_t rounds;
+    uint64_t released; /* engines that the raising thread was told to pump */
+    bool timeline;
+};
+
+static void *raise_counter(void *argument)
+{
+    struct race *r = argument;
+    uint64_t random = 7777;
+    for (uint32_t i = 1; i <= r->rounds; i++) {
+        pthread_barrier_wait(&r->start);
+        random = random * UINT64_C(6364136223846793005) + 1;
+        for (volatile uint32_t spin = (uint32_t)(random >> 57); spin; spin--)
+            ;
+        r->released =
+            r->timeline ? bf_semaphore_reach(r->sem, i) : bf_semaphore_count(r->sem, BF_FOR_SIGNAL);
+        pthread_barrier_wait(&r->end);
+    }
+    return NULL;
+}
+
+static void race(bool timeline, uint32_t rounds)
+{
+    struct world w;
+    world_init(&w);
+    struct race r = {
+        .w = &w, .sem = make(&w, timeline, false, 0), .rounds = rounds, .timeline = timeline};
+    enum bf_side side = timeline ? BF_FOR_WAIT : BF_FOR_SIGNAL;
+    pthread_barrier_init(&r.start, NULL, 2);
+    pthread_barrier_init(&r.end, NULL, 2);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, raise_counter, &r), 0);
+    uint32_t lost = 0, unexplained = 0;
+    uint64_t random = 4242;
+    for (uint32_t i = 1; i <= rounds; i++) {
+        pthread_barrier_wait(&r.start);
+        random = random * UINT64_C(6364136223846793005) + 1;
+        for (volatile uint32_t spin = (uint32_t)(random >> 57); spin; spin--)
+            ;
+        bool blocked = bf_semaphore_block(&w.device, r.sem, side, i, &w.queues[2]);
+        pthread_barrier_wait(&r.end);
+        lost += atomic_load(&w.queues[2].blocked);
+        unexplained += r.released != (blocked ? 2 : 0);
+        bf_semaphore_unblock(&w.queues[2]); /* so that one failure stays one */
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(lost, 0);
+    assert_int_equal(unexplained, 0);
+    assert_int_equal(atomic_load(&r.sem->waiter_count), 0);
+    pthread_barrier_destroy(&r.start);
+    pthread_barrier_destroy(&r.end);
+    finish(&w);
+}
+
+static void test_block_against_raise(void **state)
+{
+    (void)state;
+    race(true, 10000);
+    race(false, 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timeline),     cmocka_unit_test(test_waiters_by_value),
+        cmocka_unit_test(test_binary_sides), cmocka_unit_test(test_unblock),
+        cmocka_unit_test(test_host_signal),  cmocka_unit_test(test_external),
+        cmocka_unit_test(test_references),   cmocka_unit_test(test_block_against_raise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
