@@ -221,6 +221,7 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkGetSemaphoreFdKHR, vkGetSemaphoreFdKHR)                                                    \
     X(vkImportSemaphoreFdKHR, vkImportSemaphoreFdKHR)                                              \
     X(vkWaitForFences, vkWaitForFences)                                                            \
+    X(vkResetFences, vkResetFences)                                                                \
     X(vkGetFenceStatus, vkGetFenceStatus)                                                          \
     X(vkDestroyFence, vkDestroyFence)                                                              \
     X(vkGetFenceFdKHR, vkGetFenceFdKHR)                                                            \

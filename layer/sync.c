@@ -117,9 +117,20 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
                                                 const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && fence)
+    if (d->runtime && fence) {
+        bf_fence_drop(d->runtime, 1, &fence);
         bf_fence_forget(d->runtime, fence);
+    }
     d->vk.vkDestroyFence(device, fence, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetFences(VkDevice device, uint32_t count,
+                                                   const VkFence *fences)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime)
+        bf_fence_drop(d->runtime, count, fences);
+    return d->vk.vkResetFences(device, count, fences);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceFdKHR(VkDevice device,

@@ -139,8 +139,12 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
             bf_stamps_refused(engine->stamps, packet->stamp);
     }
     uint64_t engines = bf_packet_accepted(packet);
-    if (packet->fence)
+    if (packet->fence) {
+        /* Before the program may see it signalled, and destroy it. */
+        if (accepted && engine->queue_count > 1)
+            bf_fence_remember(queue, packet->fence->handle);
         bf_fence_handed_over(device, packet->fence);
+    }
     bf_packet_free(packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;

@@ -137,6 +137,8 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
                 direct_submit(queue, count, infos, fence, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
+    if (done && fence && *result == VK_SUCCESS && engine->queue_count > 1)
+        bf_fence_remember(queue, fence);
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (done && *result == VK_ERROR_DEVICE_LOST)
@@ -415,7 +417,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (!engine->epoch || atomic_load(&queue->presents)) {
+    if (engine->queue_count == 1 || atomic_load(&queue->presents)) {
         /* Presents, and what went without an epoch, are known to the driver alone. */
         atomic_store(&queue->presents, false);
         result = bf_queue_call(queue, queue_wait_idle, NULL);
@@ -428,6 +430,8 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
                                    .pSemaphores = &engine->epoch,
                                    .pValues = &epoch},
             UINT64_MAX);
+        if (result == VK_SUCCESS)
+            result = bf_fence_wait_remembered(queue);
     }
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
 }

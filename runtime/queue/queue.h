@@ -35,7 +35,9 @@ struct bf_queue {
     struct bf_waiter waiter;
 
     _Atomic uint64_t last_epoch; /* the engine's epoch that covers all handed over so far */
-    _Atomic bool presents;       /* presented since it was last idle */
+    VkFence last_fence;          /* F-2; under the device's fence_guard */
+    uint64_t last_fence_epoch;
+    _Atomic bool presents; /* presented since it was last idle */
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
