@@ -348,6 +348,10 @@ static void turns_row(const struct bench_options *options, struct bench_report *
 static int submit_run(const struct bench_options *options, struct bench_report *report)
 {
     device_rows(options, report);
+    if (!report->device[0] && options->gpu) {
+        sample_complain("%s", report->rows[0].reason);
+        return SAMPLE_EXIT_NO_DEVICE;
+    }
     if (!report->device[0])
         snprintf(report->device, sizeof report->device, "no device");
     icd_rows(report);
