@@ -118,7 +118,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && fence) {
-        bf_fence_drop(d->runtime, 1, &fence);
+        bf_witness_drop_fences(d->runtime, 1, &fence);
         bf_fence_forget(d->runtime, fence);
     }
     d->vk.vkDestroyFence(device, fence, allocator);
@@ -129,7 +129,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetFences(VkDevice device, uint32_t cou
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime)
-        bf_fence_drop(d->runtime, count, fences);
+        bf_witness_drop_fences(d->runtime, count, fences);
     return d->vk.vkResetFences(device, count, fences);
 }
 

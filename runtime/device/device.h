@@ -38,7 +38,6 @@ struct bf_device {
 
     struct bf_map semaphores, fences;
     _Atomic uint32_t deferred_fences; /* fences that held packets carry */
-    struct bf_lock fence_guard;       /* F-2; leaf lock: the queues' last fences */
     struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
     _Atomic bool lost;
 

@@ -131,20 +131,21 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
         if (packet->stamp != UINT32_MAX)
             bf_stamps_accepted(engine->stamps, packet->stamp, atomic_load(&engine->accepted_epoch),
                                packet->trace.handed_over_ns);
-        if (engine->epoch)
-            atomic_store(&queue->last_epoch, atomic_load(&engine->accepted_epoch));
+        if (engine->queue_count > 1) {
+            /* Before the program may see the fence signalled, and destroy it. */
+            if (packet->fence)
+                bf_witness_fence(queue, packet->fence->handle);
+            else
+                bf_witness_epoch(queue, atomic_load(&engine->accepted_epoch));
+        }
     } else {
         bf_trace_packet_dropped(device->trace, &packet->trace);
         if (packet->stamp != UINT32_MAX)
             bf_stamps_refused(engine->stamps, packet->stamp);
     }
     uint64_t engines = bf_packet_accepted(packet);
-    if (packet->fence) {
-        /* Before the program may see it signalled, and destroy it. */
-        if (accepted && engine->queue_count > 1)
-            bf_fence_remember(queue, packet->fence->handle);
+    if (packet->fence)
         bf_fence_handed_over(device, packet->fence);
-    }
     bf_packet_free(packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;

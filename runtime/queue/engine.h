@@ -58,8 +58,9 @@ struct bf_engine {
     struct bf_queue **queues;
     uint32_t first; /* the queue that the next scan begins with: each gets its turn */
 
-    /* Epochs are counted where somebody may need to know when a queue's own last submission is
-     * through: on engines that several queues share, and under a trace. */
+    /* Epochs are counted where somebody may need to know when a queue's own submission is through
+     * and nothing else tells: on engines that several queues share (queue/witness.h), and under a
+     * trace, for every submission. */
     VkSemaphore epoch; /* VK_NULL_HANDLE: not counted */
     _Atomic uint64_t accepted_epoch;
     struct bf_stamps *stamps;

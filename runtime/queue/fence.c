@@ -6,7 +6,7 @@
 #include "os/clock.h"
 
 /* While a wait for *any* mixes fences that the driver has with fences it hasn't, both have to be
- * looked at in turn; and a wait under the guard lets others have it between its slices. */
+ * looked at in turn. */
 #define SLICE_NS UINT64_C(500000)
 
 struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
@@ -31,46 +31,6 @@ void bf_fence_handed_over(struct bf_device *device, struct bf_fence *fence)
 {
     atomic_store(&fence->deferred, 0);
     atomic_fetch_sub(&device->deferred_fences, 1);
-}
-
-void bf_fence_remember(struct bf_queue *queue, VkFence handle)
-{
-    struct bf_device *device = queue->device;
-    bf_lock_acquire(&device->fence_guard);
-    queue->last_fence = handle;
-    queue->last_fence_epoch = atomic_load(&queue->last_epoch);
-    bf_lock_release(&device->fence_guard);
-}
-
-VkResult bf_fence_wait_remembered(struct bf_queue *queue)
-{
-    struct bf_device *device = queue->device;
-    VkResult result;
-    do { /* in slices: others take the guard too */
-        result = VK_SUCCESS;
-        bf_lock_acquire(&device->fence_guard);
-        if (queue->last_fence && queue->last_fence_epoch == atomic_load(&queue->last_epoch))
-            result = device->vk.vkWaitForFences(device->handle, 1, &queue->last_fence, VK_TRUE,
-                                                SLICE_NS);
-        if (result == VK_SUCCESS)
-            queue->last_fence = VK_NULL_HANDLE;
-        bf_lock_release(&device->fence_guard);
-    } while (result == VK_TIMEOUT);
-    return result;
-}
-
-void bf_fence_drop(struct bf_device *device, uint32_t count, const VkFence *fences)
-{
-    if (!device->shared)
-        return;
-    bf_lock_acquire(&device->fence_guard);
-    for (uint32_t q = 0; q < device->queue_count; q++) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (device->queues[q].last_fence == fences[i])
-                device->queues[q].last_fence = VK_NULL_HANDLE;
-        }
-    }
-    bf_lock_release(&device->fence_guard);
 }
 
 static bool is_deferred(struct bf_device *device, VkFence handle)

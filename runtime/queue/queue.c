@@ -89,18 +89,40 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* Hands the program's own structs to the driver; with epochs, a copy of the last one that signals
- * the epoch too. False: the epoch doesn't fit. */
+/* The first timeline value that a batch signals and that nobody else can: its witness. */
+static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
+                                                 const VkSubmitInfo2 *info)
+{
+    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++) {
+        const VkSemaphoreSubmitInfo *s = &info->pSignalSemaphoreInfos[i];
+        struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+        if (sem && sem->timeline && !atomic_load_explicit(&sem->external, memory_order_relaxed))
+            return s;
+    }
+    return NULL;
+}
+
+/* Hands the program's own structs to the driver. On a shared engine its last batch needs a witness;
+ * where the program gives none, a copy of that batch signals the epoch too. False: the epoch
+ * doesn't fit. */
 static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                           VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    if (!engine->epoch || count == 0) {
+    const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
+    const VkSemaphoreSubmitInfo *witness = NULL;
+    if (engine->queue_count == 1 || fence || !last ||
+        (witness = find_witness(queue->device, last)) != NULL) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
+        if (*result != VK_SUCCESS || engine->queue_count == 1)
+            return true;
+        if (fence)
+            bf_witness_fence(queue, fence);
+        else if (witness)
+            bf_witness_semaphore(queue, witness->semaphore, witness->value);
         return true;
     }
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
-    const VkSubmitInfo2 *last = &infos[count - 1];
     uint32_t signal_count = last->signalSemaphoreInfoCount;
     if (count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
         return false;
@@ -119,7 +141,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store(&engine->accepted_epoch, epoch);
-        atomic_store(&queue->last_epoch, epoch);
+        bf_witness_epoch(queue, epoch);
     }
     return true;
 }
@@ -137,8 +159,6 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
                 direct_submit(queue, count, infos, fence, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
-    if (done && fence && *result == VK_SUCCESS && engine->queue_count > 1)
-        bf_fence_remember(queue, fence);
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (done && *result == VK_ERROR_DEVICE_LOST)
@@ -422,16 +442,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
         atomic_store(&queue->presents, false);
         result = bf_queue_call(queue, queue_wait_idle, NULL);
     } else {
-        uint64_t epoch = atomic_load(&queue->last_epoch);
-        result = device->wait_semaphores(
-            device->handle,
-            &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                   .semaphoreCount = 1,
-                                   .pSemaphores = &engine->epoch,
-                                   .pValues = &epoch},
-            UINT64_MAX);
-        if (result == VK_SUCCESS)
-            result = bf_fence_wait_remembered(queue);
+        result = bf_witness_wait(queue);
     }
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
 }

@@ -14,6 +14,7 @@
 #include "os/export.h"
 #include "os/lock.h"
 #include "queue/packet.h"
+#include "queue/witness.h"
 
 struct bf_engine;
 
@@ -34,10 +35,8 @@ struct bf_queue {
     _Atomic bool blocked; /* the first packet waits for 'waiter', which will release it */
     struct bf_waiter waiter;
 
-    _Atomic uint64_t last_epoch; /* the engine's epoch that covers all handed over so far */
-    VkFence last_fence;          /* F-2; under the device's fence_guard */
-    uint64_t last_fence_epoch;
-    _Atomic bool presents; /* presented since it was last idle */
+    struct bf_witness witness; /* on shared engines: of its last submission */
+    _Atomic bool presents;     /* presented since it was last idle */
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)

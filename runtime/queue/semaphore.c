@@ -30,6 +30,7 @@ void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle)
     if (!sem)
         return;
     bf_watcher_stop(device, sem);
+    bf_witness_drop_semaphore(device, handle);
     bf_trace_name_semaphore(device->trace, (uint64_t)handle, NULL);
     bf_semaphore_release(sem);
 }

@@ -35,6 +35,12 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
     watchers_started++;
 }
 
+void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
+{
+    (void)device;
+    (void)semaphore;
+}
+
 void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
 {
     (void)device;

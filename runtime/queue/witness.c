@@ -1,0 +1,103 @@
+#include "queue/witness.h"
+
+#include "device/device.h"
+
+/* A wait for a program's object holds the witness's lock at most this long. */
+#define SLICE_NS UINT64_C(500000)
+
+static void set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, uint64_t value,
+                uint64_t epoch)
+{
+    struct bf_witness *w = &queue->witness;
+    bf_lock_acquire(&w->lock);
+    atomic_store_explicit(&w->fence, fence, memory_order_relaxed);
+    atomic_store_explicit(&w->semaphore, semaphore, memory_order_relaxed);
+    w->value = value;
+    w->epoch = epoch;
+    bf_lock_release(&w->lock);
+}
+
+void bf_witness_fence(struct bf_queue *queue, VkFence fence)
+{
+    set(queue, fence, VK_NULL_HANDLE, 0, 0);
+}
+
+void bf_witness_semaphore(struct bf_queue *queue, VkSemaphore semaphore, uint64_t value)
+{
+    set(queue, VK_NULL_HANDLE, semaphore, value, 0);
+}
+
+void bf_witness_epoch(struct bf_queue *queue, uint64_t epoch)
+{
+    set(queue, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, epoch);
+}
+
+static VkResult wait_timeline(struct bf_device *device, VkSemaphore semaphore, uint64_t value,
+                              uint64_t timeout_ns)
+{
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &semaphore,
+        .pValues = &value,
+    };
+    return device->wait_semaphores(device->handle, &info, timeout_ns);
+}
+
+VkResult bf_witness_wait(struct bf_queue *queue)
+{
+    struct bf_device *device = queue->device;
+    struct bf_witness *w = &queue->witness;
+    VkResult result;
+    do {
+        bf_lock_acquire(&w->lock);
+        VkFence fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
+        VkSemaphore semaphore = atomic_load_explicit(&w->semaphore, memory_order_relaxed);
+        uint64_t epoch = w->epoch;
+        result = VK_SUCCESS;
+        if (fence)
+            result = device->vk.vkWaitForFences(device->handle, 1, &fence, VK_TRUE, SLICE_NS);
+        else if (semaphore)
+            result = wait_timeline(device, semaphore, w->value, SLICE_NS);
+        bf_lock_release(&w->lock);
+        if (epoch) /* ours: nobody destroys it */
+            result = wait_timeline(device, queue->engine->epoch, epoch, UINT64_MAX);
+    } while (result == VK_TIMEOUT);
+    return result;
+}
+
+/* True if the object was the witness of a queue: it was reached, or the program could not have
+ * touched it. */
+static void forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
+{
+    struct bf_witness *w = &queue->witness;
+    bf_lock_acquire(&w->lock);
+    if (fence && atomic_load_explicit(&w->fence, memory_order_relaxed) == fence)
+        atomic_store_explicit(&w->fence, VK_NULL_HANDLE, memory_order_relaxed);
+    if (semaphore && atomic_load_explicit(&w->semaphore, memory_order_relaxed) == semaphore)
+        atomic_store_explicit(&w->semaphore, VK_NULL_HANDLE, memory_order_relaxed);
+    bf_lock_release(&w->lock);
+}
+
+/* The look without the lock is enough: whoever may reset or destroy an object knows that the
+ * submission it went with is over, and that submission's call has set the witness before. */
+void bf_witness_drop_fences(struct bf_device *device, uint32_t count, const VkFence *fences)
+{
+    for (uint32_t q = 0; device->shared && q < device->queue_count; q++) {
+        VkFence witness =
+            atomic_load_explicit(&device->queues[q].witness.fence, memory_order_relaxed);
+        for (uint32_t i = 0; witness && i < count; i++) {
+            if (fences[i] == witness)
+                forget_if(&device->queues[q], witness, VK_NULL_HANDLE);
+        }
+    }
+}
+
+void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
+{
+    for (uint32_t q = 0; device->shared && q < device->queue_count; q++) {
+        if (atomic_load_explicit(&device->queues[q].witness.semaphore, memory_order_relaxed) ==
+            semaphore)
+            forget_if(&device->queues[q], VK_NULL_HANDLE, semaphore);
+    }
+}

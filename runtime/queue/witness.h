@@ -1,0 +1,57 @@
+/*
+ * The witness of a queue: what tells that its last submission is through, for vkQueueWaitIdle on an
+ * engine that several queues share (alone on its engine, a queue asks the driver).
+ *
+ * The submission's own fence tells, or a timeline value that it signals; only a submission with
+ * neither carries the engine's epoch for the purpose. So an epoch costs nothing where the
+ * program already says when it is done.
+ *
+ *  I-1  When a queue's witness is reached, all it has handed over is complete, and its fences are
+ *       signalled: a fence comes last in signal operation order and is preferred; an earlier call's
+ *       fence precedes any later call's signals.
+ *  I-2  The program may reset or destroy a witness as soon as it has seen it signalled, while
+ * another thread waits for the queue. Waits for the program's objects happen in slices under the
+ *       witness's lock, which resetting and destroying take first; then nothing is left to
+ *       wait for.
+ * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
+ * tests/layer.
+ */
+#ifndef BELFRY_QUEUE_WITNESS_H
+#define BELFRY_QUEUE_WITNESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/export.h"
+#include "os/lock.h"
+
+struct bf_device;
+struct bf_queue;
+
+/* At most one of the three is set; none means idle. */
+struct bf_witness {
+    struct bf_lock lock; /* leaf lock */
+    _Atomic(VkFence) fence;
+    _Atomic(VkSemaphore) semaphore;
+    uint64_t value; /* of the semaphore */
+    uint64_t epoch;
+};
+
+/* The driver has accepted the queue's last submission with one of them; the engine's lock is held.
+ */
+void bf_witness_fence(struct bf_queue *queue, VkFence fence);
+void bf_witness_semaphore(struct bf_queue *queue, VkSemaphore semaphore, uint64_t value);
+void bf_witness_epoch(struct bf_queue *queue, uint64_t epoch);
+
+/* Blocks until the witness is reached. Errors: those of the driver's waits. */
+VkResult bf_witness_wait(struct bf_queue *queue);
+
+/* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
+BF_SHARED void bf_witness_drop_fences(struct bf_device *device, uint32_t count,
+                                      const VkFence *fences);
+void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore);
+
+#endif
