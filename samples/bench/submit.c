@@ -19,14 +19,16 @@
 #define ROW_EPOCH    "of which a second signal (plain driver alone)"
 #define ROW_ICD      "vkQueueSubmit2, test driver's free submit"
 #define ROW_ICD_PAIR "of which a second signal (test driver alone)"
-#define ROW_THREADS  "4 threads on 4 queues"
+#define ROW_THREADS  "4 threads on 4 queues, until finished"
+#define ROW_CALLS    "4 threads on 4 queues, until calls return"
 #define ROW_LATE     "held packets not at the driver when released"
 #define ROW_IDLE     "wake-ups of an idle process in 1 s"
 #define ROW_MEMORY   "private dirty memory, 16 queues"
 #define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
 
 static const char *const required[] = {
-    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD, ROW_THREADS, ROW_LATE, ROW_IDLE, ROW_MEMORY, NULL,
+    ROW_ONE,   ROW_SHARED, ROW_EPOCH, ROW_ICD,    ROW_THREADS,
+    ROW_CALLS, ROW_LATE,   ROW_IDLE,  ROW_MEMORY, NULL,
 };
 
 /* --- one caller --- */
@@ -181,11 +183,11 @@ static void callers_close(struct caller *callers)
     }
 }
 
-static void threads_compare(struct side *plain, struct side *belfry, double called[2],
-                            struct bench_found *found)
+/* `found` until the device has finished, `called` until the calls have returned. */
+static void threads_compare(struct side *plain, struct side *belfry, struct bench_found *found,
+                            struct bench_found *called)
 {
     struct caller callers[2][THREADS] = {0};
-    double calls[2][THREADS_REPETITIONS];
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
     if (belfry->queue_count < THREADS) {
@@ -199,15 +201,15 @@ static void threads_compare(struct side *plain, struct side *belfry, double call
         /* Who goes first takes turns, so that a slow drift of the machine hits both. */
         for (uint32_t turn = 0; turn < 2; ++turn) {
             uint32_t which = (i + turn) % 2;
-            double rate = callers_run(callers[which], &calls[which][i], found);
+            double rate, calls;
+            rate = callers_run(callers[which], &calls, found);
             if (rate == 0)
                 goto out;
             (which ? found->belfry : found->plain)[i] = rate;
+            (which ? called->belfry : called->plain)[i] = calls;
         }
     }
-    found->count = THREADS_REPETITIONS;
-    for (int which = 0; which < 2; ++which)
-        called[which] = bench_spread(calls[which], THREADS_REPETITIONS).median;
+    found->count = called->count = THREADS_REPETITIONS;
 out:
     callers_close(callers[1]);
     callers_close(callers[0]);
@@ -219,9 +221,8 @@ out:
 static void device_rows(const struct bench_options *options, struct bench_report *report)
 {
     struct side plain = {0}, one = {0}, four = {0};
-    struct bench_found nothing = {0}, found;
+    struct bench_found nothing = {0}, found, called;
     struct lane_cost cost;
-    double called[2] = {0, 0};
     uint32_t times = 0;
 
     if (!side_open(&plain, BENCH_PLAIN, options->gpu, 1, &nothing))
@@ -249,14 +250,14 @@ static void device_rows(const struct bench_options *options, struct bench_report
         caller_compare(&plain, &four, times, &cost, &found);
     caller_row(report, ROW_SHARED, &found, &cost);
 
-    found = nothing;
-    threads_compare(&plain, &four, called, &found);
+    found = called = nothing;
+    threads_compare(&plain, &four, &found, &called);
     if (found.reason[0]) {
         bench_row_skip(report, ROW_THREADS, "%s", found.reason);
+        bench_row_skip(report, ROW_CALLS, "%s", found.reason);
     } else {
         bench_row_rate(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count, 1.0);
-        bench_note(report, "%s: until the calls return: plain %.1f, Belfry %.1f thousand a second",
-                   ROW_THREADS, called[0], called[1]);
+        bench_row_rate(report, ROW_CALLS, "1000/s", called.plain, called.belfry, called.count, 1.0);
     }
     side_close(&four);
     side_close(&plain);
@@ -268,6 +269,7 @@ skip_belfry:
     bench_row_skip(report, ROW_ONE, "%s", nothing.reason);
     bench_row_skip(report, ROW_SHARED, "%s", nothing.reason);
     bench_row_skip(report, ROW_THREADS, "%s", nothing.reason);
+    bench_row_skip(report, ROW_CALLS, "%s", nothing.reason);
     side_close(&four);
     side_close(&one);
     side_close(&plain);
