@@ -73,12 +73,14 @@ int bench_open(struct bench *bench, const char *wanted)
     }
 
     bench->timeline_core = bench->api_version >= VK_API_VERSION_1_2;
-    bench->sync2_core = bench->api_version >= VK_API_VERSION_1_3;
-    bench->sync2_extension =
-        !bench->sync2_core &&
-        extension_offered(bench->physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    bool sync2_known = bench->api_version >= VK_API_VERSION_1_3 ||
+                       extension_offered(bench->physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    VkPhysicalDeviceSynchronization2Features sync2 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+    };
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .pNext = sync2_known ? &sync2 : NULL,
     };
     VkPhysicalDeviceFeatures2 features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
@@ -90,6 +92,25 @@ int bench_open(struct bench *bench, const char *wanted)
         bench_close(bench);
         return 77;
     }
+    bench->sync2_core = sync2.synchronization2 && bench->api_version >= VK_API_VERSION_1_3;
+    bench->sync2_extension = sync2.synchronization2 && !bench->sync2_core;
+
+    VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    VkPhysicalDeviceExternalSemaphoreInfo asked = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+        .pNext = &type,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    VkExternalSemaphoreProperties external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES,
+    };
+    vkGetPhysicalDeviceExternalSemaphoreProperties(bench->physical, &asked, &external);
+    bench->exportable =
+        (external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) &&
+        extension_offered(bench->physical, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
 
     VkQueueFamilyProperties properties[BENCH_FAMILIES];
     bench->family_count = BENCH_FAMILIES;
@@ -173,12 +194,14 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
         .pNext = &timeline,
         .features = {.sparseBinding = supported.sparseBinding},
     };
-    const char *extensions[2];
+    const char *extensions[3];
     uint32_t extension_count = 0;
     if (!bench->timeline_core)
         extensions[extension_count++] = VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME;
     if (bench->sync2_extension)
         extensions[extension_count++] = VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME;
+    if (bench->exportable)
+        extensions[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = &features,
@@ -286,6 +309,26 @@ void bench_destroy_device(struct bench *bench)
     bench->buffer = VK_NULL_HANDLE;
     bench->memory = VK_NULL_HANDLE;
     bench->words = NULL;
+}
+
+VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
+                        VkSemaphore *semaphore)
+{
+    VkExportSemaphoreCreateInfo exporting = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = exportable && bench->exportable ? &exporting : NULL,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+        .initialValue = initial,
+    };
+    VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    return bench->vk.vkCreateSemaphore(bench->device, &info, NULL, semaphore);
 }
 
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,

@@ -27,6 +27,7 @@ struct bench {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t api_version; /* of the device, at most 1.3 */
     bool sync2_core, sync2_extension, timeline_core;
+    bool exportable; /* timelines can be exported as opaque file descriptors */
 
     VkDevice device;
     struct VolkDeviceTable vk;
@@ -58,6 +59,11 @@ void bench_close(struct bench *bench);
 bool bench_create_device(struct bench *bench, uint64_t variant);
 /* Takes a bench without device. Nothing may be running on it. */
 void bench_destroy_device(struct bench *bench);
+
+/* bench_timeline: a timeline semaphore; an exportable one where 'exportable' and the device allow
+ * it: what others might do to it must not confuse who watches it. */
+VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
+                        VkSemaphore *semaphore);
 
 /* bench_record: records all command buffers of a plan into cbs[]; those of the program before must
  * have ended. Marks are 'tag' plus the command buffer's number. */

@@ -20,7 +20,7 @@ esac
 
 out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
-"$program" "$@" --watchdog 5 >"$out" 2>&1
+"$program" "$@" --watchdog 3 >"$out" 2>&1
 code=$?
 if [ $code -eq 1 ] && grep -m 1 'belfry-random: VIOLATION' "$out"; then
     grep 'belfry-random: run it alone' "$out"

@@ -136,7 +136,9 @@ void plan_dump(const struct plan *plan, FILE *file)
                 plan->queues[q].sparse ? ", sparse binds" : "");
     for (int s = 0; s < plan->semaphore_count; s++) {
         if (plan->semaphores[s].timeline)
-            fprintf(file, "  S%d is a timeline from %" PRIu64 "\n", s, plan->semaphores[s].initial);
+            fprintf(file, "  S%d is %stimeline from %" PRIu64 "\n", s,
+                    plan->semaphores[s].exportable ? "an exportable " : "a ",
+                    plan->semaphores[s].initial);
         else
             fprintf(file, "  B%d is binary\n", s);
     }

@@ -286,10 +286,12 @@ static void cast_generate(struct generator *g, const struct machine *machine,
         plan->thread_count = limits->threads;
 
     plan->semaphore_count = rng_range(rng, 1, PLAN_SEMAPHORES);
+    int exportable_percent = rng_percent(rng, 15) ? 50 : 0;
     int binary_percent = plan->shape == SHAPE_BINARY ? 60 : rng_percent(rng, 40) ? 25 : 0;
     for (int i = 0; i < plan->semaphore_count; i++) {
         struct plan_semaphore *semaphore = &plan->semaphores[i];
         semaphore->timeline = i == 0 || !rng_percent(rng, binary_percent);
+        semaphore->exportable = semaphore->timeline && rng_percent(rng, exportable_percent);
         semaphore->signal_count = 0;
         /* Places where 32 bits, or a sign, would show. */
         static const uint64_t odd[] = {1,

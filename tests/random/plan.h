@@ -182,6 +182,7 @@ struct plan_use {
 
 struct plan_semaphore {
     bool timeline;
+    bool exportable; /* if the device allows it */
     uint64_t initial;
     int signal_count;
     int16_t signals[PLAN_EVENTS]; /* events, in order of execution */

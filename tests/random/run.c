@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +48,54 @@ static void run_must(struct run *run, int op, VkResult result, const char *what)
         run_fail(run, op, "%s returned VkResult %d", what, result);
 }
 
+static uint64_t counter_read(struct run *run, int op, int semaphore)
+{
+    struct bench *bench = run->bench;
+    uint64_t value = 0;
+    VkSemaphore handle = run->semaphores[semaphore];
+    run_must(run, op,
+             bench->timeline_core
+                 ? bench->vk.vkGetSemaphoreCounterValue(bench->device, handle, &value)
+                 : bench->vk.vkGetSemaphoreCounterValueKHR(bench->device, handle, &value),
+             "vkGetSemaphoreCounterValue");
+    return value;
+}
+
+/* The first batch of each queue that was submitted and has left no mark. */
+static void stuck_queues(struct run *run)
+{
+    const struct plan *plan = run->plan;
+    for (int q = 0; q < plan->queue_count; q++) {
+        const struct machine_queue *m = &run->bench->machine.queues[plan->queues[q].machine_queue];
+        for (int i = 0; i < plan->queues[q].event_count; i++) {
+            int b = plan->events[plan->queues[q].events[i]].batch;
+            int op = plan->batches[b].op;
+            if (check_batch_ran(run, b))
+                continue;
+            if (atomic_load(&run->threads[plan->ops[op].thread].done) > plan->ops[op].sequence)
+                fprintf(stderr,
+                        "  Q%d (family %" PRIu32 ", index %" PRIu32
+                        "): b%d, submitted by #%d, has left no mark\n",
+                        q, m->family, m->index, b, op);
+            break;
+        }
+    }
+}
+
+static _Noreturn void stuck_exit(int signal)
+{
+    (void)signal;
+    _exit(1);
+}
+
 /* What waits, told by the supervisor when nothing has moved for too long. */
 static _Noreturn void run_stuck(struct run *run)
 {
     const struct plan *plan = run->plan;
-    fprintf(stderr, "belfry-random: nothing has moved for %d s in program %" PRIu64 "\n",
-            run->watchdog_s, plan->seed);
+    fprintf(stderr,
+            "belfry-random: VIOLATION in program %" PRIu64
+            ": nothing has moved for %d s, but the model says that it ends\n",
+            plan->seed, run->watchdog_s);
     for (int t = 0; t < plan->thread_count; t++) {
         int op = atomic_load(&run->threads[t].op);
         const char *where = atomic_load(&run->threads[t].where);
@@ -61,25 +104,8 @@ static _Noreturn void run_stuck(struct run *run)
             plan_dump_op(plan, op, stderr);
         fputc('\n', stderr);
     }
-    for (int q = 0; q < plan->queue_count; q++) {
-        for (int i = 0; i < plan->queues[q].event_count; i++) {
-            int b = plan->events[plan->queues[q].events[i]].batch;
-            if (check_batch_ran(run, b))
-                continue;
-            int op = plan->batches[b].op;
-            const struct run_thread *thread = &run->threads[plan->ops[op].thread];
-            fprintf(stderr, "  Q%d: the first batch without its marks is b%d, submitted by #%d%s\n",
-                    q, b, op,
-                    atomic_load(&thread->done) > plan->ops[op].sequence ? "" : " (not yet made)");
-            break;
-        }
-    }
+    stuck_queues(run);
     if (run->icd.library) {
-        for (int q = 0; q < plan->queue_count; q++) {
-            const struct machine_queue *m =
-                &run->bench->machine.queues[plan->queues[q].machine_queue];
-            fprintf(stderr, "  Q%d is (%" PRIu32 ", %" PRIu32 ")\n", q, m->family, m->index);
-        }
         struct belfry_icd_counters counters;
         run->icd.get_counters(&counters);
         for (int v = 0; v < BELFRY_ICD_VIOLATION_COUNT; v++) {
@@ -88,7 +114,18 @@ static _Noreturn void run_stuck(struct run *run)
                         counters.violations[v], run->icd.violation_name(v));
         }
     }
-    run_fail(run, -1, "it hangs, but the model says that it ends");
+    plan_dump(plan, stderr);
+    fprintf(stderr, "belfry-random: run it alone with --only-seed %" PRIu64 "\n", plan->seed);
+    /* Vulkan may be stuck as well, so it's asked last. */
+    fflush(NULL);
+    signal(SIGALRM, stuck_exit);
+    alarm(2);
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        if (plan->semaphores[s].timeline)
+            fprintf(stderr, "  S%d stands at %" PRIu64 "\n", s, counter_read(run, -1, s));
+    }
+    fflush(NULL);
+    _exit(1);
 }
 
 /* Gates ------------------------------------------------------------------------------------- */
@@ -279,19 +316,6 @@ static VkResult bind_sparse(struct run *run, const struct plan_op *op)
 }
 
 /* Host calls -------------------------------------------------------------------------------- */
-
-static uint64_t counter_read(struct run *run, int op, int semaphore)
-{
-    struct bench *bench = run->bench;
-    uint64_t value = 0;
-    VkSemaphore handle = run->semaphores[semaphore];
-    run_must(run, op,
-             bench->timeline_core
-                 ? bench->vk.vkGetSemaphoreCounterValue(bench->device, handle, &value)
-                 : bench->vk.vkGetSemaphoreCounterValueKHR(bench->device, handle, &value),
-             "vkGetSemaphoreCounterValue");
-    return value;
-}
 
 static VkResult semaphores_wait(struct run *run, const VkSemaphoreWaitInfo *info, uint64_t timeout)
 {
@@ -690,17 +714,13 @@ static void objects_create(struct run *run)
 {
     struct bench *bench = run->bench;
     for (int s = 0; s < run->plan->semaphore_count; s++) {
-        VkSemaphoreTypeCreateInfo type = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-            .initialValue = run->plan->semaphores[s].initial,
-        };
-        VkSemaphoreCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-            .pNext = run->plan->semaphores[s].timeline ? &type : NULL,
-        };
+        const struct plan_semaphore *semaphore = &run->plan->semaphores[s];
+        VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
         run_must(run, -1,
-                 bench->vk.vkCreateSemaphore(bench->device, &info, NULL, &run->semaphores[s]),
+                 semaphore->timeline
+                     ? bench_timeline(bench, semaphore->initial, semaphore->exportable,
+                                      &run->semaphores[s])
+                     : bench->vk.vkCreateSemaphore(bench->device, &info, NULL, &run->semaphores[s]),
                  "vkCreateSemaphore");
     }
     for (int f = 0; f < run->plan->fence_count; f++) {
