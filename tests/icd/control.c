@@ -59,15 +59,19 @@ uint64_t icd_ticks(const struct icd_config *config, uint64_t now)
 
 bool icd_host_sleep(uint64_t deadline)
 {
+    bool in_time = true;
+    icd_world.sleepers++;
     /* Half the range is centuries: no need for a clock then, and no overflow of time_t. */
     if (deadline > INT64_MAX) {
         pthread_cond_wait(&icd_world.host, &icd_world.lock);
-        return true;
+    } else {
+        struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000u),
+                             .tv_nsec = (long)(deadline % 1000000000u)};
+        in_time = pthread_cond_clockwait(&icd_world.host, &icd_world.lock, CLOCK_MONOTONIC, &t) !=
+                  ETIMEDOUT;
     }
-    struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000u),
-                         .tv_nsec = (long)(deadline % 1000000000u)};
-    return pthread_cond_clockwait(&icd_world.host, &icd_world.lock, CLOCK_MONOTONIC, &t) !=
-           ETIMEDOUT;
+    icd_world.sleepers--;
+    return in_time;
 }
 
 static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
@@ -273,6 +277,14 @@ void belfry_icd_quiesce(void)
     while (icd_world.busy)
         pthread_cond_wait(&icd_world.quiet, &icd_world.lock);
     icd_unlock();
+}
+
+uint32_t belfry_icd_sleepers(void)
+{
+    icd_lock();
+    uint32_t sleepers = icd_world.sleepers;
+    icd_unlock();
+    return sleepers;
 }
 
 uint64_t belfry_icd_queue_depth(uint32_t family, uint32_t index)

@@ -80,8 +80,10 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
         .ppEnabledExtensionNames = extensions,
     };
     /* Counts begin with this instance; a driver that isn't loaded yet has none. */
-    if (belfry_icd_control_load(&f->icd))
+    if (belfry_icd_control_load(&f->icd)) {
+        f->icd.resume(); /* a test that has failed may have left it paused */
         f->icd.reset_counters();
+    }
     belfry_icd_control_unload(&f->icd);
     VkResult result = vkCreateInstance(&info, NULL, &f->instance);
     environment_apply(environment, false);

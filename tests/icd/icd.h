@@ -272,6 +272,7 @@ struct icd_world {
     struct icd_device *devices;
     struct icd_queue *parked_any; /* queues that wait for an event or a query */
     uint32_t instances;
+    uint32_t sleepers;         /* threads inside icd_host_sleep */
     uint32_t busy;             /* queues that run or have been told to */
     _Atomic bool paused;       /* written locked */
     _Atomic uint32_t watchers; /* free mode: host waits and chained queues there are to serve */

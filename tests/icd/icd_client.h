@@ -24,6 +24,7 @@ struct belfry_icd_control {
     belfry_icd_pause_fn *pause;
     belfry_icd_resume_fn *resume;
     belfry_icd_quiesce_fn *quiesce;
+    belfry_icd_sleepers_fn *sleepers;
     belfry_icd_queue_depth_fn *queue_depth;
     belfry_icd_lose_fn *lose;
     belfry_icd_sparse_binds_fn *sparse_binds;
@@ -58,6 +59,7 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->pause, "belfry_icd_pause"},
         {(void **)&control->resume, "belfry_icd_resume"},
         {(void **)&control->quiesce, "belfry_icd_quiesce"},
+        {(void **)&control->sleepers, "belfry_icd_sleepers"},
         {(void **)&control->queue_depth, "belfry_icd_queue_depth"},
         {(void **)&control->lose, "belfry_icd_lose"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},

@@ -122,6 +122,9 @@ typedef void belfry_icd_resume_fn(void);
  * a semaphore, event or query that nothing running will satisfy. The way to show that 'nothing
  * more happens' without sleeping; threads of the program itself are not waited for. */
 typedef void belfry_icd_quiesce_fn(void);
+/* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
+ * at this moment: waits for semaphores, fences, queries and images, and both wait idles. */
+typedef uint32_t belfry_icd_sleepers_fn(void);
 /* belfry_icd_queue_depth: packets accepted on a queue and not finished, summed over all devices. */
 typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 /* belfry_icd_lose: every live device is lost now, as by BELFRY_ICD_LOSE_AT_SUBMIT. */
@@ -146,6 +149,7 @@ BELFRY_ICD_EXPORT belfry_icd_set_callback_fn belfry_icd_set_callback;
 BELFRY_ICD_EXPORT belfry_icd_pause_fn belfry_icd_pause;
 BELFRY_ICD_EXPORT belfry_icd_resume_fn belfry_icd_resume;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
+BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;

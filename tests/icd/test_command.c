@@ -236,7 +236,12 @@ static void test_memory(void **state)
     assert_int_equal(fixture_counters(&f).flushes, 1);
     assert_int_equal(fixture_counters(&f).invalidates, 1);
     vkFreeMemory(f.device, memory, NULL);
-    info.allocationSize = UINT64_C(1) << 40;
+    VkPhysicalDeviceVulkan11Properties limits = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
+    VkPhysicalDeviceProperties2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                         .pNext = &limits};
+    vkGetPhysicalDeviceProperties2(f.physical, &query);
+    info.allocationSize = limits.maxMemoryAllocationSize + 1;
     assert_int_equal(vkAllocateMemory(f.device, &info, NULL, &memory),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     fixture_close(&f);

@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 static void test_lose_at_submit(void **state)
 {
@@ -88,6 +89,8 @@ static void test_lose_wakes_waiters(void **state)
     struct waiter w = {.f = &f, .semaphore = b, .queue = f.queues[0][0]};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
+    while (!f.icd.sleepers())
+        sched_yield();
     f.icd.lose();
     pthread_join(thread, NULL);
     assert_int_equal(w.wait, VK_ERROR_DEVICE_LOST);
