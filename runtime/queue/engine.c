@@ -131,13 +131,6 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
         if (packet->stamp != UINT32_MAX)
             bf_stamps_accepted(engine->stamps, packet->stamp, atomic_load(&engine->accepted_epoch),
                                packet->trace.handed_over_ns);
-        if (engine->queue_count > 1) {
-            /* Before the program may see the fence signalled, and destroy it. */
-            if (packet->fence)
-                bf_witness_fence(queue, packet->fence->handle);
-            else
-                bf_witness_epoch(queue, atomic_load(&engine->accepted_epoch));
-        }
     } else {
         bf_trace_packet_dropped(device->trace, &packet->trace);
         if (packet->stamp != UINT32_MAX)
@@ -203,18 +196,51 @@ static void drop_epoch(struct bf_packet *packet)
     }
 }
 
+/* Does a packet of the part need the epoch, for want of a witness of its own, or for its stamps? */
+static bool needs_epoch(const struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    if (!engine->epoch)
+        return false;
+    if (engine->device->trace)
+        return true;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (!engine->batch[i]->fence && !bf_packet_witness(engine->batch[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Before the driver has it: once it does, the program may see the packet's fence or semaphore
+ * signalled and destroy it, and that must find the witness set. Nobody asks for the witness of a
+ * queue with packets on its list. */
+static void set_witness(struct bf_engine *engine, uint32_t i)
+{
+    struct bf_queue *queue = engine->batch_queues[i];
+    const struct bf_packet *packet = engine->batch[i];
+    const struct bf_sync *signal = bf_packet_witness(packet);
+    if (packet->fence)
+        bf_witness_fence(queue, packet->fence->handle);
+    else if (signal)
+        bf_witness_semaphore(queue, signal->sem->handle, signal->target);
+    else
+        bf_witness_epoch(queue, atomic_load(&engine->accepted_epoch) + 1);
+}
+
 /* Packets first to first + count - 1 of the batch, in one driver call; only the last of them may
  * have a fence or be no execution. */
 static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     struct bf_packet *last = engine->batch[first + count - 1];
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
-    bool epoch = engine->epoch && last->kind != BF_PACKET_FENCE;
+    bool epoch = needs_epoch(engine, first, count);
     /* A fence alone carries no signal; the packet before it in the batch takes the epoch. */
-    if (!epoch && engine->epoch && count > 1) {
-        last = engine->batch[first + count - 2];
-        epoch = true;
+    if (last->kind == BF_PACKET_FENCE) {
+        epoch = epoch && count > 1;
+        if (count > 1)
+            last = engine->batch[first + count - 2];
     }
+    for (uint32_t i = first; i < first + count && engine->queue_count > 1; i++)
+        set_witness(engine, i);
     if (epoch)
         add_epoch(engine, last);
 

@@ -284,6 +284,16 @@ void bf_packet_take_targets(struct bf_packet *packet)
     }
 }
 
+const struct bf_sync *bf_packet_witness(const struct bf_packet *packet)
+{
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        const struct bf_semaphore *sem = packet->signals[i].sem;
+        if (sem && sem->timeline && !atomic_load_explicit(&sem->external, memory_order_relaxed))
+            return &packet->signals[i];
+    }
+    return NULL;
+}
+
 struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
                                    enum bf_side *side)
 {
