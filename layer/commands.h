@@ -2,7 +2,7 @@
  * Every command that takes a VkQueue, and what becomes of it; and the extensions that are hidden.
  *
  * A wrapped handle must never reach the driver, so the table is complete for the registry it was
- * checked against (tests/layer/queue_commands.py, which reads vk.xml). A command in it is either
+ * checked against (tests/layer/contract.c, which reads vk.xml). A command in it is either
  * stood in for, or its extension is hidden: never passed through.
  */
 #ifndef BELFRY_LAYER_COMMANDS_H

@@ -263,12 +263,13 @@ static VkResult attach(struct layer_device *d, struct request *r,
     return result;
 }
 
-/* Creates the device below; each try begins with the same link. *device goes down as it came: the
- * loader keeps a pointer of its own there until the driver has filled it in. */
+/* Creates the device below; each try begins with the same link, in the chain that goes down, which
+ * may be a copy. *device goes down as it came: the loader keeps a pointer of its own there until
+ * the driver has filled it in. */
 static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
-                             const VkAllocationCallbacks *allocator, VkLayerDeviceCreateInfo *link,
-                             VkLayerDeviceLink *below)
+                             const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
+    VkLayerDeviceCreateInfo *link = find_function(info, VK_LAYER_LINK_INFO);
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)below->pfnNextGetInstanceProcAddr(
         d->instance->handle, "vkCreateDevice");
     if (!create)
@@ -338,14 +339,16 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     d->next = below->pfnNextGetDeviceProcAddr;
 
     struct request r = {0};
-    VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
+    VkResult result = VK_ERROR_FEATURE_NOT_PRESENT, refusal = VK_ERROR_INITIALIZATION_FAILED;
     bool scheduled = false;
     if (p->capable && loader_data && !is_group(info)) {
         result = request_init(&r, p, info);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_INITIALIZATION_FAILED)
             goto fail_create;
-        if (result == VK_SUCCESS)
-            result = create_below(d, &r.info, allocator, link, below);
+        if (result == VK_SUCCESS) {
+            result = create_below(d, &r.info, allocator, below);
+            refusal = result;
+        }
         scheduled = result == VK_SUCCESS;
         if (!scheduled && result != VK_ERROR_FEATURE_NOT_PRESENT &&
             result != VK_ERROR_EXTENSION_NOT_PRESENT)
@@ -357,15 +360,15 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
                    "vkCreateDevice: %s can't be scheduled for this program, and its "
                    "queues are not the driver's own",
                    p->name);
-            result = VK_ERROR_INITIALIZATION_FAILED;
+            result = refusal;
             goto fail_create;
         }
+        result = create_below(d, info, allocator, below);
+        if (result != VK_SUCCESS) /* it was the program's request that the driver refused */
+            goto fail_create;
         if (p->capable)
             pass_through_line(p, is_group(info) ? "a group of several devices"
                                                 : "what scheduling needs can't be enabled");
-        result = create_below(d, info, allocator, link, below);
-        if (result != VK_SUCCESS)
-            goto fail_create;
     }
     load_functions(d);
     if (!layer_device_add(d)) {
