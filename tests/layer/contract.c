@@ -1,0 +1,537 @@
+/*
+ * The loader's contract, seen from both sides of the layer: who finds which function, and what goes
+ * down while instances and devices are made. Vulkan-Loader, LoaderLayerInterface.
+ */
+#include "fake.h"
+#include "registry.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t one[] = {1, 0};
+
+/* Negotiation ------------------------------------------------------------------------------- */
+
+static VkResult negotiate(uint32_t version, VkNegotiateLayerStructType type,
+                          VkNegotiateLayerInterface *interface)
+{
+    PFN_vkNegotiateLoaderLayerInterfaceVersion function =
+        (PFN_vkNegotiateLoaderLayerInterfaceVersion)dlsym(fake.library,
+                                                          "vkNegotiateLoaderLayerInterfaceVersion");
+    *interface = (VkNegotiateLayerInterface){.sType = type, .loaderLayerInterfaceVersion = version};
+    return function(interface);
+}
+
+static void test_negotiation(void **state)
+{
+    (void)state;
+    fake_load(NULL);
+    VkNegotiateLayerInterface interface;
+    for (uint32_t version = 0; version < 2; version++)
+        assert_int_equal(negotiate(version, LAYER_NEGOTIATE_INTERFACE_STRUCT, &interface),
+                         VK_ERROR_INITIALIZATION_FAILED);
+    for (uint32_t version = 2; version < 10; version++) {
+        assert_int_equal(negotiate(version, LAYER_NEGOTIATE_INTERFACE_STRUCT, &interface),
+                         VK_SUCCESS);
+        assert_int_equal(interface.loaderLayerInterfaceVersion, 2);
+        assert_non_null(interface.pfnGetInstanceProcAddr);
+        assert_non_null(interface.pfnGetDeviceProcAddr);
+        assert_non_null(interface.pfnGetPhysicalDeviceProcAddr);
+    }
+    assert_int_equal(negotiate(2, LAYER_NEGOTIATE_UNINTIALIZED, &interface),
+                     VK_ERROR_INITIALIZATION_FAILED);
+    assert_int_equal(fake.instance_tries, 0); /* nothing goes down from there */
+    fake_close();
+}
+
+/* Look-up ----------------------------------------------------------------------------------- */
+
+static void test_before_an_instance(void **state)
+{
+    (void)state;
+    fake_load(NULL);
+    static const char *const there[] = {
+        "vkCreateInstance", "vkGetInstanceProcAddr", "vkEnumerateInstanceExtensionProperties",
+        "vkEnumerateInstanceLayerProperties", "vk_layerGetPhysicalDeviceProcAddr"};
+    static const char *const not_there[] = {"vkDestroyInstance",
+                                            "vkCreateDevice",
+                                            "vkEnumeratePhysicalDevices",
+                                            "vkQueueSubmit",
+                                            "vkGetDeviceProcAddr",
+                                            "vkNoSuchCommand",
+                                            ""};
+    for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+        assert_non_null(fake.gipa(VK_NULL_HANDLE, there[i]));
+    for (size_t i = 0; i < sizeof(not_there) / sizeof(not_there[0]); i++)
+        assert_null(fake.gipa(VK_NULL_HANDLE, not_there[i]));
+    fake_close();
+}
+
+static bool lacks_all(const char *name)
+{
+    /* But for what it takes to get there. */
+    static const char *const needed[] = {
+        "vkCreateInstance", "vkDestroyInstance",          "vkCreateDevice",
+        "vkDestroyDevice",  "vkEnumeratePhysicalDevices", "vk_layerGetPhysicalDeviceProcAddr"};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (strcmp(needed[i], name) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool lacks_suffixed(const char *name)
+{
+    return registry_is_suffixed(name);
+}
+
+static char wanted_suffix[80];
+
+/* Has the suffixed name alone. */
+static bool lacks_core_of(const char *name)
+{
+    return strlen(name) + 3 == strlen(wanted_suffix) &&
+           strncmp(name, wanted_suffix, strlen(name)) == 0;
+}
+
+static void registry_or_skip(struct registry *registry)
+{
+    if (!registry_read(registry))
+        skip();
+    assert_true(registry->count > 600);
+}
+
+/* The layer offers what lies below, and nothing else, under whatever name. */
+static void test_only_what_is_below(void **state)
+{
+    (void)state;
+    struct registry registry;
+    registry_or_skip(&registry);
+    fake_open(NULL, one);
+    fake.driver.lacks = lacks_all;
+    for (uint32_t i = 0; i < registry.count; i++) {
+        const char *name = registry.commands[i].name;
+        if (!lacks_all(name) || strcmp(name, "vkGetDeviceProcAddr") == 0)
+            continue;
+        if (fake.gdpa(fake.device, name))
+            fail_msg("vkGetDeviceProcAddr has %s, nobody else does", name);
+        bool global = strncmp(name, "vkEnumerateInstance", 19) == 0 ||
+                      strcmp(name, "vkGetInstanceProcAddr") == 0;
+        if (!global && fake.gipa(fake.instance, name))
+            fail_msg("vkGetInstanceProcAddr has %s, nobody else does", name);
+        if (fake.gpdpa(fake.instance, name))
+            fail_msg("vk_layerGetPhysicalDeviceProcAddr has %s, nobody else does", name);
+    }
+    fake.driver.lacks = NULL;
+    fake_close();
+    registry_free(&registry);
+}
+
+/* Where only the core name is enabled, the alias isn't offered, and the other way round. */
+static void test_aliases(void **state)
+{
+    (void)state;
+    struct registry registry;
+    registry_or_skip(&registry);
+    fake_open(NULL, one);
+    for (uint32_t i = 0; i < registry.count; i++) {
+        const char *name = registry.commands[i].name;
+        fake.driver.lacks = lacks_suffixed;
+        if (registry_is_suffixed(name)) {
+            assert_null(fake.gdpa(fake.device, name));
+            assert_null(fake.gipa(fake.instance, name));
+            snprintf(wanted_suffix, sizeof(wanted_suffix), "%s", name);
+            fake.driver.lacks = lacks_core_of;
+            char core[80];
+            snprintf(core, sizeof(core), "%.*s", (int)strlen(name) - 3, name);
+            assert_null(fake.gdpa(fake.device, core));
+            assert_null(fake.gpdpa(fake.instance, core));
+        }
+    }
+    fake.driver.lacks = NULL;
+    fake_close();
+    registry_free(&registry);
+}
+
+/* The sixteen, by name: five of them are newer than the oldest registry. */
+static const struct {
+    const char *name;
+    bool hidden;
+} queue_commands[] = {
+    {"vkQueueSubmit", false},
+    {"vkQueueSubmit2", false},
+    {"vkQueueSubmit2KHR", false},
+    {"vkQueueBindSparse", false},
+    {"vkQueueWaitIdle", false},
+    {"vkQueuePresentKHR", false},
+    {"vkQueueBeginDebugUtilsLabelEXT", false},
+    {"vkQueueEndDebugUtilsLabelEXT", false},
+    {"vkQueueInsertDebugUtilsLabelEXT", false},
+    {"vkGetQueueCheckpointDataNV", false},
+    {"vkGetQueueCheckpointData2NV", false},
+    {"vkQueueSetPerformanceConfigurationINTEL", false},
+    {"vkQueueNotifyOutOfBandNV", true},
+    {"vkQueueNotifyOutOfBandLegacyNV", true},
+    {"vkQueueSetPerfHintQCOM", true},
+    {"vkQueueSignalReleaseImageANDROID", true},
+    {"vkQueueSignalReleaseImageOHOS", true},
+};
+
+/* No command passes a VkQueue of ours on to the driver. */
+static void test_queue_commands(void **state)
+{
+    (void)state;
+    struct registry registry;
+    registry_or_skip(&registry);
+    fake_open(NULL, one);
+    uint32_t taking_queues = 0;
+    for (uint32_t i = 0; i < registry.count; i++) {
+        if (!registry.commands[i].takes_queue)
+            continue;
+        const char *name = registry.commands[i].name;
+        taking_queues++;
+        if (fake.gdpa(fake.device, name) == fake_stub())
+            fail_msg("%s takes a VkQueue and goes to the driver as it is", name);
+        if (fake.gipa(fake.instance, name) == fake_stub())
+            fail_msg("%s takes a VkQueue and goes to the driver as it is", name);
+    }
+    assert_true(taking_queues >= 13); /* vkGetDeviceQueue and vkGetDeviceQueue2 among them */
+    for (size_t i = 0; i < sizeof(queue_commands) / sizeof(queue_commands[0]); i++) {
+        PFN_vkVoidFunction device = fake.gdpa(fake.device, queue_commands[i].name);
+        PFN_vkVoidFunction instance = fake.gipa(fake.instance, queue_commands[i].name);
+        assert_ptr_not_equal(device, fake_stub());
+        assert_ptr_not_equal(instance, fake_stub());
+        assert_int_equal(device == NULL, queue_commands[i].hidden);
+        assert_int_equal(instance == NULL, queue_commands[i].hidden);
+    }
+    fake_close();
+    registry_free(&registry);
+}
+
+/* A device that is passed through gives out the driver's own queues, so nothing is in the way of
+ * any command. */
+static void test_passed_through_hides_nothing(void **state)
+{
+    (void)state;
+    lines_begin();
+    fake_open(&(struct fake_driver){.no_sync2 = true}, one);
+    assert_int_equal(lines_end(NULL, 0), 1);
+    VkQueue queue;
+    ((PFN_vkGetDeviceQueue)fake_command("vkGetDeviceQueue"))(fake.device, 0, 0, &queue);
+    assert_ptr_equal(queue, fake_queue(0, 0, 0));
+    for (size_t i = 0; i < sizeof(queue_commands) / sizeof(queue_commands[0]); i++)
+        assert_ptr_equal(fake.gdpa(fake.device, queue_commands[i].name), fake_stub());
+    fake_close();
+}
+
+/* Device functions out of vkGetInstanceProcAddr serve scheduled devices and passed-through ones. */
+static VkQueue submitted_to;
+
+static VkResult VKAPI_CALL note_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
+                                       VkFence fence)
+{
+    (void)count;
+    (void)infos;
+    (void)fence;
+    submitted_to = queue;
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL note_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
+                                        VkFence fence)
+{
+    (void)count;
+    (void)infos;
+    (void)fence;
+    submitted_to = queue;
+    return VK_SUCCESS;
+}
+
+static void submit_through_instance(bool scheduled)
+{
+    if (!scheduled)
+        lines_begin();
+    fake_open(&(struct fake_driver){.no_timeline = !scheduled}, one);
+    if (!scheduled)
+        assert_int_equal(lines_end(NULL, 0), 1);
+    FAKE_OVERRIDE(vkQueueSubmit, note_submit);
+    FAKE_OVERRIDE(vkQueueSubmit2, note_submit2);
+    /* The functions were looked up before they were replaced: make the device anew. */
+    fake_close_device();
+    static const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo request = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                             .queueCount = 1,
+                                             .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &request};
+    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    PFN_vkGetDeviceQueue get = (PFN_vkGetDeviceQueue)fake.gipa(fake.instance, "vkGetDeviceQueue");
+    PFN_vkQueueSubmit submit = (PFN_vkQueueSubmit)fake.gipa(fake.instance, "vkQueueSubmit");
+    PFN_vkQueueSubmit2 submit2 = (PFN_vkQueueSubmit2)fake.gipa(fake.instance, "vkQueueSubmit2");
+    VkQueue queue = VK_NULL_HANDLE;
+    get(fake.device, 0, 0, &queue);
+    assert_non_null(queue);
+    assert_int_equal(queue == fake_queue(0, 0, 0), !scheduled);
+    submitted_to = VK_NULL_HANDLE;
+    assert_int_equal(submit(queue, 0, NULL, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_ptr_equal(submitted_to, fake_queue(0, 0, 0));
+    submitted_to = VK_NULL_HANDLE;
+    assert_int_equal(submit2(queue, 0, NULL, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_ptr_equal(submitted_to, fake_queue(0, 0, 0));
+    fake_close();
+}
+
+static void test_device_functions_of_the_instance(void **state)
+{
+    (void)state;
+    submit_through_instance(true);
+    submit_through_instance(false);
+}
+
+static void test_physical_device_functions(void **state)
+{
+    (void)state;
+    for (int without = 0; without < 2; without++) {
+        fake_open(&(struct fake_driver){.no_physical_proc_addr = without}, one);
+        assert_non_null(fake.gpdpa(fake.instance, "vkCreateDevice"));
+        assert_ptr_not_equal(fake.gpdpa(fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties"),
+                             fake_stub());
+        /* Known not to be a physical device's. */
+        assert_null(fake.gpdpa(fake.instance, "vkQueueSubmit"));
+        assert_null(fake.gpdpa(fake.instance, "vkDestroyInstance"));
+        /* One that only the layers below know is theirs to answer. */
+        if (!without)
+            assert_ptr_equal(fake.gpdpa(fake.instance, "vkGetPhysicalDeviceOfTomorrowEXT"),
+                             fake_stub());
+        else
+            assert_null(fake.gpdpa(fake.instance, "vkGetPhysicalDeviceOfTomorrowEXT"));
+        fake_close();
+    }
+}
+
+/* Enumeration ------------------------------------------------------------------------------- */
+
+static void test_instance_enumeration(void **state)
+{
+    (void)state;
+    fake_load(NULL);
+    PFN_vkEnumerateInstanceExtensionProperties extensions =
+        (PFN_vkEnumerateInstanceExtensionProperties)fake.gipa(
+            VK_NULL_HANDLE, "vkEnumerateInstanceExtensionProperties");
+    PFN_vkEnumerateInstanceLayerProperties layers =
+        (PFN_vkEnumerateInstanceLayerProperties)fake.gipa(VK_NULL_HANDLE,
+                                                          "vkEnumerateInstanceLayerProperties");
+    uint32_t n = 0;
+    assert_int_equal(extensions(NULL, &n, NULL), VK_ERROR_LAYER_NOT_PRESENT);
+    assert_int_equal(extensions("VK_LAYER_SOME_other", &n, NULL), VK_ERROR_LAYER_NOT_PRESENT);
+    assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, NULL), VK_SUCCESS);
+    assert_int_equal(n, 1);
+    VkExtensionProperties extension = {0};
+    n = 0;
+    assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, &extension), VK_INCOMPLETE);
+    assert_int_equal(n, 0);
+    n = 5;
+    assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, &extension), VK_SUCCESS);
+    assert_int_equal(n, 1);
+    assert_string_equal(extension.extensionName, "VK_EXT_layer_settings");
+
+    VkLayerProperties layer = {0};
+    n = 0;
+    assert_int_equal(layers(&n, NULL), VK_SUCCESS);
+    assert_int_equal(n, 1);
+    assert_int_equal(layers(&n, &layer), VK_SUCCESS);
+    assert_string_equal(layer.layerName, "VK_LAYER_BELFRY_multi_engine");
+    n = 0;
+    assert_int_equal(layers(&n, &layer), VK_INCOMPLETE);
+    fake_close();
+}
+
+static const char *const offered[] = {
+    "VK_KHR_swapchain", "VK_NV_low_latency2",  "VK_QCOM_queue_perf_hint", "VK_KHR_maintenance9",
+    "VK_ARM_tensors",   "VK_KHR_maintenance5", "VK_EXT_metal_objects",    NULL};
+
+/* Without a name the layer calls down and takes out what it can't stand behind; with its own, it
+ * has none. */
+static void device_extensions(bool native, bool capable, uint32_t expected)
+{
+    if (native)
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES", "native", 1);
+    fake_load(&(struct fake_driver){.extensions = offered, .no_sync2 = !capable});
+    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES");
+    PFN_vkEnumerateDeviceExtensionProperties enumerate =
+        (PFN_vkEnumerateDeviceExtensionProperties)fake.gipa(fake.instance,
+                                                            "vkEnumerateDeviceExtensionProperties");
+    uint32_t n = 0;
+    if (!capable)
+        lines_begin();
+    assert_int_equal(enumerate(fake.physical, NULL, &n, NULL), VK_SUCCESS);
+    if (!capable)
+        assert_int_equal(lines_end(NULL, 0), 1);
+    assert_int_equal(n, expected);
+    VkExtensionProperties list[8];
+    for (uint32_t room = 0; room <= 8; room++) {
+        n = room;
+        assert_int_equal(enumerate(fake.physical, NULL, &n, list),
+                         room < expected ? VK_INCOMPLETE : VK_SUCCESS);
+        assert_int_equal(n, room < expected ? room : expected);
+        if (n)
+            assert_string_equal(list[0].extensionName, "VK_KHR_swapchain");
+    }
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(!capable || strcmp(list[i].extensionName, "VK_NV_low_latency2") != 0);
+    n = 9;
+    assert_int_equal(enumerate(fake.physical, "VK_LAYER_BELFRY_multi_engine", &n, list),
+                     VK_SUCCESS);
+    assert_int_equal(n, 0);
+    assert_int_equal(enumerate(fake.physical, "VK_LAYER_SOME_other", &n, list),
+                     VK_ERROR_LAYER_NOT_PRESENT);
+    fake_close();
+}
+
+static void test_device_extensions(void **state)
+{
+    (void)state;
+    device_extensions(false, true, 2); /* appended families: index carriers go too */
+    device_extensions(true, true, 4);
+    device_extensions(false, false, 7); /* passed through: everything is the driver's own */
+}
+
+/* Tools: ours first, then whoever else there is. */
+static uint32_t tools_below;
+
+static VkResult VKAPI_CALL other_tools(VkPhysicalDevice physical, uint32_t *count,
+                                       VkPhysicalDeviceToolProperties *properties)
+{
+    (void)physical;
+    if (!properties) {
+        *count = tools_below;
+        return VK_SUCCESS;
+    }
+    uint32_t n = *count < tools_below ? *count : tools_below;
+    for (uint32_t i = 0; i < n; i++)
+        snprintf(properties[i].name, sizeof(properties[i].name), "tool %u", i);
+    *count = n;
+    return n < tools_below ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+static void test_tools(void **state)
+{
+    (void)state;
+    for (tools_below = 0; tools_below < 3; tools_below++) {
+        fake_load(NULL);
+        FAKE_OVERRIDE(vkGetPhysicalDeviceToolProperties, other_tools);
+        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+        PFN_vkGetPhysicalDeviceToolProperties tools =
+            (PFN_vkGetPhysicalDeviceToolProperties)fake.gipa(fake.instance,
+                                                             "vkGetPhysicalDeviceToolProperties");
+        uint32_t n = 0, all = tools_below + 1;
+        assert_int_equal(tools(fake.physical, &n, NULL), VK_SUCCESS);
+        assert_int_equal(n, all);
+        for (uint32_t room = 0; room < 5; room++) {
+            VkPhysicalDeviceToolProperties list[5] = {0};
+            list[0].pNext = list; /* nobody's business but its owner's */
+            n = room;
+            assert_int_equal(tools(fake.physical, &n, list),
+                             room < all ? VK_INCOMPLETE : VK_SUCCESS);
+            assert_int_equal(n, room < all ? room : all);
+            assert_ptr_equal(list[0].pNext, list);
+            if (n)
+                assert_string_equal(list[0].name, "Belfry");
+            if (n > 1)
+                assert_string_equal(list[1].name, "tool 0");
+        }
+        fake_close();
+    }
+}
+
+/* Instances --------------------------------------------------------------------------------- */
+
+#define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
+
+/* A 1.0 program gets the extension that everything else stands on, once, unless nobody has it. */
+static void test_instance_extension(void **state)
+{
+    (void)state;
+    static const char *const with[] = {VK_KHR_SURFACE_EXTENSION_NAME, GPDP2};
+    static const uint32_t versions[] = {0, VK_API_VERSION_1_0, VK_API_VERSION_1_1,
+                                        VK_API_VERSION_1_3};
+    for (size_t v = 0; v < 4; v++) {
+        for (uint32_t n = 0; n <= 2; n++) {
+            fake_load(NULL);
+            assert_int_equal(fake_instance(versions[v], n, with), VK_SUCCESS);
+            assert_int_equal(fake.instance_tries, 1);
+            uint32_t added = v < 2 && n < 2;
+            assert_int_equal(fake.instance_extension_count, n + added);
+            if (added)
+                assert_string_equal(fake.instance_extensions[n], GPDP2);
+            fake_close();
+        }
+    }
+    /* Nobody has it: made without, and the device is passed through. */
+    lines_begin();
+    fake_load(&(struct fake_driver){.no_properties2 = true});
+    assert_int_equal(fake_instance(VK_API_VERSION_1_0, 1, with), VK_SUCCESS);
+    assert_int_equal(fake.instance_tries, 2);
+    assert_int_equal(fake.instance_extension_count, 1);
+    uint32_t n = 0;
+    ((PFN_vkGetPhysicalDeviceQueueFamilyProperties)fake.gipa(
+        fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties"))(fake.physical, &n, NULL);
+    assert_int_equal(n, 1);
+    fake_close();
+    assert_int_equal(lines_end(NULL, 0), 1);
+}
+
+static void test_instance_that_fails(void **state)
+{
+    (void)state;
+    static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_INCOMPATIBLE_DRIVER,
+                                       VK_ERROR_EXTENSION_NOT_PRESENT};
+    for (size_t i = 0; i < 3; i++) {
+        fake_load(&(struct fake_driver){.instance_result = results[i]});
+        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), results[i]);
+        assert_int_equal(fake.instances_destroyed, 0);
+        fake_close();
+    }
+}
+
+static void test_null_handles(void **state)
+{
+    (void)state;
+    fake_open(NULL, one);
+    PFN_vkDestroyInstance destroy_instance =
+        (PFN_vkDestroyInstance)fake.gipa(fake.instance, "vkDestroyInstance");
+    destroy_instance(VK_NULL_HANDLE, NULL);
+    assert_int_equal(fake.instances_destroyed, 0);
+    FAKE_CALL(vkDestroyDevice)(VK_NULL_HANDLE, NULL);
+    assert_int_equal(fake.devices_destroyed, 0);
+    FAKE_CALL(vkDestroySemaphore)(fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyFence)(fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyCommandPool)(fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyPrivateDataSlot)(fake.device, VK_NULL_HANDLE, NULL);
+    fake_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_negotiation),
+        cmocka_unit_test(test_before_an_instance),
+        cmocka_unit_test(test_only_what_is_below),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_queue_commands),
+        cmocka_unit_test(test_passed_through_hides_nothing),
+        cmocka_unit_test(test_device_functions_of_the_instance),
+        cmocka_unit_test(test_physical_device_functions),
+        cmocka_unit_test(test_instance_enumeration),
+        cmocka_unit_test(test_device_extensions),
+        cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_instance_extension),
+        cmocka_unit_test(test_instance_that_fails),
+        cmocka_unit_test(test_null_handles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,651 @@
+/*
+ * What the layer makes of a program's vkCreateDevice: extensions, features and queues, for programs
+ * and devices of every version, always in copies.
+ */
+#include "fake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TIMELINE VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME
+#define SYNC2    VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME
+#define RESET    VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME
+#define STAMPS   VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME
+
+static const char *const both[] = {TIMELINE, SYNC2, RESET, STAMPS, "VK_KHR_swapchain", NULL};
+
+/* Memory that is read-only while the layer works on it: whoever writes dies. */
+struct page {
+    char *memory;
+    size_t used;
+};
+
+static struct page page_new(void)
+{
+    struct page page = {
+        mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 0};
+    assert_ptr_not_equal(page.memory, MAP_FAILED);
+    return page;
+}
+
+static void *page_put(struct page *page, const void *data, size_t size)
+{
+    void *at = page->memory + page->used;
+    memcpy(at, data, size);
+    page->used += (size + 15) & ~(size_t)15;
+    return at;
+}
+
+static void page_free(struct page *page)
+{
+    munmap(page->memory, 65536);
+}
+
+/* A program's request in read-only memory. Chained structs are put in by the caller, last first. */
+struct program {
+    struct page page;
+    VkDeviceCreateInfo info;
+};
+
+static const float priorities[FAKE_QUEUES] = {0.5f};
+
+static void program_init(struct program *p, const uint32_t *counts)
+{
+    p->page = page_new();
+    p->info = (VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    const float *own = page_put(&p->page, priorities, sizeof(priorities));
+    VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
+    uint32_t n = 0;
+    for (uint32_t f = 0; counts[f] != UINT32_MAX; f++) {
+        if (counts[f])
+            queues[n++] = (VkDeviceQueueCreateInfo){
+                .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                .queueFamilyIndex = f,
+                .queueCount = counts[f],
+                .pQueuePriorities = own,
+            };
+    }
+    p->info.queueCreateInfoCount = n;
+    p->info.pQueueCreateInfos = page_put(&p->page, queues, n * sizeof(*queues));
+}
+
+static void *program_chain(struct program *p, const void *s, size_t size)
+{
+    VkBaseOutStructure *copy = page_put(&p->page, s, size);
+    copy->pNext = (VkBaseOutStructure *)p->info.pNext;
+    p->info.pNext = copy;
+    return copy;
+}
+#define CHAIN(p, ...) program_chain(p, &(__VA_ARGS__), sizeof(__VA_ARGS__))
+
+static void program_extensions(struct program *p, const char *const *names)
+{
+    uint32_t n = 0;
+    while (names[n])
+        n++;
+    p->info.enabledExtensionCount = n;
+    p->info.ppEnabledExtensionNames = page_put(&p->page, names, n * sizeof(*names));
+}
+
+/* fake_device with everything of the program's read-only; nothing of it may have changed. */
+static VkResult create(struct program *p)
+{
+    char *copy = malloc(p->page.used);
+    assert_non_null(copy);
+    memcpy(copy, p->page.memory, p->page.used);
+    assert_int_equal(mprotect(p->page.memory, 65536, PROT_READ), 0);
+    VkResult result = fake_device(&p->info);
+    assert_memory_equal(copy, p->page.memory, p->page.used);
+    free(copy);
+    return result;
+}
+
+static uint32_t has_extension(const struct fake_request *r, const char *name)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->extension_count; i++)
+        n += strcmp(r->extensions[i], name) == 0;
+    return n;
+}
+
+static bool has_struct(const struct fake_request *r, VkStructureType type)
+{
+    for (uint32_t i = 0; i < r->chain_count; i++) {
+        if (r->chain[i] == type)
+            return true;
+    }
+    return false;
+}
+
+static const uint32_t one[] = {1, UINT32_MAX};
+/* One queue of each shown family of a lavapipe. */
+static const uint32_t three[] = {1, 1, 1, UINT32_MAX};
+
+static bool is_scheduled(void)
+{
+    VkQueue queue = VK_NULL_HANDLE;
+    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    assert_non_null(queue);
+    return queue != fake_queue(0, 0, 0);
+}
+
+/* Versions ---------------------------------------------------------------------------------- */
+
+static void test_versions(void **state)
+{
+    (void)state;
+    for (uint32_t device = 0; device < 4; device++) {
+        for (uint32_t instance = 0; instance < 4; instance++) {
+            for (uint32_t named = 0; named < 2; named++) {
+                fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, device, 0),
+                                                .extensions = both});
+                assert_int_equal(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL),
+                                 VK_SUCCESS);
+                struct program p;
+                program_init(&p, three);
+                /* Whoever named one of them already gets it once. */
+                static const char *const names[] = {"VK_KHR_swapchain", SYNC2, NULL};
+                if (named)
+                    program_extensions(&p, names);
+                assert_int_equal(create(&p), VK_SUCCESS);
+                uint32_t minor = device < instance ? device : instance;
+                const struct fake_request *r = &fake.requests[0];
+                assert_int_equal(fake.device_tries, 1);
+                assert_int_equal(has_extension(r, TIMELINE), minor < 2);
+                assert_int_equal(has_extension(r, SYNC2), minor < 3 || named);
+                assert_int_equal(has_extension(r, RESET), 0); /* traces alone want it */
+                assert_int_equal(has_extension(r, STAMPS), 0);
+                assert_int_equal(has_extension(r, "VK_KHR_swapchain"), named);
+                assert_int_equal(r->timeline, 1);
+                assert_int_equal(r->sync2, 1);
+                assert_int_equal(r->host_reset, -1);
+                assert_true(is_scheduled());
+                page_free(&p.page);
+                fake_close();
+            }
+        }
+    }
+}
+
+/* A trace wants host query reset and calibrated timestamps as well. */
+static void test_traced(void **state)
+{
+    (void)state;
+    for (uint32_t minor = 1; minor < 4; minor++) {
+        for (uint32_t without = 0; without < 2; without++) {
+            setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
+            fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, minor, 0),
+                                            .extensions = both,
+                                            .no_host_reset = without});
+            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+            unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
+            struct program p;
+            program_init(&p, one);
+            assert_int_equal(create(&p), VK_SUCCESS);
+            const struct fake_request *r = &fake.requests[0];
+            assert_int_equal(has_extension(r, RESET), minor < 2 && !without);
+            assert_int_equal(has_extension(r, STAMPS), 1);
+            assert_int_equal(r->host_reset, without ? -1 : 1);
+            page_free(&p.page);
+            fake_close();
+        }
+    }
+}
+
+/* Features ---------------------------------------------------------------------------------- */
+
+static void open_instance(const struct fake_driver *driver)
+{
+    fake_load(driver);
+    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+}
+
+static const VkPhysicalDeviceVulkan12Features v12_off = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .bufferDeviceAddress = VK_TRUE};
+static const VkPhysicalDeviceVulkan13Features v13_off = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .maintenance4 = VK_TRUE};
+static const VkPhysicalDeviceTimelineSemaphoreFeatures timeline_off = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+static const VkPhysicalDeviceSynchronization2Features sync2_off = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES};
+static const VkPhysicalDeviceFeatures2 features2 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .features.geometryShader = VK_TRUE};
+
+/* Every mixture of the structs that may speak of the two features, each on and off. */
+static void test_features(void **state)
+{
+    (void)state;
+    /* 0: no struct, 1: the core struct, 2: its own; with bit 2: the feature is on already */
+    for (uint32_t t = 0; t < 6; t++) {
+        for (uint32_t s = 0; s < 6; s++) {
+            for (uint32_t f2 = 0; f2 < 2; f2++) {
+                open_instance(NULL);
+                struct program p;
+                program_init(&p, three);
+                VkPhysicalDeviceVulkan12Features v12 = v12_off;
+                VkPhysicalDeviceVulkan13Features v13 = v13_off;
+                VkPhysicalDeviceTimelineSemaphoreFeatures timeline = timeline_off;
+                VkPhysicalDeviceSynchronization2Features sync2 = sync2_off;
+                v12.timelineSemaphore = timeline.timelineSemaphore = t >= 3;
+                v13.synchronization2 = sync2.synchronization2 = s >= 3;
+                const void *kept[4] = {0};
+                if (t % 3 == 1)
+                    kept[0] = CHAIN(&p, v12);
+                if (s % 3 == 1)
+                    kept[1] = CHAIN(&p, v13);
+                if (f2)
+                    kept[2] = CHAIN(&p, features2);
+                if (t % 3 == 2)
+                    kept[0] = CHAIN(&p, timeline);
+                if (s % 3 == 2)
+                    kept[1] = CHAIN(&p, sync2);
+                if (!f2)
+                    p.info.pEnabledFeatures =
+                        page_put(&p.page, &features2.features, sizeof(features2.features));
+                assert_int_equal(create(&p), VK_SUCCESS);
+                const struct fake_request *r = &fake.requests[0];
+                assert_int_equal(fake.device_tries, 1);
+                assert_int_equal(r->timeline, 1);
+                assert_int_equal(r->sync2, 1);
+                assert_ptr_equal(r->features, p.info.pEnabledFeatures);
+                if (f2)
+                    assert_true(r->features2.features.geometryShader);
+                /* As many structs as the program had, and one for each feature it was silent on. */
+                assert_int_equal(r->chain_count, (t % 3 ? 1 : 0) + (s % 3 ? 1 : 0) + f2 +
+                                                     (t % 3 ? 0 : 1) + (s % 3 ? 0 : 1));
+                /* What needs no change isn't copied. */
+                bool changes = (t % 3 && t < 3) || (s % 3 && s < 3);
+                for (uint32_t k = 0; k < 3; k++) {
+                    bool found = false;
+                    for (uint32_t i = 0; i < r->chain_count; i++)
+                        found |= r->chain_at[i] == kept[k];
+                    assert_int_equal(found, kept[k] && !changes);
+                }
+                page_free(&p.page);
+                fake_close();
+            }
+        }
+    }
+}
+
+/* The order of the structs in the chain doesn't matter, nor what lies before and behind. */
+static void test_chain_order(void **state)
+{
+    (void)state;
+    for (uint32_t order = 0; order < 6; order++) {
+        open_instance(NULL);
+        struct program p;
+        program_init(&p, one);
+        static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+        for (uint32_t i = 0; i < 3; i++) {
+            if (orders[order][i] == 0)
+                CHAIN(&p, v12_off);
+            else if (orders[order][i] == 1)
+                CHAIN(&p, sync2_off);
+            else
+                CHAIN(&p, features2);
+        }
+        assert_int_equal(create(&p), VK_SUCCESS);
+        const struct fake_request *r = &fake.requests[0];
+        assert_int_equal(r->timeline, 1);
+        assert_int_equal(r->sync2, 1);
+        assert_int_equal(r->chain_count, 3);
+        /* The last put in comes first, as in the program's chain. */
+        static const VkStructureType types[] = {
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(r->chain[i], types[orders[order][2 - i]]);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+/* A struct that Belfry doesn't know. */
+struct unknown {
+    VkStructureType sType;
+    const void *pNext;
+    uint64_t secrets[5];
+};
+static const struct unknown unknown = {.sType = (VkStructureType)1000999001, .secrets = {1, 2, 3}};
+
+static void test_unknown_struct(void **state)
+{
+    (void)state;
+    char line[512];
+    /* Nothing has to be changed: it goes down where it is. */
+    for (uint32_t on = 0; on < 2; on++) {
+        open_instance(NULL);
+        struct program p;
+        program_init(&p, three);
+        VkPhysicalDeviceVulkan12Features v12 = v12_off;
+        v12.timelineSemaphore = VK_TRUE;
+        if (on)
+            CHAIN(&p, v12);
+        const void *own = CHAIN(&p, unknown);
+        assert_int_equal(create(&p), VK_SUCCESS);
+        const struct fake_request *r = &fake.requests[0];
+        assert_int_equal(r->timeline, 1);
+        assert_int_equal(r->sync2, 1);
+        bool found = false;
+        for (uint32_t i = 0; i < r->chain_count; i++)
+            found |= r->chain_at[i] == own;
+        assert_true(found);
+        assert_true(is_scheduled());
+        page_free(&p.page);
+        fake_close();
+    }
+    /* In front of the one that has the feature off: passed through, and said so. */
+    open_instance(NULL);
+    struct program p;
+    program_init(&p, one);
+    const void *off = CHAIN(&p, v12_off);
+    const void *own = CHAIN(&p, unknown);
+    lines_begin();
+    assert_int_equal(create(&p), VK_SUCCESS);
+    uint32_t lines = lines_end(line, sizeof(line));
+    assert_true(lines >= 1 && lines <= 2);
+    assert_non_null(strstr(line, "passed through"));
+    const struct fake_request *r = &fake.requests[0];
+    assert_int_equal(r->chain_count, 2);
+    assert_ptr_equal(r->chain_at[0], own);
+    assert_ptr_equal(r->chain_at[1], off);
+    assert_int_equal(r->timeline, 0);
+    assert_int_equal(r->extension_count, 0);
+    assert_false(is_scheduled());
+    page_free(&p.page);
+    fake_close();
+
+    /* The same for queues that only Belfry can give: an error, and a line that says why. */
+    open_instance(NULL);
+    program_init(&p, three);
+    CHAIN(&p, v12_off);
+    CHAIN(&p, unknown);
+    lines_begin();
+    assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
+    assert_true(lines_end(line, sizeof(line)) >= 1);
+    assert_int_equal(fake.device_tries, 0);
+    page_free(&p.page);
+    fake_close();
+}
+
+/* Drivers that can't, and those that won't -------------------------------------------------- */
+
+static void test_incapable(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"VK_KHR_swapchain", NULL};
+    const struct fake_driver drivers[] = {
+        {.no_timeline = true},
+        {.no_sync2 = true},
+        {.api_version = VK_API_VERSION_1_1, .extensions = none},
+        {.api_version = VK_API_VERSION_1_2, .extensions = none},
+    };
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+        char line[512];
+        lines_begin();
+        open_instance(&drivers[i]);
+        PFN_vkGetPhysicalDeviceQueueFamilyProperties families =
+            (PFN_vkGetPhysicalDeviceQueueFamilyProperties)fake.gipa(
+                fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties");
+        VkQueueFamilyProperties shown[4];
+        uint32_t n = 4;
+        families(fake.physical, &n, shown);
+        assert_int_equal(n, 1);
+        assert_int_equal(shown[0].queueCount, 1);
+        struct program p;
+        program_init(&p, one);
+        const void *off = CHAIN(&p, features2);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(create(&p), VK_SUCCESS);
+            const struct fake_request *r = &fake.requests[0];
+            assert_int_equal(r->chain_count, 1);
+            assert_ptr_equal(r->chain_at[0], off);
+            assert_int_equal(r->extension_count, 0);
+            assert_false(is_scheduled());
+            fake_close_device();
+        }
+        /* Said once, however often devices are made. */
+        assert_int_equal(lines_end(line, sizeof(line)), 1);
+        assert_non_null(strstr(line, "passed through"));
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+static void test_retry(void **state)
+{
+    (void)state;
+    char line[512];
+    static const VkResult refusals[] = {VK_ERROR_FEATURE_NOT_PRESENT,
+                                        VK_ERROR_EXTENSION_NOT_PRESENT};
+    for (size_t i = 0; i < 2; i++) {
+        open_instance(&(struct fake_driver){.create_results = {refusals[i]}});
+        struct program p;
+        program_init(&p, one);
+        const void *own = CHAIN(&p, features2);
+        lines_begin();
+        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_int_equal(lines_end(line, sizeof(line)), 1);
+        assert_non_null(strstr(line, "passed through"));
+        assert_int_equal(fake.device_tries, 2);
+        assert_int_equal(fake.requests[0].timeline, 1);
+        assert_int_equal(fake.requests[1].chain_count, 1);
+        assert_ptr_equal(fake.requests[1].chain_at[0], own);
+        assert_false(is_scheduled());
+        page_free(&p.page);
+        fake_close();
+    }
+    /* The program's own fault: its error, and no talk of passing anything through. */
+    for (size_t i = 0; i < 2; i++) {
+        for (uint32_t appended = 0; appended < 2; appended++) {
+            open_instance(&(struct fake_driver){.create_results = {refusals[i], refusals[i]}});
+            struct program p;
+            program_init(&p, appended ? three : one);
+            lines_begin();
+            assert_int_equal(create(&p), refusals[i]);
+            lines_end(line, sizeof(line));
+            assert_null(strstr(line, "passed through"));
+            assert_int_equal(fake.device_tries, appended ? 1 : 2);
+            page_free(&p.page);
+            fake_close();
+        }
+    }
+    /* Other errors are the program's to hear, at once. */
+    static const VkResult others[] = {VK_ERROR_OUT_OF_HOST_MEMORY,    VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                      VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_DEVICE_LOST,
+                                      VK_ERROR_TOO_MANY_OBJECTS,      VK_ERROR_NOT_PERMITTED_KHR};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        open_instance(&(struct fake_driver){.create_results = {others[i]}});
+        struct program p;
+        program_init(&p, one);
+        assert_int_equal(create(&p), others[i]);
+        assert_int_equal(fake.device_tries, 1);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+/* Groups ------------------------------------------------------------------------------------ */
+
+static void test_groups(void **state)
+{
+    (void)state;
+    char line[512];
+    for (uint32_t members = 1; members <= 2; members++) {
+        open_instance(NULL);
+        struct program p;
+        program_init(&p, one);
+        const VkPhysicalDevice devices[2] = {fake.physical, fake.physical};
+        VkDeviceGroupDeviceCreateInfo group = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO,
+            .physicalDeviceCount = members,
+            .pPhysicalDevices = page_put(&p.page, devices, sizeof(devices)),
+        };
+        CHAIN(&p, group);
+        lines_begin();
+        assert_int_equal(create(&p), VK_SUCCESS);
+        uint32_t lines = lines_end(line, sizeof(line));
+        assert_int_equal(fake.device_tries, 1);
+        assert_true(
+            has_struct(&fake.requests[0], VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO));
+        assert_int_equal(lines, members == 2);
+        assert_int_equal(is_scheduled(), members == 1);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+/* Queues ------------------------------------------------------------------------------------ */
+
+#define G VK_QUEUE_GRAPHICS_BIT
+#define C VK_QUEUE_COMPUTE_BIT
+#define T VK_QUEUE_TRANSFER_BIT
+
+static void test_merged_requests(void **state)
+{
+    (void)state;
+    open_instance(
+        &(struct fake_driver){.family_count = 2,
+                              .families = {{G | C | T | VK_QUEUE_PROTECTED_BIT, 4, 64, {1, 1, 1}},
+                                           {C | T, 2, 64, {1, 1, 1}}}});
+    /* The copy family is appended, on top of the compute family. */
+    static const float low[] = {0.25f, 0.5f}, high[] = {1.0f};
+    const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR};
+    const VkDeviceQueueCreateInfo asked[] = {
+        {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 2, low},
+        {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 0,
+         1, high},
+        {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, &global, 0, 1, 2, low},
+        {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 2, 1, high},
+    };
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 4,
+                                     .pQueueCreateInfos = asked};
+    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    const struct fake_request *r = &fake.requests[0];
+    assert_int_equal(r->queue_count, 3);
+    assert_int_equal(r->queues[0].family, 0);
+    assert_int_equal(r->queues[0].flags, 0);
+    assert_int_equal(r->queues[0].count, 2);
+    assert_true(r->queues[0].priorities[0] == 0.25f && r->queues[0].priorities[1] == 0.5f);
+    assert_int_equal(r->queues[1].family, 0);
+    assert_int_equal(r->queues[1].flags, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
+    assert_int_equal(r->queues[1].count, 1);
+    assert_int_equal(r->queues[2].family, 1);
+    assert_int_equal(r->queues[2].count, 2); /* three asked for, the GPU has two */
+    assert_ptr_equal(r->queues[2].next, &global);
+    assert_true(r->queues[2].priorities[0] == 1.0f && r->queues[2].priorities[1] == 0.5f);
+
+    /* By flags: the older command knows queues without flags alone. */
+    VkQueue plain = VK_NULL_HANDLE, flagged = VK_NULL_HANDLE, again = VK_NULL_HANDLE;
+    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &plain);
+    VkDeviceQueueInfo2 query = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
+    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &flagged);
+    assert_non_null(plain);
+    assert_non_null(flagged);
+    assert_ptr_not_equal(plain, flagged);
+    query.flags = 0;
+    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    assert_ptr_equal(again, plain);
+    query.flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+    query.queueIndex = 1;
+    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    assert_null(again);
+    query = (VkDeviceQueueInfo2){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                 .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT,
+                                 .queueFamilyIndex = 1};
+    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    assert_null(again);
+    /* The same object for the same index, and one of its own for each. */
+    VkQueue all[5];
+    static const uint32_t indices[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}};
+    for (uint32_t i = 0; i < 5; i++) {
+        FAKE_CALL(vkGetDeviceQueue)(fake.device, indices[i][0], indices[i][1], &all[i]);
+        FAKE_CALL(vkGetDeviceQueue)(fake.device, indices[i][0], indices[i][1], &again);
+        assert_ptr_equal(all[i], again);
+        for (uint32_t k = 0; k < i; k++)
+            assert_ptr_not_equal(all[i], all[k]);
+        /* A layer above that asks us directly finds the dispatch pointer in place. */
+        assert_ptr_equal(*(void **)all[i], *(void **)fake.device);
+    }
+    fake_close();
+}
+
+static void test_no_queues(void **state)
+{
+    (void)state;
+    open_instance(NULL);
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    assert_int_equal(fake.requests[0].queue_count, 0);
+    VkQueue queue = (VkQueue)&queue;
+    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    assert_null(queue);
+    assert_int_equal(FAKE_CALL(vkDeviceWaitIdle)(fake.device), VK_SUCCESS);
+    fake_close();
+}
+
+static void test_never_shown(void **state)
+{
+    (void)state;
+    static const uint32_t requests[][5] = {{17, UINT32_MAX}, {0, 0, 0, 1, UINT32_MAX}};
+    for (size_t i = 0; i < 2; i++) {
+        open_instance(NULL);
+        struct program p;
+        program_init(&p, requests[i]);
+        lines_begin();
+        assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
+        assert_int_equal(lines_end(NULL, 0), 1);
+        assert_int_equal(fake.device_tries, 0);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+static void VKAPI_CALL no_queue(VkDevice device, uint32_t family, uint32_t index, VkQueue *queue)
+{
+    (void)device;
+    (void)family;
+    (void)index;
+    *queue = VK_NULL_HANDLE;
+}
+
+/* A driver without the queue that it was asked for: an error, and the device below is gone. */
+static void test_null_queue(void **state)
+{
+    (void)state;
+    fake_load(NULL);
+    FAKE_OVERRIDE(vkGetDeviceQueue, no_queue);
+    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    struct program p;
+    program_init(&p, one);
+    lines_begin();
+    assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
+    assert_int_equal(lines_end(NULL, 0), 1);
+    assert_int_equal(fake.device_tries, 1);
+    assert_int_equal(fake.devices_destroyed, 1);
+    page_free(&p.page);
+    fake_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions),        cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_features),        cmocka_unit_test(test_chain_order),
+        cmocka_unit_test(test_unknown_struct),  cmocka_unit_test(test_incapable),
+        cmocka_unit_test(test_retry),           cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_merged_requests), cmocka_unit_test(test_no_queues),
+        cmocka_unit_test(test_never_shown),     cmocka_unit_test(test_null_queue),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/*
+ * The layer alone: opened as the loader opens it, with a driver of the test's own below that
+ * writes down what it is told. For what no real driver offers, and for what a loader would hide.
+ *
+ * One at a time; functions fail the test when something is amiss.
+ */
+#ifndef BELFRY_TEST_LAYER_FAKE_H
+#define BELFRY_TEST_LAYER_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <volk.h>
+#include <vulkan/vk_layer.h>
+
+#define FAKE_FAMILIES 8
+#define FAKE_QUEUES   64
+#define FAKE_CHAIN    16
+#define FAKE_TRIES    4
+
+/* What the driver is; set before fake_open. */
+struct fake_driver {
+    uint32_t api_version; /* 0: Vulkan 1.3 */
+    uint32_t family_count;
+    VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */
+    const char *const *extensions;                   /* of the device, NULL-terminated, or NULL */
+    bool no_timeline, no_sync2, no_host_reset;
+    bool no_properties2;         /* vkCreateInstance knows no such extension, nobody the commands */
+    bool no_physical_proc_addr;  /* no vk_layerGetPhysicalDeviceProcAddr */
+    bool (*lacks)(const char *); /* commands it doesn't have; NULL: it has all, under any name */
+    VkResult create_results[FAKE_TRIES]; /* of vkCreateDevice, call by call */
+    VkResult instance_result;
+};
+
+struct fake_queue_request {
+    const void *next;
+    VkDeviceQueueCreateFlags flags;
+    uint32_t family, count;
+    float priorities[FAKE_QUEUES];
+};
+
+/* A vkCreateDevice as it arrived below. */
+struct fake_request {
+    uint32_t extension_count, queue_count, chain_count;
+    char extensions[32][VK_MAX_EXTENSION_NAME_SIZE];
+    struct fake_queue_request queues[FAKE_FAMILIES];
+    VkStructureType chain[FAKE_CHAIN]; /* without the loader's own structs */
+    const void *chain_at[FAKE_CHAIN];
+    const VkPhysicalDeviceFeatures *features;
+    /* As enabled: by the core struct, by its own, or -1 where no struct says. */
+    int timeline, sync2, host_reset;
+    VkPhysicalDeviceFeatures2 features2; /* a copy, with sType set if there was one */
+};
+
+struct fake {
+    struct fake_driver driver;
+    void *library;
+    PFN_vkGetInstanceProcAddr gipa;
+    PFN_vkGetDeviceProcAddr gdpa;
+    PFN_GetPhysicalDeviceProcAddr gpdpa;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    uint32_t instance_tries, device_tries, devices_destroyed, instances_destroyed;
+    char instance_extensions[8][VK_MAX_EXTENSION_NAME_SIZE]; /* of the last try */
+    uint32_t instance_extension_count;
+    struct fake_request requests[FAKE_TRIES];
+};
+extern struct fake fake;
+
+/* Loads and negotiates. */
+void fake_load(const struct fake_driver *driver);
+/* The program's instance, of that version (0: none named). Returns what the layer returned. */
+VkResult fake_instance(uint32_t version, uint32_t extension_count, const char *const *extensions);
+/* The program's device: chain and rest as in 'info', to which the loader's structs are put in
+ * front. */
+VkResult fake_device(const VkDeviceCreateInfo *info);
+/* All of the above: 'counts' queues of the first families, ended by 0. */
+void fake_open(const struct fake_driver *driver, const uint32_t *counts);
+void fake_close_device(void);
+void fake_close(void);
+
+/* From now on the driver answers that name with this function; any number, until fake_close. */
+void fake_override(const char *name, PFN_vkVoidFunction function);
+#define FAKE_OVERRIDE(name, function)                                                              \
+    fake_override(#name, (PFN_vkVoidFunction)(1 ? (function) : (PFN_##name)0))
+
+/* The layer's answer for a command of the open device. */
+PFN_vkVoidFunction fake_command(const char *name);
+#define FAKE_CALL(name) ((PFN_##name)fake_command(#name))
+
+/* What every command does that nobody cares about: returns 0. */
+PFN_vkVoidFunction fake_stub(void);
+/* The driver's own VkQueue. */
+VkQueue fake_queue(uint32_t family, VkDeviceQueueCreateFlags flags, uint32_t index);
+/* A dispatchable object of the open device (a command buffer, say); ends with fake_close. */
+void *fake_dispatchable(void);
+
+/* Lines on stderr that begin with "belfry: " between the two calls; others are passed on. */
+void lines_begin(void);
+uint32_t lines_end(char *last, size_t size);
+
+#endif
