@@ -59,12 +59,12 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
     PFN_vkWaitSemaphores next =
         d->vk.vkWaitSemaphores ? d->vk.vkWaitSemaphores : d->vk.vkWaitSemaphoresKHR;
     if (d->runtime && bf_device_is_lost(d->runtime))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(d->runtime);
     VkResult result = next(device, info, timeout);
     if (d->runtime && result == VK_ERROR_DEVICE_LOST)
         return bf_device_lost(d->runtime, "vkWaitSemaphores");
     if (d->runtime && bf_device_is_lost(d->runtime))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(d->runtime);
     return result;
 }
 
@@ -91,7 +91,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkImportSemaphoreFdKHR(device, info);
     if (result == VK_SUCCESS && d->runtime)
-        bf_semaphore_set_external(d->runtime, info->semaphore);
+        bf_semaphore_imported(d->runtime, info->semaphore);
     return result;
 }
 
@@ -137,7 +137,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceFdKHR(VkDevice device,
                                                      const VkFenceGetFdInfoKHR *info, int *fd)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime) {
+    if (d->runtime && info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT) {
         VkResult result = bf_fence_flush(d->runtime, info->fence);
         if (result != VK_SUCCESS)
             return result;

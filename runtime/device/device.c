@@ -160,7 +160,7 @@ static void free_semaphore(void *value, void *context)
 static void free_fence(void *value, void *context)
 {
     (void)context;
-    free(value);
+    bf_fence_release(value);
 }
 
 static void destroy_queue(struct bf_queue *queue)
@@ -212,7 +212,19 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
 VkResult bf_device_lost(struct bf_device *device, const char *where)
 {
     bf_device_lose(device, where);
+    return bf_device_settle(device);
+}
+
+VkResult bf_device_settle(struct bf_device *device)
+{
     bf_engines_pump(device, bf_device_dirty_engines(device));
+    /* Whoever holds an engine's lock drops its backlog before or after releasing it (Q-3), and
+     * announces that. */
+    uint32_t ticket = bf_signpost_enter(&device->progress);
+    bool timed_out = false;
+    while (bf_device_has_backlog(device))
+        ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
+    bf_signpost_leave(&device->progress);
     return VK_ERROR_DEVICE_LOST;
 }
 
@@ -240,6 +252,8 @@ VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uin
                                  VkQueryResultFlags flags)
 {
     const VkQueryResultFlags wait = VK_QUERY_RESULT_WAIT_BIT;
+    /* Without WAIT, PARTIAL would have the driver answer before there is an answer. */
+    const VkQueryResultFlags asking = flags & ~(wait | VK_QUERY_RESULT_PARTIAL_BIT);
     VkResult result;
     /* A driver asked to wait for what it hasn't been given may never return. Which packet ends
      * the query is not known, so nothing but the answer itself can be waited for. */
@@ -247,7 +261,7 @@ VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uin
         uint32_t ticket = bf_signpost_enter(&device->progress);
         bool timed_out = false;
         result = device->vk.vkGetQueryPoolResults(device->handle, pool, first, count, size, data,
-                                                  stride, flags & ~wait);
+                                                  stride, asking);
         if (result == VK_NOT_READY && !bf_device_is_lost(device)) {
             struct timespec until = bf_timespec(bf_now_ns() + QUERY_SLICE_NS);
             bf_signpost_sleep(&device->progress, ticket, &until, &timed_out);
@@ -256,7 +270,7 @@ VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uin
         if (result != VK_NOT_READY)
             return result;
         if (bf_device_is_lost(device))
-            return VK_ERROR_DEVICE_LOST;
+            return bf_device_settle(device);
     }
     result = device->vk.vkGetQueryPoolResults(device->handle, pool, first, count, size, data,
                                               stride, flags);

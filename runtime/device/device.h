@@ -104,6 +104,16 @@ BF_SHARED VkResult bf_device_query_results(struct bf_device *device, VkQueryPool
 VkResult bf_device_lose(struct bf_device *device, const char *where);
 BF_SHARED VkResult bf_device_lost(struct bf_device *device, const char *where);
 
+/*
+ * For every place that tells the program of the loss; the caller holds no engine's lock. Returns
+ * VK_ERROR_DEVICE_LOST.
+ *
+ *  L-1  The program is told only when nothing is held any more: from then on it may destroy what
+ * the held packets referred to. Proven by tests/layer (devices lost at every submission of a
+ * program).
+ */
+BF_SHARED VkResult bf_device_settle(struct bf_device *device);
+
 /* The engines that want pumping, as a mask. */
 uint64_t bf_device_dirty_engines(struct bf_device *device);
 

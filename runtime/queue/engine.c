@@ -314,7 +314,7 @@ static uint64_t drop_backlog(struct bf_engine *engine)
             for (uint32_t s = 0; s < packet->signal_count; s++) {
                 struct bf_sync *sync = &packet->signals[s];
                 uint64_t value;
-                if (!sync->sem || !sync->sem->timeline ||
+                if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
                     device->counter_value(device->handle, sync->sem->handle, &value) !=
                         VK_SUCCESS ||
                     value >= sync->target)

@@ -17,11 +17,13 @@ struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
         if (!fence)
             return NULL;
         fence->handle = handle;
+        fence->references = 1;
         if (!bf_map_insert(&device->fences, (uint64_t)handle, fence)) {
             free(fence);
             return NULL;
         }
     }
+    atomic_fetch_add(&fence->references, 1);
     atomic_store(&fence->deferred, 1);
     atomic_fetch_add(&device->deferred_fences, 1);
     return fence;
@@ -31,6 +33,13 @@ void bf_fence_handed_over(struct bf_device *device, struct bf_fence *fence)
 {
     atomic_store(&fence->deferred, 0);
     atomic_fetch_sub(&device->deferred_fences, 1);
+    bf_fence_release(fence);
+}
+
+void bf_fence_release(struct bf_fence *fence)
+{
+    if (fence && atomic_fetch_sub(&fence->references, 1) == 1)
+        free(fence);
 }
 
 static bool is_deferred(struct bf_device *device, VkFence handle)
@@ -67,7 +76,7 @@ static VkResult wait_handed_over(struct bf_device *device, uint32_t count, const
                                    deadline_ns == UINT64_MAX ? NULL : &deadline, &timed_out);
     }
     bf_signpost_leave(&device->progress);
-    return result;
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_settle(device) : result;
 }
 
 /* Waits for any of those the driver has, leaving out the deferred ones: at most one slice if there
@@ -107,7 +116,7 @@ VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *
     for (uint32_t i = 0; i < count && !any_deferred; i++)
         any_deferred = is_deferred(device, fences[i]);
     if (bf_device_is_lost(device))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(device);
     VkResult result;
     if (!any_deferred) {
         result = device->vk.vkWaitForFences(device->handle, count, fences, all, timeout_ns);
@@ -128,16 +137,16 @@ VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *
 VkResult bf_fence_status(struct bf_device *device, VkFence handle)
 {
     if (is_deferred(device, handle))
-        return bf_device_is_lost(device) ? VK_ERROR_DEVICE_LOST : VK_NOT_READY;
+        return bf_device_is_lost(device) ? bf_device_settle(device) : VK_NOT_READY;
     VkResult result = device->vk.vkGetFenceStatus(device->handle, handle);
     if (result == VK_NOT_READY && bf_device_is_lost(device))
-        result = VK_ERROR_DEVICE_LOST;
+        result = bf_device_settle(device);
     return result;
 }
 
 void bf_fence_forget(struct bf_device *device, VkFence handle)
 {
-    free(bf_map_remove(&device->fences, (uint64_t)handle));
+    bf_fence_release(bf_map_remove(&device->fences, (uint64_t)handle));
 }
 
 VkResult bf_fence_flush(struct bf_device *device, VkFence handle)

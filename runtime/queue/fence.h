@@ -24,11 +24,13 @@ struct bf_device;
 struct bf_fence {
     VkFence handle;
     _Atomic uint32_t deferred;
+    _Atomic uint32_t references; /* the program's handle, and the packet that carries it */
 };
 
 /* The fence's record, made at its first deferral. NULL: out of memory. */
 struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle);
 void bf_fence_handed_over(struct bf_device *device, struct bf_fence *fence);
+void bf_fence_release(struct bf_fence *fence); /* NULL is allowed */
 
 /* As the Vulkan commands, including their errors. Thread-safety: as the Vulkan commands. */
 BF_SHARED VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,

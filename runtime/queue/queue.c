@@ -227,7 +227,7 @@ static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFenc
         }
     }
     append(queue, chain->first, chain->last, chain->count);
-    return bf_device_is_lost(queue->device) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    return bf_device_is_lost(queue->device) ? bf_device_settle(queue->device) : VK_SUCCESS;
 }
 
 static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
@@ -246,7 +246,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
 {
     struct bf_device *device = queue->device;
     if (bf_device_is_lost(device))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(device);
     VkResult result;
     if (try_direct(queue, count, infos, fence, &result))
         return result;
@@ -272,7 +272,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
 {
     struct bf_device *device = queue->device;
     if (bf_device_is_lost(device))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(device);
     struct chain chain = {0};
     if (count == 0)
         return submit_fence(queue, &chain, fence);
@@ -308,7 +308,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     struct bf_device *device = queue->device;
     struct bf_engine *engine = queue->engine;
     if (bf_device_is_lost(device))
-        return VK_ERROR_DEVICE_LOST;
+        return bf_device_settle(device);
     for (uint32_t i = 0; i < raw->wait_count; i++) {
         struct bf_sync *s = &raw->waits[i];
         if (s->sem && !s->sem->timeline)
@@ -420,7 +420,7 @@ static VkResult wait_handed_over(struct bf_queue *queue)
             ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
         bf_signpost_leave(&device->progress);
     }
-    return bf_device_is_lost(device) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
 }
 
 static VkResult queue_wait_idle(struct bf_device *device, VkQueue handle, void *context)

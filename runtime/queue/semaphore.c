@@ -31,6 +31,7 @@ void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle)
         return;
     bf_watcher_stop(device, sem);
     bf_witness_drop_semaphore(device, handle);
+    atomic_store(&sem->forgotten, true);
     bf_trace_name_semaphore(device->trace, (uint64_t)handle, NULL);
     bf_semaphore_release(sem);
 }
@@ -57,6 +58,17 @@ void bf_semaphore_set_external(struct bf_device *device, VkSemaphore handle)
     struct bf_semaphore *sem = bf_semaphore_find(device, handle);
     if (sem)
         atomic_store(&sem->external, true);
+}
+
+void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    uint64_t value = 0;
+    if (!sem)
+        return;
+    atomic_store(&sem->external, true);
+    if (sem->timeline && device->counter_value(device->handle, handle, &value) == VK_SUCCESS)
+        atomic_store(&sem->reached[BF_FOR_WAIT], value);
 }
 
 bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
@@ -179,5 +191,5 @@ VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore handle)
     while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_device_is_lost(device))
         ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
     bf_signpost_leave(&device->progress);
-    return bf_device_is_lost(device) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
 }

@@ -11,13 +11,13 @@
  * submitted before it, a signal all waits. Payloads that arrive by other ways (an acquired image,
  * an import) need no bookkeeping: they leave nothing outstanding.
  *
- * S-1  reached[] only grows, and only after the driver has accepted what it counts.
- * S-2  A queue blocked on a counter is either on the waiter list or has been released: a waiter
- *      registers and then looks again, who raises a counter looks for waiters afterwards, both
- *      seq_cst (waiter_count and reached[]).
- * S-3  A packet's semaphores outlive it: the GPU may finish a held packet, and the program destroy
- *      its semaphore, before the thread that handed the packet over has counted its operations.
- * Proven by tests/random (every program), S-2's race by tests/unit/semaphore.c.
+ * S-1  reached[] only grows (save for an import, with nothing outstanding), and only after the
+ * driver has accepted what it counts. S-2  A queue blocked on a counter is either on the waiter
+ * list or has been released: a waiter registers and then looks again, who raises a counter looks
+ * for waiters afterwards, both seq_cst (waiter_count and reached[]). S-3  A packet's semaphores
+ * outlive it: the GPU may finish a held packet, and the program destroy its semaphore, before the
+ * thread that handed the packet over has counted its operations. Proven by tests/random (every
+ * program), S-2's race by tests/unit/semaphore.c.
  */
 #ifndef BELFRY_QUEUE_SEMAPHORE_H
 #define BELFRY_QUEUE_SEMAPHORE_H
@@ -53,7 +53,8 @@ struct bf_semaphore {
     bool timeline;
     /* Its payload may be signalled where nobody tells us (exported, imported). */
     _Atomic bool external;
-    _Atomic bool watched; /* an external semaphore's watcher thread is running */
+    _Atomic bool forgotten; /* the program has destroyed it */
+    _Atomic bool watched;   /* an external semaphore's watcher thread is running */
     _Atomic uint64_t reached[2];
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */
@@ -108,5 +109,9 @@ BF_SHARED VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore hand
 
 /* The payload may from now on be changed by others. */
 BF_SHARED void bf_semaphore_set_external(struct bf_device *device, VkSemaphore handle);
+
+/* Another payload has been imported: what the old one had reached says nothing about it. No
+ * operation of the semaphore is outstanding, as vkImportSemaphoreFdKHR asks. */
+BF_SHARED void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle);
 
 #endif
