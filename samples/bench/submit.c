@@ -84,6 +84,7 @@ struct caller {
     pthread_mutex_t *lock; /* NULL: the queue is this caller's alone */
     pthread_barrier_t *start;
     VkSemaphore semaphore;
+    VkSemaphore second; /* signalled as well, where it is one */
     uint64_t value;
     VkResult result;
 };
@@ -93,12 +94,14 @@ static void *caller_run(void *data)
     struct caller *caller = data;
     pthread_barrier_wait(caller->start);
     for (int i = 0; i < THREADS_SUBMITS && caller->result >= 0; ++i) {
-        const VkSemaphoreSubmitInfo signal = {
+        VkSemaphoreSubmitInfo signals[2] = {{
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = caller->semaphore,
             .value = ++caller->value,
             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        };
+        }};
+        signals[1] = signals[0];
+        signals[1].semaphore = caller->second;
         const VkCommandBufferSubmitInfo commands = {
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
             .commandBuffer = caller->side->commands,
@@ -107,8 +110,8 @@ static void *caller_run(void *data)
             .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
             .commandBufferInfoCount = 1,
             .pCommandBufferInfos = &commands,
-            .signalSemaphoreInfoCount = 1,
-            .pSignalSemaphoreInfos = &signal,
+            .signalSemaphoreInfoCount = caller->second ? 2 : 1,
+            .pSignalSemaphoreInfos = signals,
         };
         if (caller->lock)
             pthread_mutex_lock(caller->lock);
@@ -159,7 +162,7 @@ out:
 }
 
 static bool callers_open(struct caller *callers, struct side *side, pthread_mutex_t *lock,
-                         struct bench_found *found)
+                         uint32_t signals, struct bench_found *found)
 {
     for (uint32_t i = 0; i < THREADS; ++i) {
         callers[i] = (struct caller){
@@ -170,32 +173,42 @@ static bool callers_open(struct caller *callers, struct side *side, pthread_mute
         };
         if (!callers[i].semaphore)
             return false;
+        if (signals < 2)
+            continue;
+        callers[i].second = side_timeline(side, found);
+        if (!callers[i].second)
+            return false;
     }
     return true;
 }
 
 static void callers_close(struct caller *callers)
 {
-    for (uint32_t i = 0; i < THREADS; ++i) {
-        if (callers[i].semaphore)
-            callers[i].side->vk.vkDestroySemaphore(callers[i].side->device, callers[i].semaphore,
-                                                   NULL);
+    for (uint32_t i = 0; i < THREADS && callers[i].side; ++i) {
+        struct side *side = callers[i].side;
+        side->vk.vkDestroySemaphore(side->device, callers[i].semaphore, NULL);
+        side->vk.vkDestroySemaphore(side->device, callers[i].second, NULL);
     }
 }
 
-/* `found` until the device has finished, `called` until the calls have returned. */
+/*
+ * The plain driver's one queue behind one mutex against four queues of `belfry`; where that is
+ * NULL, against the same again with two signals. `found` counts until the device has finished,
+ * `called` until the calls have returned.
+ */
 static void threads_compare(struct side *plain, struct side *belfry, struct bench_found *found,
                             struct bench_found *called)
 {
     struct caller callers[2][THREADS] = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-    if (belfry->queue_count < THREADS) {
+    if (belfry && belfry->queue_count < THREADS) {
         bench_found_nothing(found, "under the layer the family has %u queues", belfry->queue_count);
         return;
     }
-    if (!callers_open(callers[0], plain, &lock, found) ||
-        !callers_open(callers[1], belfry, NULL, found))
+    if (!callers_open(callers[0], plain, &lock, 1, found) ||
+        (belfry ? !callers_open(callers[1], belfry, NULL, 1, found)
+                : !callers_open(callers[1], plain, &lock, 2, found)))
         goto out;
     for (uint32_t i = 0; i < THREADS_REPETITIONS; ++i) {
         /* Who goes first takes turns, so that a slow drift of the machine hits both. */
@@ -214,6 +227,24 @@ out:
     callers_close(callers[1]);
     callers_close(callers[0]);
     pthread_mutex_destroy(&lock);
+}
+
+/* What of it is the driver's own cost of a second signal, as an epoch is one. */
+static void threads_note(struct side *plain, struct bench_report *report)
+{
+    struct bench_found found = {0}, called = {0};
+    threads_compare(plain, NULL, &found, &called);
+    if (found.reason[0])
+        return;
+    for (uint32_t i = 0; i < found.count; ++i) {
+        found.belfry[i] /= found.plain[i];
+        called.belfry[i] /= called.plain[i];
+    }
+    bench_note(report,
+               "4 threads, the plain driver alone with a second signal: %.3f times until finished, "
+               "%.3f until calls return",
+               bench_spread(found.belfry, found.count).median,
+               bench_spread(called.belfry, called.count).median);
 }
 
 /* --- the rows --- */
@@ -259,6 +290,7 @@ static void device_rows(const struct bench_options *options, struct bench_report
         bench_row_rate(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count, 1.0);
         bench_row_rate(report, ROW_CALLS, "1000/s", called.plain, called.belfry, called.count, 1.0);
     }
+    threads_note(&plain, report);
     side_close(&four);
     side_close(&plain);
     return;
