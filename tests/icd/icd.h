@@ -276,8 +276,8 @@ struct icd_world {
     uint32_t busy;             /* queues that run or have been told to */
     _Atomic bool paused;       /* written locked */
     _Atomic uint32_t watchers; /* free mode: host waits and chained queues there are to serve */
-    bool abort_on_violation;
-    bool quiet_violations;
+    _Atomic bool abort_on_violation;
+    _Atomic bool quiet_violations;
 };
 extern struct icd_world icd_world;
 
