@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# windows.sh PRELOAD: vkcube and vkd3d-gears in a window end the same way, say the same and show the
+# same picture under the layer as without, and the validation layer, above it and below, has no more
+# to say than without it.
+. "$BELFRY_TEST_COMMON"
+needs vkcube vkd3d-gears
+needs_validation
+# LD_PRELOAD splits its value at spaces, of which the temporary folder has none.
+steady=$folder/steady.so
+cp "$1" "$steady" || exit 1
+x_start
+
+# steadied NAME FRAMES PROGRAM...: the words that run a program with its picture kept in NAME.ppm.
+steadied() {
+    local name=$1 frames=$2
+    shift 2
+    words=(env LD_PRELOAD="$steady" BELFRY_STEADY_PICTURE="$folder/$name.ppm"
+        BELFRY_STEADY_FRAMES="$frames" "$@")
+}
+
+# A picture of one colour would be equal to any other failure.
+colours() { tail -c +16 "$1" | od -An -v -w3 -tx1 | sort -u | wc -l; }
+
+# alike NAME FRAMES PROGRAM...: in every way to run it, the program does what it does alone.
+alike() {
+    local name=$1 frames=$2 how
+    shift 2
+    for how in plain append native validated above below; do
+        steadied "$name.$how" "$frames" "$@"
+        run $how "$name.$how" "${words[@]}"
+        exits 0 "$name.$how"
+        [[ -s $name.$how.ppm ]] || fail "$name.$how leaves no picture"
+        [[ $how != plain ]] || (($(colours "$name.plain.ppm") > 50)) ||
+            fail "$name shows $(colours "$name.plain.ppm") colours: that is no picture"
+        same "$name.plain.out" "$name.$how.out"
+        same "$name.plain.err" "$name.$how.err"
+        same "$name.plain.ppm" "$name.$how.ppm"
+    done
+    for how in above below; do
+        [[ -f $name.$how.log ]] || fail "$name.$how: the validation layer hasn't opened its log"
+        sort -u "$name.$how.reports" >"$name.$how.set"
+    done
+    sort -u "$name.validated.reports" >"$name.validated.set"
+    for how in above below; do
+        comm -13 "$name.validated.set" "$name.$how.set" >"$name.$how.new"
+        [[ ! -s $name.$how.new ]] ||
+            fail_with "$name: reported with Belfry alone, validation $how:" "$name.$how.new"
+        comm -23 "$name.validated.set" "$name.$how.set" >"$name.$how.lost"
+        [[ ! -s $name.$how.lost ]] ||
+            fail_with "$name: not reported with Belfry, validation $how:" "$name.$how.lost"
+    done
+}
+
+# The layers are where this test believes them to be.
+for order in "above $khronos $ours" "below $ours $khronos"; do
+    read -r how first second <<<"$order"
+    option=--below
+    [[ $how == above ]] || option=--above
+    layers_of "$bin/belfry" run $option $khronos -- vkcube --c 1 >"order.$how"
+    printf '%s\n' "$first" "$second" >order.expected
+    same order.expected "order.$how"
+done
+
+for frames in 1 7 60; do
+    alike "cube$frames" 0 vkcube --c $frames
+done
+cmp -s cube1.plain.ppm cube7.plain.ppm && fail 'the cube does not turn'
+alike immediate 0 vkcube --c 7 --present_mode 0
+same cube7.plain.ppm immediate.append.ppm
+alike staging 0 vkcube --c 7 --use_staging --width 333 --height 222
+
+# It does wrong on purpose here. That it is reported at all shows that silence means something.
+alike errors 0 vkcube --c 3 --force_errors
+[[ $(wc -l <errors.validated.set) -ge 2 ]] ||
+    fail_with 'vkcube --force_errors is not reported' errors.validated.log
+
+for frames in 1 50; do
+    alike "gears$frames" $frames vkd3d-gears
+done
+cmp -s gears1.plain.ppm gears50.plain.ppm && fail 'the gears do not turn'
+silent cube60.above cube60.below gears50.above gears50.below
+conclude
