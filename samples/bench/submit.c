@@ -74,8 +74,9 @@ static void caller_row(struct bench_report *report, const char *name,
 /* --- four callers --- */
 
 #define THREADS             4
-#define THREADS_SUBMITS     2048
-#define THREADS_REPETITIONS 32
+#define THREADS_SUBMITS     1024
+#define THREADS_REPETITIONS 20
+#define THREADS_ROUNDS      8 /* in one repetition, of both sides in turns */
 
 struct caller {
     pthread_t thread;
@@ -122,19 +123,22 @@ static void *caller_run(void *data)
     return NULL;
 }
 
-/* Thousands of submissions a second, from the start until the device has finished them all; 0 with
- * a reason. `called` is the same rate until the calls have returned. */
-static double callers_run(struct caller *callers, double *called, struct bench_found *found)
+/* Nanoseconds, added to those of earlier rounds: until the calls have returned, and until the
+ * device has finished as well. */
+struct callers_time {
+    uint64_t called, finished;
+};
+
+static bool callers_run(struct caller *callers, struct callers_time *time,
+                        struct bench_found *found)
 {
     struct side *side = callers[0].side;
     pthread_barrier_t start;
-    uint32_t started = 0;
-    double rate = 0;
 
     pthread_barrier_init(&start, NULL, THREADS + 1);
-    for (; started < THREADS; ++started) {
-        callers[started].start = &start;
-        if (pthread_create(&callers[started].thread, NULL, caller_run, &callers[started])) {
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        callers[i].start = &start;
+        if (pthread_create(&callers[i].thread, NULL, caller_run, &callers[i])) {
             /* Those that wait at the barrier would wait for ever. */
             sample_complain("no more threads");
             exit(SAMPLE_EXIT_FAILED);
@@ -145,20 +149,19 @@ static double callers_run(struct caller *callers, double *called, struct bench_f
     for (uint32_t i = 0; i < THREADS; ++i)
         pthread_join(callers[i].thread, NULL);
     uint64_t returned = bench_now();
+    pthread_barrier_destroy(&start);
     for (uint32_t i = 0; i < THREADS; ++i) {
         VkResult result = callers[i].result;
         if (result >= 0)
             result = side_wait(side, callers[i].semaphore, callers[i].value);
         if (result != VK_SUCCESS) {
             bench_found_nothing(found, "submissions of 4 threads: %s", sample_result_name(result));
-            goto out;
+            return false;
         }
     }
-    *called = THREADS * THREADS_SUBMITS * 1e6 / (double)(returned - begin);
-    rate = THREADS * THREADS_SUBMITS * 1e6 / (double)(bench_now() - begin);
-out:
-    pthread_barrier_destroy(&start);
-    return rate;
+    time->called += returned - begin;
+    time->finished += bench_now() - begin;
+    return true;
 }
 
 static bool callers_open(struct caller *callers, struct side *side, pthread_mutex_t *lock,
@@ -211,16 +214,19 @@ static void threads_compare(struct side *plain, struct side *belfry, struct benc
                 : !callers_open(callers[1], plain, &lock, 2, found)))
         goto out;
     for (uint32_t i = 0; i < THREADS_REPETITIONS; ++i) {
+        struct callers_time times[2] = {0};
         /* Who goes first takes turns, so that a slow drift of the machine hits both. */
-        for (uint32_t turn = 0; turn < 2; ++turn) {
-            uint32_t which = (i + turn) % 2;
-            double rate, calls;
-            rate = callers_run(callers[which], &calls, found);
-            if (rate == 0)
+        for (uint32_t turn = 0; turn < 2 * THREADS_ROUNDS; ++turn) {
+            uint32_t which = (turn + turn / 2) % 2;
+            if (!callers_run(callers[which], &times[which], found))
                 goto out;
-            (which ? found->belfry : found->plain)[i] = rate;
-            (which ? called->belfry : called->plain)[i] = calls;
         }
+        /* Thousands of submissions a second. */
+        const double count = 1e6 * THREADS * THREADS_SUBMITS * THREADS_ROUNDS;
+        found->plain[i] = count / (double)times[0].finished;
+        found->belfry[i] = count / (double)times[1].finished;
+        called->plain[i] = count / (double)times[0].called;
+        called->belfry[i] = count / (double)times[1].called;
     }
     found->count = called->count = THREADS_REPETITIONS;
 out:
