@@ -92,20 +92,19 @@ void check_effects(struct run *run)
 
 /* Results ----------------------------------------------------------------------------------- */
 
-/* Has the signal been given before the call begins, for sure? */
-static bool signal_known(const struct plan *plan, int event, int op)
+/* Has that signal of the semaphore (its place in signals[]) been given before the call begins, for
+ * sure? */
+static bool signal_known(const struct plan *plan, int index, int k, int op)
 {
-    const struct plan_event *e = &plan->events[event];
-    int node = e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_end(e->op);
-    return plan_before(plan, node, plan_node_start(op));
+    return plan_before(plan, plan_node_event(plan, plan->semaphores[index].signals[k], index, true),
+                       plan_node_start(op));
 }
 
 /* Can it be given only after the call has ended? */
-static bool signal_impossible(const struct plan *plan, int event, int op)
+static bool signal_impossible(const struct plan *plan, int index, int k, int op)
 {
-    const struct plan_event *e = &plan->events[event];
-    int node = e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op);
-    return plan_before(plan, plan_node_end(op), node);
+    return plan_before(plan, plan_node_end(op),
+                       plan_node_event(plan, plan->semaphores[index].signals[k], index, false));
 }
 
 static bool item_is_fence(const struct run *run, int op)
@@ -121,7 +120,7 @@ bool check_item_known(const struct run *run, int op, int item)
         return plan_before(plan, plan_node_use(plan, wanted->index), plan_node_start(op));
     const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
     int k = plan_reach(semaphore, wanted->value);
-    return k < 0 || (k < semaphore->signal_count && signal_known(plan, semaphore->signals[k], op));
+    return k < 0 || (k < semaphore->signal_count && signal_known(plan, wanted->index, k, op));
 }
 
 bool check_item_impossible(const struct run *run, int op, int item)
@@ -133,7 +132,7 @@ bool check_item_impossible(const struct run *run, int op, int item)
     const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
     int k = plan_reach(semaphore, wanted->value);
     return k == semaphore->signal_count ||
-           (k >= 0 && signal_impossible(plan, semaphore->signals[k], op));
+           (k >= 0 && signal_impossible(plan, wanted->index, k, op));
 }
 
 /* All that comes before the fulfilment of an item has happened. */
@@ -149,8 +148,7 @@ static void item_done(struct run *run, int op, int item)
     int k = plan_reach(semaphore, wanted->value);
     if (k < 0)
         return;
-    const struct plan_event *e = &plan->events[semaphore->signals[k]];
-    check_done(run, op, e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op));
+    check_done(run, op, plan_node_event(plan, semaphore->signals[k], wanted->index, false));
 }
 
 /* Is an item fulfilled now, as Vulkan says? */
@@ -218,15 +216,14 @@ void check_counter(struct run *run, int op, int index, uint64_t value)
         (k >= 0 && semaphore->values[k] != value))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", which it never is", index, value);
     if (!run->counters_lag && k + 1 < semaphore->signal_count &&
-        signal_known(plan, semaphore->signals[k + 1], op))
+        signal_known(plan, index, k + 1, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", but must be at least %" PRIu64, index,
                  value, semaphore->values[k + 1]);
     if (k < 0)
         return;
-    const struct plan_event *e = &plan->events[semaphore->signals[k]];
-    if (signal_impossible(plan, semaphore->signals[k], op))
+    if (signal_impossible(plan, index, k, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 " too early", index, value);
-    check_done(run, op, e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op));
+    check_done(run, op, plan_node_event(plan, semaphore->signals[k], index, false));
 }
 
 /* The driver -------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 
 const char *plan_shape_name(enum plan_shape shape)
 {
-    static const char *const names[SHAPE_COUNT] = {"any",   "mixed", "chain", "brake",
-                                                   "burst", "fence", "binary"};
+    static const char *const names[SHAPE_COUNT] = {"any",   "mixed", "chain",  "brake",
+                                                   "burst", "fence", "binary", "race"};
     return (unsigned)shape < SHAPE_COUNT ? names[shape] : "?";
 }
 

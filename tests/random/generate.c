@@ -25,7 +25,9 @@ struct generator {
     int16_t waiter[PLAN_SEMAPHORES];    /* binary: who waited last, -1: nobody yet */
 };
 
-static void event_depend(struct plan_event *event, const struct plan *plan, int on, bool strong)
+/* 'wholly': the other's signals come first, all of them. */
+static void event_depend(struct plan_event *event, const struct plan *plan, int on, bool strong,
+                         bool wholly)
 {
     if (on < 0)
         return;
@@ -36,6 +38,15 @@ static void event_depend(struct plan_event *event, const struct plan *plan, int 
         return;
     plan_set_add(event->strong, on);
     plan_set_join(event->strong, other->strong);
+    plan_set_join(event->done, other->done);
+    if (wholly)
+        plan_set_add(event->done, on);
+}
+
+static int event_signal_count(const struct plan *plan, int event)
+{
+    int batch = plan->events[event].batch;
+    return batch < 0 ? 1 : plan->batches[batch].signal_count;
 }
 
 static uint64_t semaphore_last(const struct plan_semaphore *semaphore)
@@ -85,7 +96,8 @@ static void batch_wait(struct generator *g, struct plan_batch *batch, int semaph
         .value = value,
         .transfer_stage = batch->cb_count && rng_percent(g->rng, 30),
     };
-    event_depend(&plan->events[batch->event], plan, source, true);
+    event_depend(&plan->events[batch->event], plan, source, true,
+                 source >= 0 && event_signal_count(plan, source) == 1);
 }
 
 static void batch_add_waits(struct generator *g, struct plan_batch *batch)
@@ -148,11 +160,15 @@ static bool batch_may_signal(struct generator *g, struct plan_batch *batch, int 
     if (semaphore->signal_count >= PLAN_EVENTS - 1)
         return false;
     int last = semaphore_last_event(semaphore);
-    if (last < 0 || plan_set_has(event->strong, last))
+    if (last < 0 || plan_set_has(event->done, last))
         return true;
+    for (int i = 0; i < batch->wait_count; i++) {
+        if (batch->waits[i].semaphore == index && batch->waits[i].source == last)
+            return true;
+    }
     if (plan->events[last].batch < 0 && rng_percent(g->rng, g->gate_percent)) {
         plan_set_add(event->gates, last);
-        event_depend(event, plan, last, true);
+        event_depend(event, plan, last, true, true);
         return true;
     }
     if (batch->wait_count >= PLAN_LINKS)
@@ -224,10 +240,10 @@ static void batch_generate(struct generator *g)
 
     /* A signal comes after all earlier commands and signals of its queue; that of a sparse bind
      * only after earlier signals. In practice a bind stands in its queue like everything else. */
-    event_depend(event, plan, g->tail[q], false);
+    event_depend(event, plan, g->tail[q], false, false);
     if (!batch->bind)
-        event_depend(event, plan, g->tail_submit[q], true);
-    event_depend(event, plan, g->tail_signal[q], true);
+        event_depend(event, plan, g->tail_submit[q], true, true);
+    event_depend(event, plan, g->tail_signal[q], true, true);
 
     batch_add_waits(g, batch);
     batch_add_signals(g, batch);
@@ -251,8 +267,38 @@ static void host_signal_generate(struct generator *g, int index)
     event->semaphore = (uint8_t)index;
     event->value = semaphore_next_value(g, index);
     event->previous = (int16_t)semaphore_last_event(semaphore);
-    event_depend(event, plan, event->previous, true);
+    event_depend(event, plan, event->previous, true,
+                 event->previous >= 0 && event_signal_count(plan, event->previous) == 1);
     semaphore_append(g, index, e, event->value);
+}
+
+/* A signal of S0 (by a batch, or now and then by the host), and a batch on another queue that waits
+ * for it; order.c turns them round and lets two threads make both calls at once. */
+static void race_generate(struct generator *g)
+{
+    struct plan *plan = g->plan;
+    struct plan_semaphore *semaphore = &plan->semaphores[0];
+    if (plan->event_count > PLAN_SUBMITS - 2)
+        return;
+    if (rng_percent(g->rng, 30)) {
+        host_signal_generate(g, 0);
+    } else {
+        batch_generate(g);
+        struct plan_batch *batch = &plan->batches[plan->batch_count - 1];
+        if (batch->signal_count < PLAN_LINKS && batch_may_signal(g, batch, 0)) {
+            batch->signals[batch->signal_count++] =
+                (struct plan_signal){.value = semaphore_next_value(g, 0)};
+            semaphore_append(g, 0, batch->event, batch->signals[batch->signal_count - 1].value);
+            g->tail_signal[batch->queue] = batch->event;
+        }
+    }
+    int signaller = plan->event_count - 1;
+    int queue =
+        plan->events[signaller].batch < 0 ? -1 : plan->batches[plan->events[signaller].batch].queue;
+    batch_generate(g);
+    struct plan_batch *batch = &plan->batches[plan->batch_count - 1];
+    if (batch->queue != queue && semaphore->signal_count)
+        batch_wait(g, batch, 0, semaphore_last(semaphore), semaphore_last_event(semaphore));
 }
 
 static void cast_generate(struct generator *g, const struct machine *machine,
@@ -284,6 +330,8 @@ static void cast_generate(struct generator *g, const struct machine *machine,
     plan->thread_count = rng_range(rng, 1, limits->threads);
     if (plan->shape == SHAPE_BURST)
         plan->thread_count = limits->threads;
+    if (plan->shape == SHAPE_RACE)
+        plan->thread_count = limits->threads < 2 ? 1 : 2; /* that can really run at once */
 
     plan->semaphore_count = rng_range(rng, 1, PLAN_SEMAPHORES);
     int exportable_percent = rng_percent(rng, 15) ? 50 : 0;
@@ -311,7 +359,9 @@ static int events_wanted(struct rng *rng, enum plan_shape shape)
 {
     int dice = (int)rng_below(rng, 100);
     if (shape == SHAPE_BURST)
-        return dice < 80 ? rng_range(rng, 8, 40) : rng_range(rng, 40, PLAN_SUBMITS);
+        return dice < 70 ? rng_range(rng, 8, 40) : rng_range(rng, 100, PLAN_SUBMITS);
+    if (shape == SHAPE_RACE)
+        return rng_range(rng, 5, PLAN_SUBMITS / 2);
     if (dice < 60)
         return rng_range(rng, 1, 10);
     if (dice < 86)
@@ -332,10 +382,12 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
                   : dice < 55                ? SHAPE_CHAIN
                   : dice < 70                ? SHAPE_BRAKE
                   : dice < 80                ? SHAPE_BURST
-                  : dice < 90                ? SHAPE_FENCE
-                                             : SHAPE_BINARY;
+                  : dice < 87                ? SHAPE_FENCE
+                  : dice < 94                ? SHAPE_BINARY
+                                             : SHAPE_RACE;
     plan->poll_first = rng_percent(rng, 50);
-    plan->pause = rng_percent(rng, 50);
+    plan->pause = plan->shape != SHAPE_RACE && rng_percent(rng, 50);
+    plan->slow = plan->shape != SHAPE_RACE && rng_percent(rng, 20);
 
     struct generator g = {
         .plan = plan,
@@ -367,6 +419,11 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
         g.sync_percent = rng_percent(rng, 60) ? 0 : 15;
         g.host_percent = 0;
         break;
+    case SHAPE_RACE:
+        g.sync_percent = 0;
+        g.host_percent = 0;
+        g.bind_percent = 4;
+        break;
     case SHAPE_BRAKE:
         g.brake = 0;
         g.brake_percent = rng_range(rng, 10, 60);
@@ -380,6 +437,10 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
     }
 
     for (int i = 0; i < wanted; i++) {
+        if (plan->shape == SHAPE_RACE) {
+            race_generate(&g);
+            continue;
+        }
         int percent = g.brake >= 0 && rng_percent(rng, 10) ? 100 : g.host_percent;
         if (plan->event_count < PLAN_EVENTS - 1 && rng_percent(rng, percent))
             host_signal_generate(&g, percent == 100

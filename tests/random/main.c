@@ -35,7 +35,7 @@ static const char USAGE[] =
     "  --queues-max N   at most N queues in a program (1 to 12)\n"
     "  --threads-max N  at most N threads (1 to 4)\n"
     "  --submits-max N  at most N submitting calls (1 to 200)\n"
-    "  --shape NAME     any, mixed, chain, brake, burst, fence or binary\n"
+    "  --shape NAME     any, mixed, chain, brake, burst, fence, binary or race\n"
     "  --watchdog S     a program in which nothing moves for S seconds hangs (default 60)\n"
     "  --verbose        print each program before it runs\n"
     "  --plan-only      print and check programs, without any device: 16 queues are assumed\n"
@@ -242,13 +242,20 @@ int main(int argc, char **argv)
         code = 2;
         goto out_bench;
     }
+    struct tally tally = {0};
     run->verbose = options.verbose;
     run->watchdog_s = options.watchdog_s;
     bool icd = belfry_icd_control_load(&run->icd);
+    if (!icd && strstr(bench->name, "Belfry test driver")) {
+        fputs("belfry-random: the test driver's control functions don't match this build, or "
+              "BELFRY_TEST_BUILD doesn't name it\n",
+              stderr);
+        code = 2;
+        goto out_run;
+    }
     run->counters_lag = strstr(bench->name, "llvmpipe");
     dl_iterate_phdr(library_is_layer, &run->layer);
 
-    struct tally tally = {0};
     double begin = seconds_now();
     code = programs_run(run, plan, &options, &tally);
     double took = seconds_now() - begin;
@@ -261,6 +268,7 @@ int main(int argc, char **argv)
                tally.unfinished, took, (double)options.count / took * 60);
 
     belfry_icd_control_unload(&run->icd);
+out_run:
     run_finish(run);
 out_bench:
     bench_close(bench);

@@ -1,5 +1,5 @@
 /*
- * What happens before what. The graph's nodes are the beginnings and ends of host calls, the three
+ * What happens before what. The graph's nodes are the beginnings and ends of host calls, the
  * parts of a batch (plan.h) and the signals of fences. Strong edges are those that Vulkan itself
  * promises; all checks rest on them alone. Soft edges are what may hold a node up without being
  * promised: they count for the proof that everything ends, which is that the graph has no cycle.
@@ -57,14 +57,6 @@ static void edge_add(struct graph *graph, int from, int to, bool strong)
     graph->in[to] = graph->out[from] = graph->edge_count++;
 }
 
-/* The node at which an event's signal has been given. A host signal takes effect somewhere in its
- * call; who needs it can't begin before the call does. */
-static int event_node(const struct plan *plan, int event)
-{
-    const struct plan_event *e = &plan->events[event];
-    return e->batch >= 0 ? plan_node_signals(plan, e->batch) : plan_node_start(e->op);
-}
-
 /* The edges ---------------------------------------------------------------------------------- */
 
 static void edges_of_threads(struct graph *graph)
@@ -91,23 +83,31 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
         int b = plan->events[queue->events[i]].batch;
         const struct plan_batch *batch = &plan->batches[b];
         int waits = plan_node_waits(plan, b), commands = plan_node_commands(plan, b),
-            signals = plan_node_signals(plan, b);
+            over = plan_node_over(plan, b), done = plan_node_done(plan, b);
         edge_add(graph, plan_node_start(batch->op), waits, true);
         edge_add(graph, waits, commands, true);
-        edge_add(graph, commands, signals, true);
+        edge_add(graph, commands, over, true);
+        edge_add(graph, over, done, true);
+        for (int k = 0; k < batch->signal_count; k++) {
+            edge_add(graph, over, plan_node_signal(plan, b, k), true);
+            edge_add(graph, plan_node_signal(plan, b, k), done, true);
+        }
         for (int w = 0; w < batch->wait_count; w++) {
             if (batch->waits[w].source >= 0)
-                edge_add(graph, event_node(plan, batch->waits[w].source), waits, true);
+                edge_add(
+                    graph,
+                    plan_node_event(plan, batch->waits[w].source, batch->waits[w].semaphore, false),
+                    waits, true);
         }
         if (last_any >= 0)
-            edge_add(graph, plan_node_signals(plan, last_any), waits, false);
+            edge_add(graph, plan_node_done(plan, last_any), waits, false);
         if (last_signal >= 0)
-            edge_add(graph, plan_node_signals(plan, last_signal), signals, true);
+            edge_add(graph, plan_node_done(plan, last_signal), over, true);
         if (!batch->bind) {
             /* A wait holds up all later commands; a signal comes after all earlier ones. */
             if (last_submit >= 0) {
                 edge_add(graph, plan_node_waits(plan, last_submit), waits, true);
-                edge_add(graph, plan_node_signals(plan, last_submit), signals, true);
+                edge_add(graph, plan_node_done(plan, last_submit), over, true);
             }
             /* But commands themselves come after earlier commands only by a barrier. */
             if (batch->cb_count && !batch->bare) {
@@ -139,17 +139,17 @@ static void edges_of_uses(struct graph *graph)
         int node = plan_node_use(plan, u);
         edge_add(graph, plan_node_start(use->op), node, true);
         for (int i = 0; i < op->batch_count; i++)
-            edge_add(graph, plan_node_signals(plan, op->batches[i]), node, true);
+            edge_add(graph, plan_node_done(plan, op->batches[i]), node, true);
         if (use->last_batch < 0)
             continue;
         int submit = graph->submit_upto[use->last_batch];
         int signal = graph->signal_upto[use->last_batch];
         /* The fence of a sparse bind comes after earlier signals, not after earlier commands. */
         if (submit >= 0)
-            edge_add(graph, plan_node_signals(plan, submit), node, op->kind == OP_SUBMIT);
+            edge_add(graph, plan_node_done(plan, submit), node, op->kind == OP_SUBMIT);
         if (signal >= 0)
-            edge_add(graph, plan_node_signals(plan, signal), node, true);
-        edge_add(graph, plan_node_signals(plan, use->last_batch), node, false);
+            edge_add(graph, plan_node_done(plan, signal), node, true);
+        edge_add(graph, plan_node_done(plan, use->last_batch), node, false);
     }
 }
 
@@ -163,7 +163,9 @@ static int item_node(const struct plan *plan, const struct plan_op *op, int item
     int k = plan_reach(semaphore, wanted->value);
     if (k < 0)
         return -1;
-    return k < semaphore->signal_count ? event_node(plan, semaphore->signals[k]) : -2;
+    return k < semaphore->signal_count
+               ? plan_node_event(plan, semaphore->signals[k], wanted->index, false)
+               : -2;
 }
 
 static const char *edges_of_wait(struct graph *graph, int index)
@@ -195,11 +197,10 @@ static void edges_of_idle(struct graph *graph, int index, const struct plan_queu
             break;
         last = b;
         if (plan->batches[b].bind)
-            edge_add(graph, plan_node_signals(plan, b), plan_node_end(index), true);
+            edge_add(graph, plan_node_done(plan, b), plan_node_end(index), true);
     }
     if (last >= 0 && graph->submit_upto[last] >= 0)
-        edge_add(graph, plan_node_signals(plan, graph->submit_upto[last]), plan_node_end(index),
-                 true);
+        edge_add(graph, plan_node_done(plan, graph->submit_upto[last]), plan_node_end(index), true);
 }
 
 /* A settle point waits for semaphores and fences as Vulkan knows it, for the rest it just looks. */
@@ -210,13 +211,13 @@ static void edges_of_settle(struct graph *graph, int index)
     int end = plan_node_end(index);
     for (int b = 0; b < plan->batch_count; b++) {
         if (plan_set_has(finishing, plan->batches[b].event))
-            edge_add(graph, plan_node_signals(plan, b), end, false);
+            edge_add(graph, plan_node_done(plan, b), end, false);
     }
     for (int s = 0; s < plan->semaphore_count; s++) {
         const struct plan_semaphore *semaphore = &plan->semaphores[s];
         for (int k = 0; semaphore->timeline && k < semaphore->signal_count; k++) {
             if (plan_set_has(finishing, semaphore->signals[k]))
-                edge_add(graph, event_node(plan, semaphore->signals[k]), end, true);
+                edge_add(graph, plan_node_event(plan, semaphore->signals[k], s, false), end, true);
         }
     }
     for (int u = 0; u < plan->use_count; u++) {
@@ -331,8 +332,8 @@ static const char *check_timeline(const struct plan *plan, int index)
         if (semaphore->values[k] <= value)
             return model_fail("semaphore %d: value %d doesn't grow", index, k);
         value = semaphore->values[k];
-        if (k && !plan_before(plan, event_node(plan, semaphore->signals[k - 1]),
-                              event_node(plan, semaphore->signals[k])))
+        if (k && !plan_before(plan, plan_node_event(plan, semaphore->signals[k - 1], index, false),
+                              plan_node_event(plan, semaphore->signals[k], index, false)))
             return model_fail("semaphore %d: signals %d and %d are not ordered", index, k - 1, k);
     }
     return NULL;
@@ -370,7 +371,7 @@ static const char *check_binary(const struct plan *plan, int index)
             if (signaller >= 0)
                 return model_fail("binary semaphore %d: signalled twice at event %d", index, e);
             if (waiter >= 0 && !plan_before(plan, plan_node_waits(plan, plan->events[waiter].batch),
-                                            plan_node_signals(plan, plan->events[e].batch)))
+                                            plan_node_over(plan, plan->events[e].batch)))
                 return model_fail("binary semaphore %d: event %d may overtake %d", index, e,
                                   waiter);
             if (waiter >= 0 && plan->events[waiter].op != batch->op &&
@@ -525,7 +526,12 @@ static void cbs_choose(struct plan *plan, struct rng *rng)
 const char *plan_model(struct plan *plan, struct rng *rng)
 {
     struct graph graph = {.plan = plan};
-    plan->node_count = 2 * plan->op_count + 3 * plan->batch_count + plan->use_count;
+    plan->batch_signal_count = 0;
+    for (int b = 0; b < plan->batch_count; b++) {
+        plan->batches[b].first_signal = (int16_t)plan->batch_signal_count;
+        plan->batch_signal_count += plan->batches[b].signal_count;
+    }
+    plan->node_count = plan_node_use(plan, plan->use_count);
     size_t bytes = (size_t)plan->node_count * sizeof(int32_t);
     int32_t *space = malloc(4 * bytes);
     if (!space)

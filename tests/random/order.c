@@ -335,6 +335,18 @@ static void settle(struct order *o)
     o->settle_op = op_index(o, op);
 }
 
+/* All threads meet here: what they do next begins at the same instant. */
+static void rendezvous(struct order *o)
+{
+    struct plan *plan = o->plan;
+    struct plan_op *op = op_new(o, OP_YIELD, thread_any(o));
+    for (int t = 0; t < plan->thread_count; t++) {
+        if (t != op->thread && plan->thread_op_count[t])
+            op_after(o, op, plan->thread_ops[t][plan->thread_op_count[t] - 1]);
+    }
+    o->settle_op = op_index(o, op);
+}
+
 static void extra_ops(struct order *o)
 {
     struct plan *plan = o->plan;
@@ -546,9 +558,11 @@ static void keys_choose(struct order *o)
             event->key = (int64_t)rng_below(o->rng, 1000);
             break;
         }
+        if (plan->shape == SHAPE_RACE)
+            event->key = e ^ 1;
         if (plan->shape == SHAPE_BRAKE && event->batch < 0 && event->semaphore == 0)
             event->key += 1000000;
-        else if (event->batch < 0 && rng_percent(o->rng, 40))
+        else if (plan->shape != SHAPE_RACE && event->batch < 0 && rng_percent(o->rng, 40))
             event->key += rng_below(o->rng, 60);
     }
 }
@@ -599,13 +613,26 @@ static void order_init(struct order *o, struct plan *plan, const struct machine 
         o->handover_percent = 0;
         o->settle_percent = rng_range(rng, 10, 25);
         o->fence_percent = rng_percent(rng, 50) ? 0 : 20;
+        if (plan->event_count > 100) { /* deep rather than often */
+            o->settle_percent = 0;
+            o->group_percent = 0;
+        }
+    } else if (plan->shape == SHAPE_RACE) {
+        o->settle_percent = rng_percent(rng, 50) ? 10 : 0;
+        o->wait_percent = 5;
+        o->handover_percent = 0;
+        o->group_percent = 0;
+        o->fence_percent = rng_percent(rng, 50) ? 0 : 20;
+        o->yield_percent = 0;
     } else if (plan->shape == SHAPE_FENCE) {
         o->fence_percent = rng_range(rng, 50, 100);
         o->wait_percent = rng_range(rng, 30, 70);
         o->idle_percent = rng_range(rng, 5, 20);
     }
     for (int q = 0; q < plan->queue_count; q++) {
-        o->owner[q] = plan->shape == SHAPE_BURST ? q % plan->thread_count : thread_any(o);
+        o->owner[q] = plan->shape == SHAPE_BURST || plan->shape == SHAPE_RACE
+                          ? q % plan->thread_count
+                          : thread_any(o);
         o->queue_last_op[q] = -1;
     }
     for (int f = 0; f < PLAN_FENCES; f++) {
@@ -633,6 +660,13 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
             host_signal_issue(&o, event);
         else
             batches_issue(&o, plan->batches[plan->events[event].batch].queue);
+        if (plan->shape == SHAPE_RACE) {
+            if (o.issued_count % 2)
+                continue;
+            extra_ops(&o);
+            rendezvous(&o);
+            continue;
+        }
         if (rng_percent(rng, plan->shape == SHAPE_FENCE ? 20 : 3))
             empty_submit(&o);
         extra_ops(&o);

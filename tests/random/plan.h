@@ -68,6 +68,7 @@ enum plan_shape {
     SHAPE_BURST, /* threads that submit at the same instant, often looked at */
     SHAPE_FENCE, /* small, many fences, idles and queries */
     SHAPE_BINARY,
+    SHAPE_RACE, /* pairs of calls, made at the same instant, of which one waits for the other */
     SHAPE_COUNT,
 };
 
@@ -101,6 +102,7 @@ struct plan_batch {
     int16_t cb_count;
     int16_t wait_count;
     int16_t signal_count;
+    int16_t first_signal; /* number of its first signal among those of all batches */
     struct plan_wait waits[PLAN_LINKS];
     struct plan_signal signals[PLAN_LINKS];
 };
@@ -108,7 +110,9 @@ struct plan_batch {
 typedef uint64_t plan_set[PLAN_WORDS]; /* of events */
 
 /*
- * One event of E. 'strong' holds those whose signals Vulkan orders before this one's signals;
+ * One event of E. 'strong' holds those whose commands Vulkan orders before this one's signals;
+ * 'done' those of which all signals come before them too: the signals of one batch are given in no
+ * particular order, so who waits for one of them knows nothing of the others;
  * 'live' those without which it may not finish on some machine (the order of a queue, say, for
  * sparse binds too). Neither contains the event itself; both are closed.
  */
@@ -120,6 +124,7 @@ struct plan_event {
     uint64_t value;
     int64_t key; /* place wanted in I */
     plan_set strong;
+    plan_set done;
     plan_set live;
     plan_set gates; /* whose calls must have returned before this one's is made */
 };
@@ -218,9 +223,11 @@ struct plan {
     /* Where the driver can be told to: it starts nothing until some thread has to wait for it, so
      * that much is under way at once. */
     bool pause;
+    bool slow; /* likewise: its submit calls dawdle, so that others run into them */
 
     int queue_count, semaphore_count, thread_count, fence_count;
     int event_count, batch_count, cb_count, op_count, use_count, settle_count;
+    int batch_signal_count;
     struct plan_queue queues[PLAN_QUEUES];
     struct plan_semaphore semaphores[PLAN_SEMAPHORES];
     struct plan_event events[PLAN_EVENTS];
@@ -239,8 +246,8 @@ struct plan {
     size_t rows_capacity;
 };
 
-/* Nodes of the model's graph. A batch has three: its waits are satisfied, its commands have run,
- * its signals have been given. */
+/* Nodes of the model's graph. A batch has four, and one per signal: its waits are satisfied, its
+ * commands have run, its signals may be given, each of them has been given, all have. */
 static inline int plan_node_start(int op)
 {
     return 2 * op;
@@ -253,7 +260,7 @@ static inline int plan_node_end(int op)
 
 static inline int plan_node_waits(const struct plan *plan, int batch)
 {
-    return 2 * plan->op_count + 3 * batch;
+    return 2 * plan->op_count + 4 * batch;
 }
 
 static inline int plan_node_commands(const struct plan *plan, int batch)
@@ -261,14 +268,39 @@ static inline int plan_node_commands(const struct plan *plan, int batch)
     return plan_node_waits(plan, batch) + 1;
 }
 
-static inline int plan_node_signals(const struct plan *plan, int batch)
+static inline int plan_node_over(const struct plan *plan, int batch)
 {
     return plan_node_waits(plan, batch) + 2;
 }
 
+static inline int plan_node_done(const struct plan *plan, int batch)
+{
+    return plan_node_waits(plan, batch) + 3;
+}
+
+static inline int plan_node_signal(const struct plan *plan, int batch, int signal)
+{
+    return 2 * plan->op_count + 4 * plan->batch_count + plan->batches[batch].first_signal + signal;
+}
+
 static inline int plan_node_use(const struct plan *plan, int use)
 {
-    return 2 * plan->op_count + 3 * plan->batch_count + use;
+    return 2 * plan->op_count + 4 * plan->batch_count + plan->batch_signal_count + use;
+}
+
+/* Where an event's signal of that semaphore takes effect. That of the host does so somewhere in its
+ * call: who waits for it can't begin before the call does ('whole' false), who knows of it comes
+ * after its end ('whole' true). */
+static inline int plan_node_event(const struct plan *plan, int event, int semaphore, bool whole)
+{
+    const struct plan_event *e = &plan->events[event];
+    if (e->batch < 0)
+        return whole ? plan_node_end(e->op) : plan_node_start(e->op);
+    const struct plan_batch *batch = &plan->batches[e->batch];
+    int k = 0;
+    while (batch->signals[k].semaphore != semaphore)
+        k++;
+    return plan_node_signal(plan, e->batch, k);
 }
 
 /* True when 'before' ends before 'after' begins, in every run. */

@@ -155,10 +155,11 @@ static void gate_pass(struct run_thread *thread, const struct plan_op *op)
 {
     struct run *run = thread->run;
     /* A short spin lets threads that are released together really begin together. */
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 600; i++) {
         if (gate_open(run, op))
             return;
-        sched_yield();
+        if (i > 560)
+            sched_yield();
     }
     atomic_store(&thread->where, "waits for other threads before");
     pthread_mutex_lock(&run->lock);
@@ -512,6 +513,14 @@ static void driver_resume(struct run *run)
         run->icd.resume();
 }
 
+/* Called within the driver's submit calls. */
+static void driver_dawdle(const struct belfry_icd_record *record, void *user)
+{
+    (void)user;
+    for (uint64_t i = 0; i <= record->sequence % 4; i++)
+        sched_yield();
+}
+
 static bool op_may_block(const struct plan_op *op)
 {
     switch (op->kind) {
@@ -747,9 +756,14 @@ bool run_plan(struct run *run, struct plan *plan)
         run->icd.reset_counters();
     objects_create(run);
     run_must(run, -1, bench_record(run->bench, plan, run->tag, run->cbs), "recording");
+    bool slow = run->icd.library && plan->slow;
+    if (slow)
+        run->icd.set_callback(driver_dawdle, NULL);
     driver_pause(run);
     run_threads(run);
     driver_resume(run);
+    if (slow)
+        run->icd.set_callback(NULL, NULL);
     check_effects(run);
     objects_destroy(run);
     check_driver(run);
