@@ -21,7 +21,7 @@ static uint32_t other_count;
 static char instance_key, device_key;
 
 static struct {
-    const char *name;
+    char name[80];
     PFN_vkVoidFunction function;
 } overrides[64];
 static uint32_t override_count;
@@ -51,7 +51,7 @@ void *fake_dispatchable(void)
 void fake_override(const char *name, PFN_vkVoidFunction function)
 {
     assert_true(override_count < sizeof(overrides) / sizeof(overrides[0]));
-    overrides[override_count].name = name;
+    snprintf(overrides[override_count].name, sizeof(overrides[0].name), "%s", name);
     overrides[override_count++].function = function;
 }
 
