@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# 'belfry run --trace FILE --summary' leaves a timeline with every submission of the sample, and
+# says how it went.
+. "$BELFRY_TEST_COMMON"
+pipelined=$bin/pipelined
+trace_options=(--trace run.pftrace --summary)
+
+"$bin/belfry" run "${trace_options[@]}" -- "$pipelined" --size 160x90 --particles 3000 --frames 8 \
+    --headless --compute-latency 2 >run.out 2>run.err
+code=$?
+[[ $code != 77 ]] || skip "$(<run.err)"
+exits 0 run
+# What the program prints stays the program's.
+[[ $(wc -l <run.out) == 1 ]] || fail_with 'stdout is not the program alone:' run.out
+
+# Graphics stays two frames behind, so that compute gets ten frames done. Each graphics frame waits
+# for a compute frame; from the fourth on, each compute frame for a graphics frame.
+"$bin/belfry-trace-check" run.pftrace pipelined 15 graphics 8 compute 10 >check 2>&1 ||
+    fail_with 'the timeline is not as it should be:' check
+cat check
+
+says run.err 'Belfry: pipelined on '
+says run.err '18 submissions'
+says run.err "timeline $folder/run.pftrace"
+grep -qE '^ +graphics .* 8 +' run.err || fail_with 'no line for the graphics queue:' run.err
+grep -qE '^ +compute .* 10 +' run.err || fail_with 'no line for the compute queue:' run.err
+says run.err 'overlap'
+says run.err 'held'
+
+# Without being asked, nothing is written or said.
+run append quiet "$pipelined" --size 64x48 --particles 100 --frames 2 --headless
+exits 0 quiet
+[[ ! -s quiet.err ]] || fail_with 'it talks unasked:' quiet.err
+conclude
