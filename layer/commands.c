@@ -38,6 +38,35 @@ bool layer_command_is_hidden(const char *name)
     return false;
 }
 
+static const struct {
+    const char *name;
+    enum layer_added of;
+} added_commands[] = {
+    {"vkGetSemaphoreCounterValueKHR", LAYER_ADDED_TIMELINE},
+    {"vkWaitSemaphoresKHR", LAYER_ADDED_TIMELINE},
+    {"vkSignalSemaphoreKHR", LAYER_ADDED_TIMELINE},
+    {"vkQueueSubmit2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdPipelineBarrier2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdSetEvent2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdResetEvent2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdWaitEvents2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdWriteTimestamp2KHR", LAYER_ADDED_SYNC2},
+    {"vkCmdWriteBufferMarker2AMD", LAYER_ADDED_SYNC2},
+    {"vkGetQueueCheckpointData2NV", LAYER_ADDED_SYNC2},
+    {"vkResetQueryPoolEXT", LAYER_ADDED_HOST_RESET},
+    {"vkGetCalibratedTimestampsEXT", LAYER_ADDED_CALIBRATED},
+    {"vkGetCalibratedTimestampsKHR", LAYER_ADDED_CALIBRATED},
+};
+
+bool layer_command_is_of(const char *name, unsigned added)
+{
+    for (size_t i = 0; added && i < COUNT(added_commands); i++) {
+        if ((added & added_commands[i].of) && strcmp(added_commands[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool contains(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {

@@ -34,6 +34,18 @@
 
 bool layer_command_is_hidden(const char *name);
 
+/* Device extensions that the layer may enable for itself, as bits. */
+enum layer_added {
+    LAYER_ADDED_TIMELINE = 1,
+    LAYER_ADDED_SYNC2 = 2,
+    LAYER_ADDED_HOST_RESET = 4,
+    LAYER_ADDED_CALIBRATED = 8,
+};
+
+/* Is it a command of one of those extensions? The program didn't enable them: it has no such
+ * commands. */
+bool layer_command_is_of(const char *name, unsigned added);
+
 /* Takes extensions that Belfry can't stand behind out of a list; returns what is left.
  * 'translates': the program's families are not the real ones, which rules out a few more. */
 uint32_t layer_filter_extensions(VkExtensionProperties *list, uint32_t count, bool translates);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chain.h"
+#include "commands.h"
 #include "device/dispatch.h"
 #include "device/placement.h"
 #include "os/log.h"
@@ -20,6 +21,7 @@ struct request {
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
     bool host_query_reset, calibrated;
+    unsigned added; /* enum layer_added */
 };
 
 static void request_finish(struct request *r)
@@ -87,13 +89,14 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
     return VK_SUCCESS;
 }
 
-static void add_extension(struct request *r, const char *name)
+static void add_extension(struct request *r, const char *name, enum layer_added bit)
 {
     for (uint32_t i = 0; i < r->info.enabledExtensionCount; i++) {
         if (strcmp(r->extensions[i], name) == 0)
             return;
     }
     r->extensions[r->info.enabledExtensionCount++] = name;
+    r->added |= bit;
 }
 
 static VkResult request_init(struct request *r, struct layer_physical *p,
@@ -115,9 +118,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                info->enabledExtensionCount * sizeof(*r->extensions));
     r->info.ppEnabledExtensionNames = r->extensions;
     if (p->timeline_by_extension)
-        add_extension(r, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+        add_extension(r, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, LAYER_ADDED_TIMELINE);
     if (p->sync2_by_extension)
-        add_extension(r, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+        add_extension(r, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, LAYER_ADDED_SYNC2);
 
     bool core12 = p->api_version >= VK_API_VERSION_1_2,
          core13 = p->api_version >= VK_API_VERSION_1_3;
@@ -160,9 +163,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     }
     r->host_query_reset = reset_wanted;
     if (reset_wanted && p->host_reset_by_extension)
-        add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+        add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, LAYER_ADDED_HOST_RESET);
     if (traced && p->calibrated_extension) {
-        add_extension(r, p->calibrated_extension);
+        add_extension(r, p->calibrated_extension, LAYER_ADDED_CALIBRATED);
         r->calibrated = true;
     }
     return VK_SUCCESS;
@@ -260,6 +263,7 @@ static VkResult attach(struct layer_device *d, struct request *r,
     for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)
         result = set_loader_data(d->handle, &d->runtime->queues[i]);
     d->translates = !bf_family_map_is_identity(&d->physical->map);
+    d->added = r->added;
     return result;
 }
 

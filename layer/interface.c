@@ -106,7 +106,8 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     struct layer_device *d = layer_device_of(device);
     PFN_vkVoidFunction next = d->next(device, name);
     /* A device that is passed through has the driver's own queues: nothing need be hidden. */
-    if (!next || (d->runtime && layer_command_is_hidden(name)))
+    if (!next || (d->runtime && layer_command_is_hidden(name)) ||
+        layer_command_is_of(name, d->added))
         return NULL;
     PFN_vkVoidFunction ours = find(device_commands, name);
     if (!ours && d->runtime)

@@ -106,6 +106,7 @@ struct layer_device {
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
     bool translates; /* families the program sees are not the real ones */
+    unsigned added;  /* enum layer_added: what was enabled for ourselves */
     /* With 'translates': the shown family of command pools and command buffers, as value + 1, and
      * each pool's buffers. */
     struct bf_map pools, command_buffers;

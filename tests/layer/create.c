@@ -163,6 +163,19 @@ static void test_versions(void **state)
                 assert_int_equal(r->sync2, 1);
                 assert_int_equal(r->host_reset, -1);
                 assert_true(is_scheduled());
+                /* What the layer enabled for itself is not the program's to call. */
+                static const char *const sync2_commands[] = {
+                    "vkQueueSubmit2KHR",   "vkCmdPipelineBarrier2KHR", "vkCmdSetEvent2KHR",
+                    "vkCmdResetEvent2KHR", "vkCmdWaitEvents2KHR",      "vkCmdWriteTimestamp2KHR"};
+                static const char *const timeline_commands[] = {
+                    "vkWaitSemaphoresKHR", "vkSignalSemaphoreKHR",
+                    "vkGetSemaphoreCounterValueKHR"};
+                for (uint32_t i = 0; i < 6; i++)
+                    assert_int_equal(fake.gdpa(fake.device, sync2_commands[i]) != NULL,
+                                     minor == 3 || named);
+                for (uint32_t i = 0; i < 3; i++)
+                    assert_int_equal(fake.gdpa(fake.device, timeline_commands[i]) != NULL,
+                                     minor >= 2);
                 page_free(&p.page);
                 fake_close();
             }
@@ -189,6 +202,9 @@ static void test_traced(void **state)
             assert_int_equal(has_extension(r, RESET), minor < 2 && !without);
             assert_int_equal(has_extension(r, STAMPS), 1);
             assert_int_equal(r->host_reset, without ? -1 : 1);
+            assert_int_equal(fake.gdpa(fake.device, "vkResetQueryPoolEXT") != NULL,
+                             minor >= 2 || without);
+            assert_null(fake.gdpa(fake.device, "vkGetCalibratedTimestampsEXT"));
             page_free(&p.page);
             fake_close();
         }
