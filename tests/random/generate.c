@@ -302,7 +302,7 @@ static void race_generate(struct generator *g)
 }
 
 static void cast_generate(struct generator *g, const struct machine *machine,
-                          const struct plan_limits *limits)
+                          const struct plan_limits *limits, int wanted)
 {
     struct plan *plan = g->plan;
     struct rng *rng = g->rng;
@@ -315,6 +315,8 @@ static void cast_generate(struct generator *g, const struct machine *machine,
         if (again > plan->queue_count)
             plan->queue_count = again;
     }
+    if (plan->shape == SHAPE_BURST && wanted > 100 && most > 2)
+        plan->queue_count = 2 + rng_percent(rng, 50); /* deep queues */
     bool taken[PLAN_MACHINE_QUEUES] = {0};
     for (int i = 0; i < plan->queue_count; i++) {
         int m = (int)rng_below(rng, (uint32_t)machine->queue_count);
@@ -407,10 +409,12 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
     memset(g.tail_signal, 0xff, sizeof(g.tail_signal));
     memset(g.signaller, 0xff, sizeof(g.signaller));
     memset(g.waiter, 0xff, sizeof(g.waiter));
-    cast_generate(&g, machine, limits);
     int wanted = events_wanted(rng, plan->shape);
     if (wanted > limits->submits)
         wanted = limits->submits;
+    cast_generate(&g, machine, limits, wanted);
+    if (plan->shape == SHAPE_BURST && wanted > 100)
+        plan->slow = rng_percent(rng, 70);
     switch (plan->shape) {
     case SHAPE_CHAIN:
         g.sync_percent = rng_range(rng, 40, 80);
