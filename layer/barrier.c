@@ -2,10 +2,12 @@
  * Barriers, with their queue family ownership transfers.
  *
  * B-1  A transfer between two families that are one real family is none below: both halves lose
- *      their families. The layout change that both of them name happens once, in the acquiring
- * half; the releasing half keeps its memory dependency as a global memory barrier. (A barrier with
- * equal layouts would not do: its image may be in a layout that no barrier may name as new, and
- * equal families switch synchronization2's "layouts are ignored" rule on.)
+ *      their families. The layout change that both of them name happens once, in the releasing
+ * half, whose first scope is the program's real one; the acquiring half becomes a memory barrier.
+ * (Equal layouts in its place would not do: they switch synchronization2's "layouts are ignored"
+ * rule on, and name a layout that may not be named.) Vulkan ignores a release's second scope and an
+ * acquire's first, so programs may put anything there; they are cleared, and an acquire's source
+ * stages widened to all commands, behind the semaphore that it follows.
  *
  * Which half it is follows from the family of the command buffer's pool. Proven by
  * tests/layer/ownership.c.
@@ -47,9 +49,38 @@ static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint3
     }
 }
 
-/* The two generations of barriers differ in their structs' names and in how a memory barrier is
- * made of an image barrier. */
-#define DEFINE_BARRIERS(suffix, MemoryBarrier, BufferBarrier, ImageBarrier, memory_of_image)       \
+static VkMemoryBarrier memory_of_acquire1(const VkImageMemoryBarrier *image)
+{
+    return (VkMemoryBarrier){
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .dstAccessMask = image->dstAccessMask,
+    };
+}
+
+static VkMemoryBarrier2 memory_of_acquire2(const VkImageMemoryBarrier2 *image)
+{
+    return (VkMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        .dstStageMask = image->dstStageMask,
+        .dstAccessMask = image->dstAccessMask,
+    };
+}
+
+/* The older barriers' stages are the command's. */
+static void widen_acquire1(VkBufferMemoryBarrier *buffer)
+{
+    buffer->srcAccessMask = 0;
+}
+
+static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
+{
+    buffer->srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    buffer->srcAccessMask = 0;
+}
+
+/* The two generations of barriers differ in their structs' names, and in where their stages are. */
+#define DEFINE_BARRIERS(suffix, MemoryBarrier, BufferBarrier, ImageBarrier)                        \
     struct barriers##suffix {                                                                      \
         uint32_t memory_count, buffer_count, image_count;                                          \
         const MemoryBarrier *memory;                                                               \
@@ -63,6 +94,7 @@ static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint3
         BufferBarrier buffers[STACK_BARRIERS];                                                     \
         ImageBarrier images[STACK_BARRIERS];                                                       \
         void *heap;                                                                                \
+        bool acquires; /* a barrier in it was an acquire */                                        \
     };                                                                                             \
                                                                                                    \
     static bool barriers_change##suffix(const struct bf_family_map *map,                           \
@@ -91,6 +123,7 @@ static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint3
         ImageBarrier *images = room->images;                                                       \
         uint32_t memory_room = b->memory_count + b->image_count;                                   \
         room->heap = NULL;                                                                         \
+        room->acquires = false;                                                                    \
         if (memory_room > 2 * STACK_BARRIERS || b->buffer_count > STACK_BARRIERS ||                \
             b->image_count > STACK_BARRIERS) {                                                     \
             room->heap =                                                                           \
@@ -106,17 +139,28 @@ static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint3
         for (uint32_t i = 0; i < b->memory_count; i++)                                             \
             memory[i] = b->memory[i];                                                              \
         for (uint32_t i = 0; i < b->buffer_count; i++) {                                           \
-            buffers[i] = b->buffers[i];                                                            \
+            const BufferBarrier *buffer = &b->buffers[i];                                          \
+            uint32_t src = buffer->srcQueueFamilyIndex, dst = buffer->dstQueueFamilyIndex;         \
+            buffers[i] = *buffer;                                                                  \
+            if (is_transfer(map, src, dst) && is_release(d, command_buffer, src)) {                \
+                buffers[i].dstAccessMask = 0;                                                      \
+            } else if (is_transfer(map, src, dst)) {                                               \
+                widen_acquire##suffix(&buffers[i]);                                                \
+                room->acquires = true;                                                             \
+            }                                                                                      \
             translate_pair(map, &buffers[i].srcQueueFamilyIndex, &buffers[i].dstQueueFamilyIndex); \
         }                                                                                          \
         for (uint32_t i = 0; i < b->image_count; i++) {                                            \
             const ImageBarrier *image = &b->images[i];                                             \
             uint32_t src = image->srcQueueFamilyIndex, dst = image->dstQueueFamilyIndex;           \
-            if (is_transfer(map, src, dst) && is_release(d, command_buffer, src)) {                \
-                memory[memory_count++] = memory_of_image(image);                                   \
+            if (is_transfer(map, src, dst) && !is_release(d, command_buffer, src)) {               \
+                memory[memory_count++] = memory_of_acquire##suffix(image);                         \
+                room->acquires = true;                                                             \
                 continue;                                                                          \
             }                                                                                      \
             images[image_count] = *image;                                                          \
+            if (is_transfer(map, src, dst))                                                        \
+                images[image_count].dstAccessMask = 0;                                             \
             translate_pair(map, &images[image_count].srcQueueFamilyIndex,                          \
                            &images[image_count].dstQueueFamilyIndex);                              \
             image_count++;                                                                         \
@@ -126,29 +170,8 @@ static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint3
         return true;                                                                               \
     }
 
-static VkMemoryBarrier memory_of_image1(const VkImageMemoryBarrier *image)
-{
-    return (VkMemoryBarrier){
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = image->srcAccessMask,
-        .dstAccessMask = image->dstAccessMask,
-    };
-}
-
-static VkMemoryBarrier2 memory_of_image2(const VkImageMemoryBarrier2 *image)
-{
-    return (VkMemoryBarrier2){
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = image->srcStageMask,
-        .srcAccessMask = image->srcAccessMask,
-        .dstStageMask = image->dstStageMask,
-        .dstAccessMask = image->dstAccessMask,
-    };
-}
-
-DEFINE_BARRIERS(1, VkMemoryBarrier, VkBufferMemoryBarrier, VkImageMemoryBarrier, memory_of_image1)
-DEFINE_BARRIERS(2, VkMemoryBarrier2, VkBufferMemoryBarrier2, VkImageMemoryBarrier2,
-                memory_of_image2)
+DEFINE_BARRIERS(1, VkMemoryBarrier, VkBufferMemoryBarrier, VkImageMemoryBarrier)
+DEFINE_BARRIERS(2, VkMemoryBarrier2, VkBufferMemoryBarrier2, VkImageMemoryBarrier2)
 
 static void say_out_of_memory(const char *command)
 {
@@ -166,11 +189,14 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier(
     struct barriers1 b = {memory_count, buffer_count, image_count, memory, buffers, images};
     struct room1 room;
     room.heap = NULL;
+    room.acquires = false;
     if (d->translates && barriers_change1(&d->physical->map, &b) &&
         !translate1(d, command_buffer, &b, &room)) {
         say_out_of_memory("vkCmdPipelineBarrier");
         return;
     }
+    if (room.acquires)
+        src |= VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     d->vk.vkCmdPipelineBarrier(command_buffer, src, dst, flags, b.memory_count, b.memory,
                                b.buffer_count, b.buffers, b.image_count, b.images);
     free(room.heap);
@@ -186,6 +212,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents(
     struct barriers1 b = {memory_count, buffer_count, image_count, memory, buffers, images};
     struct room1 room;
     room.heap = NULL;
+    room.acquires = false;
     if (d->translates && barriers_change1(&d->physical->map, &b) &&
         !translate1(d, command_buffer, &b, &room)) {
         say_out_of_memory("vkCmdWaitEvents");

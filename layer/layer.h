@@ -226,6 +226,13 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkGetFenceStatus, vkGetFenceStatus)                                                          \
     X(vkDestroyFence, vkDestroyFence)                                                              \
     X(vkGetFenceFdKHR, vkGetFenceFdKHR)                                                            \
+    X(vkGetSemaphoreCounterValue, vkGetSemaphoreCounterValue)                                      \
+    X(vkGetSemaphoreCounterValueKHR, vkGetSemaphoreCounterValue)                                   \
+    X(vkGetEventStatus, vkGetEventStatus)                                                          \
+    X(vkCreateFence, vkCreateFence)                                                                \
+    X(vkImportFenceFdKHR, vkImportFenceFdKHR)                                                      \
+    X(vkAcquireNextImageKHR, vkAcquireNextImageKHR)                                                \
+    X(vkAcquireNextImage2KHR, vkAcquireNextImage2KHR)                                              \
     X(vkGetQueryPoolResults, vkGetQueryPoolResults)
 
 /* Wanted where family indices travel and the program's are not the real ones. */

@@ -77,19 +77,21 @@ static void keep(struct layer_messenger *m, uint64_t handle)
     bf_lock_release(&m->instance->messengers_lock);
 }
 
-/* After the driver has destroyed it: nobody calls it any more. */
-static void drop(struct layer_instance *i, uint64_t handle)
+/* Off the list before the driver destroys it: its handle may come back at once, as another's. The
+ * record is freed afterwards, when nobody calls it any more. */
+static struct layer_messenger *take(struct layer_instance *i, uint64_t handle)
 {
+    struct layer_messenger *taken = NULL;
     bf_lock_acquire(&i->messengers_lock);
-    for (struct layer_messenger **link = &i->messengers; *link; link = &(*link)->next) {
+    for (struct layer_messenger **link = &i->messengers; *link && !taken; link = &(*link)->next) {
         if ((*link)->handle == handle) {
-            struct layer_messenger *m = *link;
-            *link = m->next;
-            free(m);
+            taken = *link;
+            *link = taken->next;
             break;
         }
     }
     bf_lock_release(&i->messengers_lock);
+    return taken;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugUtilsMessengerEXT(
@@ -118,9 +120,9 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugUtilsMessengerEXT(
     VkInstance instance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks *allocator)
 {
     struct layer_instance *i = layer_instance_of(instance);
+    struct layer_messenger *m = messenger ? take(i, (uint64_t)messenger) : NULL;
     i->destroy_messenger(instance, messenger, allocator);
-    if (messenger)
-        drop(i, (uint64_t)messenger);
+    free(m);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugReportCallbackEXT(
@@ -149,9 +151,9 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugReportCallbackEXT(
     VkInstance instance, VkDebugReportCallbackEXT callback, const VkAllocationCallbacks *allocator)
 {
     struct layer_instance *i = layer_instance_of(instance);
+    struct layer_messenger *m = callback ? take(i, (uint64_t)callback) : NULL;
     i->destroy_report(instance, callback, allocator);
-    if (callback)
-        drop(i, (uint64_t)callback);
+    free(m);
 }
 
 void layer_messengers_finish(struct layer_instance *i)

@@ -62,6 +62,31 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPr
     return bf_queue_present(layer_queue(queue), info);
 }
 
+/* Acquired images need no bookkeeping; a lost device does. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
+                                                           VkSwapchainKHR swapchain,
+                                                           uint64_t timeout, VkSemaphore semaphore,
+                                                           VkFence fence, uint32_t *index)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result =
+        d->vk.vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
+    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
+        bf_device_lost(d->runtime, "vkAcquireNextImageKHR");
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
+                                                            const VkAcquireNextImageInfoKHR *info,
+                                                            uint32_t *index)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkAcquireNextImage2KHR(device, info, index);
+    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
+        bf_device_lost(d->runtime, "vkAcquireNextImage2KHR");
+    return result;
+}
+
 /* Labels of queues that share a VkQueue land there in the order of the calls; the driver's tools
  * see them on the VkQueue, where begin and end of two queues may interleave. */
 struct label_call {

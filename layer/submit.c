@@ -157,6 +157,24 @@ static void add_sync(struct bf_device *device, struct bf_sync *list, uint32_t *c
     list[(*count)++] = (struct bf_sync){sem, value, value};
 }
 
+/* What an earlier batch of the same call signals, the driver has by then. */
+static bool signalled_before(const struct bf_raw_submit *raw, VkSemaphore handle, uint64_t value)
+{
+    for (uint32_t i = 0; i < raw->signal_count; i++) {
+        const struct bf_sync *s = &raw->signals[i];
+        if (s->sem && s->sem->handle == handle && s->sem->timeline && s->target >= value)
+            return true;
+    }
+    return false;
+}
+
+static void add_wait(struct bf_device *device, struct bf_raw_submit *raw, VkSemaphore handle,
+                     uint64_t value)
+{
+    if (!signalled_before(raw, handle, value))
+        add_sync(device, raw->waits, &raw->wait_count, handle, value);
+}
+
 /* Submits the originals once the operations that 'fill' lists (at most 'room' waits and as many
  * signals) are ready. */
 static VkResult submit_raw(struct bf_queue *queue, uint32_t room,
@@ -198,8 +216,7 @@ static void fill_submits(struct bf_device *device, const void *source, uint32_t 
     const VkSubmitInfo2 *infos = source;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t w = 0; w < infos[i].waitSemaphoreInfoCount; w++)
-            add_sync(device, raw->waits, &raw->wait_count,
-                     infos[i].pWaitSemaphoreInfos[w].semaphore,
+            add_wait(device, raw, infos[i].pWaitSemaphoreInfos[w].semaphore,
                      infos[i].pWaitSemaphoreInfos[w].value);
         for (uint32_t s = 0; s < infos[i].signalSemaphoreInfoCount; s++)
             add_sync(device, raw->signals, &raw->signal_count,
@@ -219,7 +236,7 @@ static void fill_binds(struct bf_device *device, const void *source, uint32_t co
         if (!t)
             t = &none;
         for (uint32_t w = 0; w < infos[i].waitSemaphoreCount; w++)
-            add_sync(device, raw->waits, &raw->wait_count, infos[i].pWaitSemaphores[w],
+            add_wait(device, raw, infos[i].pWaitSemaphores[w],
                      value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
         for (uint32_t s = 0; s < infos[i].signalSemaphoreCount; s++)
             add_sync(device, raw->signals, &raw->signal_count, infos[i].pSignalSemaphores[s],

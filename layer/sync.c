@@ -89,10 +89,69 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
                                                             const VkImportSemaphoreFdInfoKHR *info)
 {
     struct layer_device *d = layer_device_of(device);
+    if (d->runtime)
+        bf_witness_drop_semaphore(d->runtime, info->semaphore);
     VkResult result = d->vk.vkImportSemaphoreFdKHR(device, info);
     if (result == VK_SUCCESS && d->runtime)
         bf_semaphore_imported(d->runtime, info->semaphore);
     return result;
+}
+
+/* Wherever the driver says that the device is lost, everybody who waits for what is held has to
+ * know. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
+                                                                VkSemaphore semaphore,
+                                                                uint64_t *value)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkGetSemaphoreCounterValue next = d->vk.vkGetSemaphoreCounterValue
+                                              ? d->vk.vkGetSemaphoreCounterValue
+                                              : d->vk.vkGetSemaphoreCounterValueKHR;
+    VkResult result = next(device, semaphore, value);
+    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
+        bf_device_lost(d->runtime, "vkGetSemaphoreCounterValue");
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetEventStatus(VkDevice device, VkEvent event)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkGetEventStatus(device, event);
+    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
+        bf_device_lost(d->runtime, "vkGetEventStatus");
+    return result;
+}
+
+/* Fences whose payload others may change are watched less closely (queue/witness.h). */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenceCreateInfo *info,
+                                                   const VkAllocationCallbacks *allocator,
+                                                   VkFence *fence)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateFence(device, info, allocator, fence);
+    const VkExportFenceCreateInfo *exported =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO);
+    if (result != VK_SUCCESS || !d->runtime || !exported || !exported->handleTypes)
+        return result;
+    result = bf_fence_set_external(d->runtime, *fence);
+    if (result != VK_SUCCESS) {
+        d->vk.vkDestroyFence(device, *fence, allocator);
+        *fence = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportFenceFdKHR(VkDevice device,
+                                                        const VkImportFenceFdInfoKHR *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime) {
+        bf_witness_drop_fences(d->runtime, 1, &info->fence);
+        VkResult result = bf_fence_set_external(d->runtime, info->fence);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    return d->vk.vkImportFenceFdKHR(device, info);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForFences(VkDevice device, uint32_t count,

@@ -37,6 +37,7 @@ struct bf_device {
     bool shared; /* some engine has several queues */
 
     struct bf_map semaphores, fences;
+    _Atomic bool external_fences;     /* there has been one */
     _Atomic uint32_t deferred_fences; /* fences that held packets carry */
     struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
     _Atomic bool lost;
@@ -46,7 +47,6 @@ struct bf_device {
 
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
-    _Atomic bool closing;
 
     struct bf_trace *trace; /* NULL: off; not owned */
 };
@@ -119,7 +119,7 @@ uint64_t bf_device_dirty_engines(struct bf_device *device);
 
 static inline bool bf_device_is_lost(struct bf_device *device)
 {
-    return atomic_load_explicit(&device->lost, memory_order_relaxed);
+    return atomic_load(&device->lost);
 }
 
 /* Any packet held or under way to the driver? */

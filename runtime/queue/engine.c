@@ -218,7 +218,9 @@ static void set_witness(struct bf_engine *engine, uint32_t i)
     struct bf_queue *queue = engine->batch_queues[i];
     const struct bf_packet *packet = engine->batch[i];
     const struct bf_sync *signal = bf_packet_witness(packet);
-    if (packet->fence)
+    if (packet->fence && atomic_load(&packet->fence->external))
+        atomic_store(&queue->unwitnessed, true);
+    else if (packet->fence)
         bf_witness_fence(queue, packet->fence->handle);
     else if (signal)
         bf_witness_semaphore(queue, signal->sem->handle, signal->target);
@@ -339,33 +341,43 @@ static void collect_stamps(struct bf_engine *engine)
         bf_stamps_collect(engine->stamps, completed);
 }
 
-/* The lock is held. Returns true if it stopped at its bound, with work left for a taker. */
-static bool drain(struct bf_engine *engine, uint64_t *engines)
+/* The lock is held; 'batches' counts over all drains of one pump. Returns true if it stopped at its
+ * bound, with a taker to go on. */
+static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
+    struct bf_device *device = engine->device;
     collect_stamps(engine);
-    for (uint32_t batches = 0;; batches++) {
-        atomic_store(&engine->dirty, 0);
-        if (bf_device_is_lost(engine->device)) {
-            *engines |= drop_backlog(engine) | bf_device_dirty_engines(engine->device);
-            bf_signpost_announce(&engine->device->progress);
-            return false;
+    for (;; ++*batches) {
+        if (*batches >= PUMP_BOUND) {
+            atomic_store(&engine->tired, 1);
+            if (atomic_load(&engine->takers) > 0)
+                return true;
         }
-        if (batches >= PUMP_BOUND && atomic_load(&engine->takers) > 0)
-            return true;
+        atomic_store(&engine->dirty, 0);
         gather(engine);
+        /* After the gathering: what a lost device drops counts as accepted, and must release
+         * nothing to a driver that may still run. */
+        if (bf_device_is_lost(device)) {
+            *engines |= drop_backlog(engine) | bf_device_dirty_engines(device);
+            bf_signpost_announce(&device->progress);
+            break;
+        }
         if (engine->batch_count == 0)
-            return false;
+            break;
         *engines |= submit_batch(engine);
-        bf_signpost_announce(&engine->device->progress);
+        bf_signpost_announce(&device->progress);
     }
+    atomic_store(&engine->tired, 0);
+    return false;
 }
 
 static void pump(struct bf_engine *engine, uint64_t *engines)
 {
+    uint32_t batches = 0;
     do {
         if (!bf_lock_try(&engine->lock))
             return; /* its holder will look at 'dirty' */
-        bool handed_on = drain(engine, engines);
+        bool handed_on = drain(engine, engines, &batches);
         bf_lock_release(&engine->lock);
         if (handed_on)
             return;
@@ -384,13 +396,25 @@ void bf_engines_pump(struct bf_device *device, uint64_t mask)
     }
 }
 
-void bf_engine_pump_taking_over(struct bf_engine *engine)
+void bf_engine_enter(struct bf_engine *engine)
 {
-    uint64_t engines = 0;
     atomic_fetch_add(&engine->takers, 1);
     bf_lock_acquire(&engine->lock);
     atomic_fetch_sub(&engine->takers, 1);
-    bool handed_on = drain(engine, &engines);
+}
+
+void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
+{
+    bf_lock_release(&engine->lock);
+    bf_engines_pump(engine->device, mask | bf_engine_bit(engine));
+}
+
+void bf_engine_pump_taking_over(struct bf_engine *engine)
+{
+    uint64_t engines = 0;
+    uint32_t batches = 0;
+    bf_engine_enter(engine);
+    bool handed_on = drain(engine, &engines, &batches);
     bf_lock_release(&engine->lock);
     if (handed_on)
         bf_engines_pump(engine->device, engines);

@@ -11,10 +11,11 @@
  *  Q-3  No append is lost. Who appends publishes the packet, sets 'dirty' and then tries the lock;
  *       who holds the lock releases it and then looks at 'dirty'; all four are seq_cst. So either
  *       the try succeeds, or the holder sees 'dirty' and pumps again.
- *  Q-4  What is left when a pump reaches its bound has an owner: a pump stops early only if some
- *       thread is committed to take the lock and pump ('takers' > 0, counted down under the lock).
- *       Submitters of a queue with a long, unblocked backlog become takers, so a pump that cannot
- *       keep up is relieved, and one that can ends by itself.
+ *  Q-4  No caller pumps for ever, and what is left when a pump stops has an owner. A pump stops
+ * early only if some thread is committed to take the lock and pump ('takers' > 0, counted down
+ * under the lock). Past its bound it is 'tired', and then whoever appends becomes a taker; so does
+ *       the submitter of a queue with a long, unblocked backlog, and whoever needs the VkQueue for
+ *       a call of its own.
  *  Q-5  A packet set free by work on another engine is pumped by the thread that set it free, or,
  *       where that engine's lock is taken, by its holder (Q-3). No engine's lock is held while
  *       another's is tried.
@@ -53,6 +54,7 @@ struct bf_engine {
     struct bf_lock lock;
     _Atomic uint32_t dirty;
     _Atomic uint32_t takers;
+    _Atomic uint32_t tired; /* the pump is past its bound */
 
     uint32_t queue_count;
     struct bf_queue **queues;
@@ -91,6 +93,11 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
     if (mask)
         bf_engines_pump(engine->device, mask);
 }
+
+/* The lock for a call that isn't a pump's, as a taker; leaving pumps, with the engines of 'mask'.
+ */
+void bf_engine_enter(struct bf_engine *engine);
+void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 
 /* Waits for the lock as a taker and pumps. */
 void bf_engine_pump_taking_over(struct bf_engine *engine);

@@ -9,20 +9,46 @@
  * looked at in turn. */
 #define SLICE_NS UINT64_C(500000)
 
-struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
+static struct bf_fence *record_of(struct bf_device *device, VkFence handle)
 {
     struct bf_fence *fence = bf_map_find(&device->fences, (uint64_t)handle);
-    if (!fence) {
-        fence = calloc(1, sizeof(*fence));
-        if (!fence)
-            return NULL;
-        fence->handle = handle;
-        fence->references = 1;
-        if (!bf_map_insert(&device->fences, (uint64_t)handle, fence)) {
-            free(fence);
-            return NULL;
-        }
+    if (fence)
+        return fence;
+    fence = calloc(1, sizeof(*fence));
+    if (!fence)
+        return NULL;
+    fence->handle = handle;
+    fence->references = 1;
+    if (!bf_map_insert(&device->fences, (uint64_t)handle, fence)) {
+        free(fence);
+        return NULL;
     }
+    return fence;
+}
+
+VkResult bf_fence_set_external(struct bf_device *device, VkFence handle)
+{
+    struct bf_fence *fence = record_of(device, handle);
+    if (!fence)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    atomic_store(&fence->external, true);
+    atomic_store(&device->external_fences, true);
+    return VK_SUCCESS;
+}
+
+bool bf_fence_is_external(struct bf_device *device, VkFence handle)
+{
+    if (!atomic_load_explicit(&device->external_fences, memory_order_relaxed))
+        return false;
+    struct bf_fence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    return fence && atomic_load(&fence->external);
+}
+
+struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
+{
+    struct bf_fence *fence = record_of(device, handle);
+    if (!fence)
+        return NULL;
     atomic_fetch_add(&fence->references, 1);
     atomic_store(&fence->deferred, 1);
     atomic_fetch_add(&device->deferred_fences, 1);
@@ -139,9 +165,9 @@ VkResult bf_fence_status(struct bf_device *device, VkFence handle)
     if (is_deferred(device, handle))
         return bf_device_is_lost(device) ? bf_device_settle(device) : VK_NOT_READY;
     VkResult result = device->vk.vkGetFenceStatus(device->handle, handle);
-    if (result == VK_NOT_READY && bf_device_is_lost(device))
-        result = bf_device_settle(device);
-    return result;
+    if (result == VK_ERROR_DEVICE_LOST)
+        return bf_device_lost(device, "vkGetFenceStatus");
+    return result == VK_NOT_READY && bf_device_is_lost(device) ? bf_device_settle(device) : result;
 }
 
 void bf_fence_forget(struct bf_device *device, VkFence handle)

@@ -13,6 +13,7 @@
 #define BELFRY_QUEUE_FENCE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <vulkan/vulkan.h>
@@ -24,8 +25,14 @@ struct bf_device;
 struct bf_fence {
     VkFence handle;
     _Atomic uint32_t deferred;
+    _Atomic bool external;       /* its payload may be changed by others: exportable, or imported */
     _Atomic uint32_t references; /* the program's handle, and the packet that carries it */
 };
+
+/* Its payload is or may become another's (VkExportFenceCreateInfo, vkImportFenceFdKHR).
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+BF_SHARED VkResult bf_fence_set_external(struct bf_device *device, VkFence handle);
+bool bf_fence_is_external(struct bf_device *device, VkFence handle);
 
 /* The fence's record, made at its first deferral. NULL: out of memory. */
 struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "queue/witness.h"
 
 /* Places consecutive arrays in one block: first with base NULL, to learn the size. */
 struct layout {
@@ -286,12 +287,12 @@ void bf_packet_take_targets(struct bf_packet *packet)
 
 const struct bf_sync *bf_packet_witness(const struct bf_packet *packet)
 {
-    for (uint32_t i = 0; i < packet->signal_count; i++) {
-        const struct bf_semaphore *sem = packet->signals[i].sem;
-        if (sem && sem->timeline && !atomic_load_explicit(&sem->external, memory_order_relaxed))
-            return &packet->signals[i];
-    }
-    return NULL;
+    if (packet->signal_count != 1)
+        return NULL;
+    VkPipelineStageFlags2 stages = packet->kind == BF_PACKET_EXECUTE
+                                       ? packet->submit.pSignalSemaphoreInfos[0].stageMask
+                                       : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    return bf_witness_suits(packet->signals[0].sem, stages) ? &packet->signals[0] : NULL;
 }
 
 struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,

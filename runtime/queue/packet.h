@@ -53,8 +53,7 @@ BF_SHARED bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
 /* The program has submitted it: fixes the targets of its binary operations. In submission order. */
 void bf_packet_take_targets(struct bf_packet *packet);
 
-/* The first timeline value that it signals and that nobody but the program can (queue/witness.h),
- * or NULL. */
+/* The timeline value that witnesses it (queue/witness.h), or NULL. */
 const struct bf_sync *bf_packet_witness(const struct bf_packet *packet);
 
 /* The first operation that keeps it from the driver, or NULL; *side says which kind. */

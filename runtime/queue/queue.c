@@ -10,6 +10,9 @@
 /* Operations of one call that the direct path keeps on its stack; more go by packets. */
 #define DIRECT_SYNCS 16
 
+/* How long a submission that can't be held waits for its queue before it looks again. */
+#define RAW_SLICE_NS UINT64_C(500000)
+
 /* Packets that a queue may have waiting for another thread's pump before its submitter stays to
  * help (Q-4). */
 #define BACKLOG_BOUND 64
@@ -89,17 +92,15 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* The first timeline value that a batch signals and that nobody else can: its witness. */
+/* The timeline value that witnesses a batch, or NULL. */
 static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
                                                  const VkSubmitInfo2 *info)
 {
-    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++) {
-        const VkSemaphoreSubmitInfo *s = &info->pSignalSemaphoreInfos[i];
-        struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
-        if (sem && sem->timeline && !atomic_load_explicit(&sem->external, memory_order_relaxed))
-            return s;
-    }
-    return NULL;
+    const VkSemaphoreSubmitInfo *s = info->pSignalSemaphoreInfos;
+    if (info->signalSemaphoreInfoCount != 1)
+        return NULL;
+    struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+    return bf_witness_suits(sem, s->stageMask) ? s : NULL;
 }
 
 /* Hands the program's own structs to the driver. On a shared engine its last batch needs a witness;
@@ -116,7 +117,9 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         if (*result != VK_SUCCESS || engine->queue_count == 1)
             return true;
-        if (fence)
+        if (fence && bf_fence_is_external(queue->device, fence))
+            atomic_store(&queue->unwitnessed, true);
+        else if (fence)
             bf_witness_fence(queue, fence);
         else if (witness)
             bf_witness_semaphore(queue, witness->semaphore, witness->value);
@@ -140,7 +143,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
     *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
-        atomic_store(&engine->accepted_epoch, epoch);
+        atomic_store_explicit(&engine->accepted_epoch, epoch, memory_order_release);
         bf_witness_epoch(queue, epoch);
     }
     return true;
@@ -156,7 +159,10 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
         return false;
     struct direct direct;
     direct.count = 0;
+    /* The loss is looked at last: what a lost device drops counts as accepted, and must release
+     * nothing to a driver that may still run. */
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
+                !bf_device_is_lost(queue->device) &&
                 direct_submit(queue, count, infos, fence, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
@@ -185,7 +191,8 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
 
     atomic_store(&engine->dirty, 1); /* */
     uint64_t waiting = atomic_load(&queue->appended) - atomic_load(&queue->finished);
-    if (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked))
+    if (atomic_load_explicit(&engine->tired, memory_order_relaxed) ||
+        (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked)))
         bf_engine_pump_taking_over(engine);
     else
         bf_engines_pump(queue->device, bf_engine_bit(engine));
@@ -289,18 +296,38 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     return chain_submit(queue, &chain, fence);
 }
 
-/* Fixes the targets of a raw submission as bf_packet_take_targets does, and says whether it may go.
- */
-static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw, bool only_waits)
+static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw)
 {
     struct bf_packet view = {
         .wait_count = raw->wait_count,
-        .signal_count = only_waits ? 0 : raw->signal_count,
+        .signal_count = raw->signal_count,
         .waits = raw->waits,
         .signals = raw->signals,
     };
     enum bf_side side;
     return bf_packet_obstacle(device, &view, &side) == NULL;
+}
+
+static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
+{
+    struct bf_device *device = queue->device;
+    for (uint32_t i = 0; i < raw->wait_count; i++) {
+        struct bf_semaphore *sem = raw->waits[i].sem;
+        VkResult result = sem ? bf_semaphore_flush(device, sem->handle) : VK_SUCCESS;
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    bf_engines_pump(device, bf_engine_bit(queue->engine));
+    uint32_t ticket = bf_signpost_enter(&device->progress);
+    bool timed_out = false;
+    while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
+           !bf_device_is_lost(device)) {
+        /* Its packets may come to be blocked, which nobody announces: look again soon. */
+        struct timespec until = bf_timespec(bf_now_ns() + RAW_SLICE_NS);
+        ticket = bf_signpost_sleep(&device->progress, ticket, &until, &timed_out);
+    }
+    bf_signpost_leave(&device->progress);
+    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
 }
 
 VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
@@ -320,21 +347,23 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
             s->target = atomic_load(&s->sem->queued[BF_FOR_SIGNAL]);
     }
 
-    bf_lock_acquire(&engine->lock);
-    VkResult result = VK_ERROR_UNKNOWN;
+    /* What the binary waits need has been submitted, with all it depends on, and is on its way; so
+     * is this queue's backlog, unless it is blocked. */
+    VkResult result = raw_flush(queue, raw);
+    if (result != VK_SUCCESS)
+        return result;
+    result = VK_ERROR_UNKNOWN;
+    bf_engine_enter(engine);
     uint64_t engines = 0;
-    bool ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw, false);
-    if (!ready) {
-        /* Something else may just be on its way: pump once, as any submission would. */
-        bf_lock_release(&engine->lock);
-        bf_engines_pump(device, bf_engine_bit(engine));
-        bf_lock_acquire(&engine->lock);
-        ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw, false);
-    }
+    bool ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw);
     /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
      * of this queue that are held would be overtaken, so there must be none. */
     if (ready || (!device->shared && !bf_queue_has_backlog(queue))) {
+        if (device->submit_lock)
+            bf_lock_acquire(device->submit_lock);
         result = raw->submit(device, engine->handle, raw->context);
+        if (device->submit_lock)
+            bf_lock_release(device->submit_lock);
         if (result == VK_SUCCESS) {
             struct bf_packet view = {
                 .wait_count = raw->wait_count,
@@ -351,8 +380,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
                     atomic_fetch_add(&raw->signals[i].sem->queued[BF_FOR_WAIT], 1);
             }
             engines = bf_packet_accepted(&view);
-            /* No epoch went with it: idle waits of this queue must ask the driver. */
-            atomic_store(&queue->presents, true);
+            atomic_store(&queue->unwitnessed, true);
         }
     } else {
         bf_log(BF_LOG_ERROR,
@@ -360,8 +388,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
                "not been submitted yet (queue %u:%u shares its VkQueue)",
                raw->what, queue->family, queue->index);
     }
-    bf_lock_release(&engine->lock);
-    bf_engine_recheck(engine, engines);
+    bf_engine_leave(engine, engines);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_device_lost(device, "vkQueueSubmit");
     return result;
@@ -384,9 +411,9 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     struct bf_trace_sync waits[16];
     uint32_t wait_count = 0;
 
-    bf_lock_acquire(&engine->lock);
+    bf_engine_enter(engine);
     result = device->vk.vkQueuePresentKHR(engine->handle, info);
-    atomic_store(&queue->presents, true);
+    atomic_store(&queue->unwitnessed, true);
     uint64_t engines = 0;
     /* A present that fails has consumed its waits all the same, save for a lost device or no
      * memory (VK_KHR_swapchain, vkQueuePresentKHR). */
@@ -402,9 +429,8 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
         atomic_fetch_add(&sem->queued[BF_FOR_SIGNAL], 1);
         engines |= bf_semaphore_count(sem, BF_FOR_SIGNAL);
     }
-    bf_lock_release(&engine->lock);
     bf_trace_packet_handed_over(device->trace, &trace, wait_count, waits, 0, NULL);
-    bf_engine_recheck(engine, engines);
+    bf_engine_leave(engine, engines);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueuePresentKHR") : result;
 }
 
@@ -437,10 +463,11 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (engine->queue_count == 1 || atomic_load(&queue->presents)) {
-        /* Presents, and what went without an epoch, are known to the driver alone. */
-        atomic_store(&queue->presents, false);
+    if (engine->queue_count == 1 || atomic_load(&queue->unwitnessed)) {
+        bool was = atomic_exchange(&queue->unwitnessed, false);
         result = bf_queue_call(queue, queue_wait_idle, NULL);
+        if (was && result != VK_SUCCESS)
+            atomic_store(&queue->unwitnessed, true);
     } else {
         result = bf_witness_wait(queue);
     }
@@ -452,10 +479,9 @@ VkResult bf_queue_call(struct bf_queue *queue,
                        void *context)
 {
     struct bf_engine *engine = queue->engine;
-    bf_lock_acquire(&engine->lock);
+    bf_engine_enter(engine);
     VkResult result = call(queue->device, engine->handle, context);
-    bf_lock_release(&engine->lock);
-    bf_engine_recheck(engine, 0);
+    bf_engine_leave(engine, 0);
     return result;
 }
 
@@ -472,10 +498,10 @@ VkResult bf_device_wait_idle(struct bf_device *device)
     for (uint32_t i = 0; i < device->engine_count; i++)
         bf_lock_acquire(&device->engines[i].lock);
     VkResult result = device->vk.vkDeviceWaitIdle(device->handle);
+    for (uint32_t i = 0; i < device->queue_count && result == VK_SUCCESS; i++)
+        atomic_store(&device->queues[i].unwitnessed, false);
     for (uint32_t i = device->engine_count; i-- > 0;)
         bf_lock_release(&device->engines[i].lock);
-    for (uint32_t i = 0; i < device->queue_count && result == VK_SUCCESS; i++)
-        atomic_store(&device->queues[i].presents, false);
     for (uint32_t i = 0; i < device->engine_count; i++)
         bf_engine_recheck(&device->engines[i], 0);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkDeviceWaitIdle") : result;

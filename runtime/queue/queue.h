@@ -36,7 +36,8 @@ struct bf_queue {
     struct bf_waiter waiter;
 
     struct bf_witness witness; /* on shared engines: of its last submission */
-    _Atomic bool presents;     /* presented since it was last idle */
+    /* Presented, or submitted without a witness, since it was last idle: only the driver knows. */
+    _Atomic bool unwitnessed;
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)

@@ -1,6 +1,7 @@
 #include "queue/watcher.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "device/device.h"
@@ -103,7 +104,13 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
     watcher->device = device;
     watcher->sem = sem;
     bf_lock_acquire(&device->watch_lock);
-    if (pthread_create(&watcher->thread, NULL, watch, watcher) != 0) {
+    /* The program's signal handlers are none of this thread's business. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&watcher->thread, NULL, watch, watcher);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
         bf_lock_release(&device->watch_lock);
         goto fail;
     }
@@ -128,5 +135,7 @@ void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
 
 void bf_watchers_finish(struct bf_device *device)
 {
-    join(take(device, NULL));
+    /* One that pumps may start another. */
+    for (struct bf_watcher *w; (w = take(device, NULL)) != NULL;)
+        join(w);
 }

@@ -2,8 +2,9 @@
 
 #include "device/device.h"
 
-/* A wait for a program's object holds the witness's lock at most this long. */
-#define SLICE_NS UINT64_C(500000)
+/* A wait for a program's object holds the witness's lock at most this long. What takes the lock
+ * meanwhile is about an object that has been signalled, which ends the wait. */
+#define SLICE_NS UINT64_C(10000000)
 
 static void set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, uint64_t value,
                 uint64_t epoch)

@@ -2,9 +2,11 @@
  * The witness of a queue: what tells that its last submission is through, for vkQueueWaitIdle on an
  * engine that several queues share (alone on its engine, a queue asks the driver).
  *
- * The submission's own fence tells, or a timeline value that it signals; only a submission with
- * neither carries the engine's epoch for the purpose. So an epoch costs nothing where the
- * program already says when it is done.
+ * The submission's own fence tells, or a timeline value that is all it signals, for all stages (the
+ * signals of one batch have no order among themselves, and one for a few stages says nothing of the
+ * others); only a submission with neither carries the engine's epoch for the purpose. So an epoch
+ * costs nothing where the program already says when it is done. Objects whose payload others may
+ * change, exported or imported, are no witnesses.
  *
  *  I-1  When a queue's witness is reached, all it has handed over is complete, and its fences are
  *       signalled: a fence comes last in signal operation order and is preferred; an earlier call's
@@ -27,6 +29,7 @@
 
 #include "os/export.h"
 #include "os/lock.h"
+#include "queue/semaphore.h"
 
 struct bf_device;
 struct bf_queue;
@@ -46,12 +49,18 @@ void bf_witness_fence(struct bf_queue *queue, VkFence fence);
 void bf_witness_semaphore(struct bf_queue *queue, VkSemaphore semaphore, uint64_t value);
 void bf_witness_epoch(struct bf_queue *queue, uint64_t epoch);
 
+static inline bool bf_witness_suits(struct bf_semaphore *sem, VkPipelineStageFlags2 stages)
+{
+    return sem && sem->timeline && stages == VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT &&
+           !atomic_load_explicit(&sem->external, memory_order_relaxed);
+}
+
 /* Blocks until the witness is reached. Errors: those of the driver's waits. */
 VkResult bf_witness_wait(struct bf_queue *queue);
 
 /* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
 BF_SHARED void bf_witness_drop_fences(struct bf_device *device, uint32_t count,
                                       const VkFence *fences);
-void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore);
+BF_SHARED void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore);
 
 #endif
