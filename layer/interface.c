@@ -139,8 +139,10 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
     PFN_vkVoidFunction ours = find(global_commands, name);
     if (ours)
         return ours;
+    /* vkCreateDevice is an instance's command, but some layers above, Mesa's overlay for one, ask
+     * for it without an instance, as most layers and drivers let them. */
     if (!instance)
-        return NULL;
+        return strcmp(name, "vkCreateDevice") == 0 ? find_physical(name) : NULL;
     if (strcmp(name, "vkGetDeviceProcAddr") == 0)
         return (PFN_vkVoidFunction)get_device_proc_addr;
     struct layer_instance *i = layer_instance_of(instance);
