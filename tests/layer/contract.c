@@ -53,15 +53,15 @@ static void test_before_an_instance(void **state)
     (void)state;
     fake_load(NULL);
     static const char *const there[] = {
-        "vkCreateInstance", "vkGetInstanceProcAddr", "vkEnumerateInstanceExtensionProperties",
-        "vkEnumerateInstanceLayerProperties", "vk_layerGetPhysicalDeviceProcAddr"};
-    static const char *const not_there[] = {"vkDestroyInstance",
-                                            "vkCreateDevice",
-                                            "vkEnumeratePhysicalDevices",
-                                            "vkQueueSubmit",
-                                            "vkGetDeviceProcAddr",
-                                            "vkNoSuchCommand",
-                                            ""};
+        "vkCreateInstance",
+        "vkGetInstanceProcAddr",
+        "vkEnumerateInstanceExtensionProperties",
+        "vkEnumerateInstanceLayerProperties",
+        "vk_layerGetPhysicalDeviceProcAddr",
+        "vkCreateDevice" /* strictly it isn't, but layers above ask: Mesa's overlay */};
+    static const char *const not_there[] = {"vkDestroyInstance", "vkEnumeratePhysicalDevices",
+                                            "vkQueueSubmit",     "vkGetDeviceProcAddr",
+                                            "vkNoSuchCommand",   ""};
     for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
         assert_non_null(fake.gipa(VK_NULL_HANDLE, there[i]));
     for (size_t i = 0; i < sizeof(not_there) / sizeof(not_there[0]); i++)
