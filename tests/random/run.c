@@ -747,6 +747,18 @@ static void objects_create(struct run *run)
 static void objects_destroy(struct run *run)
 {
     struct bench *bench = run->bench;
+    for (int s = 0; s < run->plan->semaphore_count && run->counters_lag; s++) {
+        const struct plan_semaphore *semaphore = &run->plan->semaphores[s];
+        if (!semaphore->timeline || !semaphore->signal_count)
+            continue;
+        VkSemaphoreWaitInfo info = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            .semaphoreCount = 1,
+            .pSemaphores = &run->semaphores[s],
+            .pValues = &semaphore->values[semaphore->signal_count - 1],
+        };
+        run_must(run, -1, semaphores_wait(run, &info, UINT64_MAX), "vkWaitSemaphores");
+    }
     for (int s = 0; s < run->plan->semaphore_count; s++)
         bench->vk.vkDestroySemaphore(bench->device, run->semaphores[s], NULL);
     for (int f = 0; f < run->plan->fence_count; f++)

@@ -31,8 +31,9 @@ struct run {
     struct plan *plan;
     struct belfry_icd_control icd; /* zeroed on other drivers */
     bool layer;                    /* Belfry is between us and the driver */
-    /* Mesa up to 22.3 puts a timeline's new value in place after the fence of the same submission
-     * has been signalled: a counter may lag behind what a fence or an idle call has told. */
+    /* Mesa's emulated timelines (lavapipe; seen in 22.3) get their new value after the fence of the
+     * same submission, or another of its semaphores, has been signalled: a counter may lag behind
+     * what those have told, and the semaphore is still in use for that while. */
     bool counters_lag;
     bool verbose;
     int watchdog_s;
