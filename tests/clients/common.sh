@@ -15,7 +15,7 @@ false_reports=$BELFRY_TEST_FALSE_REPORTS
 # The surroundings must not matter, but for the choice of the driver.
 for name in $(compgen -e); do
     case $name in
-    VK_ICD_FILENAMES | VK_DRIVER_FILES | BELFRY_GPU) ;;
+    VK_ICD_FILENAMES | VK_DRIVER_FILES | VK_ADD_DRIVER_FILES | BELFRY_GPU) ;;
     VK_* | XDG_* | BELFRY* | DISABLE_BELFRY | DISPLAY | WAYLAND_DISPLAY | LD_PRELOAD) unset "$name" ;;
     esac
 done

@@ -7,8 +7,8 @@
  *                               after N presents the next event that the program asks for is
  *                               its window being closed
  *
- * Only what a program links directly passes here, which is what vkcube and vkd3d-gears do. What it
- * takes by vkGetDeviceProcAddr doesn't, nor anything inside of drivers and layers.
+ * Only what a program links directly passes here, which is what vkcube and vkd3d's demos do. What
+ * it takes by vkGetDeviceProcAddr doesn't, nor anything inside of drivers and layers.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -106,12 +106,26 @@ static xcb_generic_event_t *closing(xcb_connection_t *connection)
     return &closing->event;
 }
 
+static bool frames_done(void)
+{
+    return steady.frames && steady.presented >= steady.frames && !steady.closed;
+}
+
 EXPORTED xcb_generic_event_t *xcb_poll_for_event(xcb_connection_t *connection)
 {
+    if (frames_done())
+        return closing(connection);
     xcb_generic_event_t *(*real)(xcb_connection_t *) =
         (xcb_generic_event_t * (*)(xcb_connection_t *)) next("xcb_poll_for_event");
-    if (steady.frames && steady.presented >= steady.frames && !steady.closed)
+    return real(connection);
+}
+
+EXPORTED xcb_generic_event_t *xcb_wait_for_event(xcb_connection_t *connection)
+{
+    if (frames_done())
         return closing(connection);
+    xcb_generic_event_t *(*real)(xcb_connection_t *) =
+        (xcb_generic_event_t * (*)(xcb_connection_t *)) next("xcb_wait_for_event");
     return real(connection);
 }
 

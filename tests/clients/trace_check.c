@@ -4,9 +4,9 @@
  *   belfry-trace-check FILE PROGRAM ARROWS [QUEUE SUBMISSIONS]...
  *
  * The file must be whole and hold what holds for any trace; be PROGRAM's; have ARROWS arrows from
- * signal to wait; and for each QUEUE (the beginning of a track's name) SUBMISSIONS packets on its
- * software track, and as many on its hardware track, with a beginning and an end. Exits with 0
- * or 1.
+ * signal to wait ('-': any number); and for each QUEUE (the beginning of a track's name)
+ * SUBMISSIONS packets on its software track, and as many on its hardware track, with a beginning
+ * and an end. Exits with 0 or 1.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -49,7 +50,9 @@ static void trace(void **state)
     (void)state;
     struct decoded d = decode_file(given.words[0]);
     assert_int_equal(d.whole, d.size);
-    assert_int_equal(decoded_check(&d), strtoul(given.words[2], NULL, 10));
+    size_t arrows = decoded_check(&d);
+    if (strcmp(given.words[2], "-") != 0)
+        assert_int_equal(arrows, strtoul(given.words[2], NULL, 10));
 
     unsigned processes = 0;
     for (size_t i = 0; i < d.count; i++) {
