@@ -30,35 +30,48 @@ const void *layer_chain_find(const void *chain, VkStructureType type)
     return NULL;
 }
 
-VkResult layer_chain_copy(const void *chain, void **copy, VkStructureType *unknown)
+VkResult layer_chain_copy(const void *chain, const void *last, struct layer_chain *copy,
+                          VkStructureType *unknown)
 {
-    *copy = NULL;
-    VkBaseOutStructure *last = NULL;
+    *copy = (struct layer_chain){0};
+    VkBaseOutStructure *end = NULL;
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         size_t size = size_of(s->sType);
         VkBaseOutStructure *node = size ? malloc(size) : NULL;
         if (!node) {
-            layer_chain_free(*copy);
-            *copy = NULL;
+            layer_chain_free(copy);
             *unknown = s->sType;
             return size ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_FEATURE_NOT_PRESENT;
         }
         memcpy(node, s, size);
-        node->pNext = NULL;
-        if (last)
-            last->pNext = node;
+        if (end)
+            end->pNext = node;
         else
-            *copy = node;
-        last = node;
+            copy->head = node;
+        end = node;
+        copy->count++;
+        if (s == last)
+            break;
     }
     return VK_SUCCESS;
 }
 
-void layer_chain_free(void *copy)
+void layer_chain_free(struct layer_chain *copy)
 {
-    while (copy) {
-        VkBaseOutStructure *node = copy;
-        copy = node->pNext;
+    for (; copy->count > 0; copy->count--) {
+        VkBaseOutStructure *node = copy->head;
+        copy->head = node->pNext;
         free(node);
     }
+    copy->head = NULL;
+}
+
+bool layer_chain_owns(const struct layer_chain *copy, const void *s)
+{
+    const VkBaseInStructure *node = copy->head;
+    for (uint32_t i = 0; i < copy->count; i++, node = node->pNext) {
+        if (node == s)
+            return true;
+    }
+    return false;
 }

@@ -6,15 +6,28 @@
 #define BELFRY_LAYER_CHAIN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <vulkan/vulkan.h>
 
 const void *layer_chain_find(const void *chain, VkStructureType type);
 
-/* Sets *copy to a copy of the whole chain, to be freed with layer_chain_free (NULL for an empty
- * one). Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT when the size of a struct
- * in it is not known (*unknown says which). */
-VkResult layer_chain_copy(const void *chain, void **copy, VkStructureType *unknown);
-void layer_chain_free(void *copy);
+/* Structs copied from the front of a chain; the last one is followed by the original rest. */
+struct layer_chain {
+    void *head;
+    uint32_t count;
+};
+
+/*
+ * Copies a chain up to and including 'last', a struct in it.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT when the size of a struct that
+ * has to be copied is not known (*unknown says which).
+ */
+VkResult layer_chain_copy(const void *chain, const void *last, struct layer_chain *copy,
+                          VkStructureType *unknown);
+void layer_chain_free(struct layer_chain *copy);
+
+/* Is the struct one of the copies? */
+bool layer_chain_owns(const struct layer_chain *copy, const void *s);
 
 #endif

@@ -76,15 +76,18 @@ static bool contains(const char *const *names, size_t count, const char *name)
     return false;
 }
 
+bool layer_extension_is_hidden(const char *name, bool translates)
+{
+    return contains(hidden_extensions, COUNT(hidden_extensions), name) ||
+           (translates && contains(hidden_with_families, COUNT(hidden_with_families), name));
+}
+
 uint32_t layer_filter_extensions(VkExtensionProperties *list, uint32_t count, bool translates)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = list[i].extensionName;
-        if (contains(hidden_extensions, COUNT(hidden_extensions), name) ||
-            (translates && contains(hidden_with_families, COUNT(hidden_with_families), name)))
-            continue;
-        list[kept++] = list[i];
+        if (!layer_extension_is_hidden(list[i].extensionName, translates))
+            list[kept++] = list[i];
     }
     return kept;
 }

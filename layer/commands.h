@@ -46,6 +46,9 @@ enum layer_added {
  * commands. */
 bool layer_command_is_of(const char *name, unsigned added);
 
+/* Is it hidden from programs, and so not to be enabled by one? */
+bool layer_extension_is_hidden(const char *name, bool translates);
+
 /* Takes extensions that Belfry can't stand behind out of a list; returns what is left.
  * 'translates': the program's families are not the real ones, which rules out a few more. */
 uint32_t layer_filter_extensions(VkExtensionProperties *list, uint32_t count, bool translates);

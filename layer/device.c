@@ -16,7 +16,7 @@ struct request {
     VkDeviceCreateInfo info;
     struct bf_placement placement;
     const char **extensions;
-    void *chain; /* a copy of the program's chain; NULL: its own is used */
+    struct layer_chain chain; /* what had to be copied of the program's chain */
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
@@ -27,7 +27,7 @@ struct request {
 static void request_finish(struct request *r)
 {
     bf_placement_finish(&r->placement);
-    layer_chain_free(r->chain);
+    layer_chain_free(&r->chain);
     free(r->extensions);
 }
 
@@ -50,21 +50,26 @@ struct feature {
     bool core_counts; /* the core struct is one the program may use (its version is high enough) */
 };
 
-static VkBool32 *feature_in(void *chain, const struct feature *f)
+/* The struct in the chain that holds the feature, and the feature in it; NULL: none. */
+static void *struct_with(const void *chain, const struct feature *f, VkBool32 **value)
 {
-    void *s = (void *)layer_chain_find(chain, f->core);
-    if (s && f->core_counts)
-        return (VkBool32 *)((char *)s + f->core_offset);
-    s = (void *)layer_chain_find(chain, f->own);
-    return s ? (VkBool32 *)((char *)s + f->own_offset) : NULL;
+    char *s = f->core_counts ? (char *)layer_chain_find(chain, f->core) : NULL;
+    if (s) {
+        *value = (VkBool32 *)(s + f->core_offset);
+        return s;
+    }
+    s = (char *)layer_chain_find(chain, f->own);
+    *value = s ? (VkBool32 *)(s + f->own_offset) : NULL;
+    return s;
 }
 
 /* The program's chain with the feature on. A struct that has it off has to be changed, in a copy of
- * the chain; one that is missing is put in front. */
+ * the chain so far; one that is missing is put in front. */
 static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own)
 {
-    VkBool32 *value = feature_in((void *)r->info.pNext, f);
-    if (!value) {
+    VkBool32 *value;
+    void *holder = struct_with(r->info.pNext, f, &value);
+    if (!holder) {
         own->sType = f->own;
         own->pNext = (VkBaseOutStructure *)r->info.pNext;
         *(VkBool32 *)((char *)own + f->own_offset) = VK_TRUE;
@@ -73,19 +78,23 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
     }
     if (*value)
         return VK_SUCCESS;
-    VkStructureType unknown;
-    void *copy;
-    VkResult result = layer_chain_copy(r->info.pNext, &copy, &unknown);
-    if (result == VK_ERROR_FEATURE_NOT_PRESENT)
-        bf_log(BF_LOG_WARNING,
-               "vkCreateDevice: a struct of type %d in the chain is not known and can't be copied",
-               (int)unknown);
-    if (result != VK_SUCCESS)
-        return result;
-    layer_chain_free(r->chain);
-    r->chain = copy;
-    r->info.pNext = copy;
-    *feature_in(copy, f) = VK_TRUE;
+    if (!layer_chain_owns(&r->chain, holder)) {
+        VkStructureType unknown;
+        struct layer_chain copy;
+        VkResult result = layer_chain_copy(r->info.pNext, holder, &copy, &unknown);
+        if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+            bf_log(
+                BF_LOG_WARNING,
+                "vkCreateDevice: a struct of type %d in the chain is not known and can't be copied",
+                (int)unknown);
+        if (result != VK_SUCCESS)
+            return result;
+        layer_chain_free(&r->chain);
+        r->chain = copy;
+        r->info.pNext = copy.head;
+        struct_with(copy.head, f, &value);
+    }
+    *value = VK_TRUE;
     return VK_SUCCESS;
 }
 
@@ -110,6 +119,14 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     r->info.queueCreateInfoCount = r->placement.request_count;
     r->info.pQueueCreateInfos = r->placement.requests;
 
+    for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
+        if (layer_extension_is_hidden(info->ppEnabledExtensionNames[i],
+                                      !bf_family_map_is_identity(&p->map))) {
+            bf_log(BF_LOG_WARNING, "vkCreateDevice: %s is none that Belfry can schedule beside",
+                   info->ppEnabledExtensionNames[i]);
+            return VK_ERROR_EXTENSION_NOT_PRESENT;
+        }
+    }
     r->extensions = malloc((info->enabledExtensionCount + 4) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -154,7 +171,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                                  (VkBaseOutStructure *)&r->sync2, (VkBaseOutStructure *)&r->reset};
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < 3; i++) {
-            if (!wanted[i] || (feature_in((void *)r->info.pNext, wanted[i]) != NULL) != (pass == 0))
+            VkBool32 *value;
+            if (!wanted[i] ||
+                (struct_with(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
                 continue;
             result = enable(r, wanted[i], own[i]);
             if (result != VK_SUCCESS)

@@ -147,20 +147,20 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     uint32_t families[BF_MAX_FAMILIES];
     uint32_t count = layer_real_families(&p->map, drm->queueFamilyIndexCount,
                                          drm->pQueueFamilyIndices, families);
-    void *chain;
+    struct layer_chain chain;
     VkStructureType unknown;
-    VkResult result = layer_chain_copy(info->pNext, &chain, &unknown);
+    VkResult result = layer_chain_copy(info->pNext, drm, &chain, &unknown);
     if (result != VK_SUCCESS) /* what stands in the way is no reason to fail a question */
         return i->image_format2(physical, info, properties);
     VkPhysicalDeviceImageDrmFormatModifierInfoEXT *own = (void *)layer_chain_find(
-        chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
+        chain.head, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
     own->sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
     own->queueFamilyIndexCount = count;
     own->pQueueFamilyIndices = families;
     VkPhysicalDeviceImageFormatInfo2 copy = *info;
-    copy.pNext = chain;
+    copy.pNext = chain.head;
     result = i->image_format2(physical, &copy, properties);
-    layer_chain_free(chain);
+    layer_chain_free(&chain);
     return result;
 }
 

@@ -168,6 +168,7 @@ static void destroy_queue(struct bf_queue *queue)
     /* Only a program that destroys its device with work outstanding leaves any. */
     while (queue->head) {
         struct bf_packet *next = queue->head->next;
+        bf_fence_release(queue->head->fence);
         bf_packet_free(queue->head);
         queue->head = next;
     }

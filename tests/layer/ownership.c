@@ -337,13 +337,12 @@ static void record(VkCommandBuffer commands, enum carrier carrier, bool khr, uin
     for (uint32_t i = 0; i < n; i++) {
         assert_ptr_equal(seen.buffers[i].buffer, BUFFER(i));
         assert_ptr_equal(seen.buffers[i].pNext, &buffer_note);
-        assert_int_equal(seen.buffers[i].srcAccessMask, SRC_ACCESS);
-        assert_int_equal(seen.buffers[i].dstAccessMask, DST_ACCESS);
     }
 }
 
-/* All image barriers arrived, between these families, with their layout change. */
-static void expect_barriers(uint32_t n, uint32_t src, uint32_t dst)
+/* All image barriers arrived, between these families, with their layout change. Of a releasing half
+ * only the first scope is the program's. */
+static void expect_barriers(uint32_t n, uint32_t src, uint32_t dst, uint32_t dst_access)
 {
     assert_int_equal(seen.memory_count, 1);
     assert_int_equal(seen.image_count, n);
@@ -357,59 +356,68 @@ static void expect_barriers(uint32_t n, uint32_t src, uint32_t dst)
         assert_int_equal(seen.images[i].oldLayout, OLD);
         assert_int_equal(seen.images[i].newLayout, NEW);
         assert_int_equal(seen.images[i].srcAccessMask, SRC_ACCESS);
-        assert_int_equal(seen.images[i].dstAccessMask, DST_ACCESS);
+        assert_int_equal(seen.images[i].dstAccessMask, dst_access);
+        assert_int_equal(seen.buffers[i].srcAccessMask, SRC_ACCESS);
+        assert_int_equal(seen.buffers[i].dstAccessMask, dst_access);
     }
 }
 
-/* The layout changes are left to the other half; what they depended on is kept. */
-static void expect_release(uint32_t n)
+/* The layout changes are left to the other half; only the second scope is the program's. The stages
+ * an event was set with can't be widened. */
+static void expect_acquire(uint32_t n, enum carrier carrier)
 {
+    const VkPipelineStageFlags2 all = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     assert_int_equal(seen.image_count, 0);
     assert_int_equal(seen.memory_count, 1 + n);
     for (uint32_t i = 1; i <= n; i++) {
-        assert_int_equal(seen.memory[i].srcStageMask, SRC_STAGE);
+        if (carrier == WAIT_EVENTS)
+            assert_int_equal(seen.memory[i].srcStageMask, SRC_STAGE);
+        else
+            assert_true(seen.memory[i].srcStageMask & all);
         assert_int_equal(seen.memory[i].dstStageMask, DST_STAGE);
-        assert_int_equal(seen.memory[i].srcAccessMask, SRC_ACCESS);
+        assert_int_equal(seen.memory[i].srcAccessMask, 0);
         assert_int_equal(seen.memory[i].dstAccessMask, DST_ACCESS);
     }
     for (uint32_t i = 0; i < n; i++) {
         assert_int_equal(seen.buffers[i].srcQueueFamilyIndex, NONE);
         assert_int_equal(seen.buffers[i].dstQueueFamilyIndex, NONE);
+        assert_int_equal(seen.buffers[i].srcAccessMask, 0);
+        assert_int_equal(seen.buffers[i].dstAccessMask, DST_ACCESS);
     }
 }
 
 /* Families of a barrier on a command buffer of family 'own', and what must arrive. */
 static const struct {
     uint32_t own, src, dst, src_below, dst_below;
-    bool release; /* the releasing half of a transfer that is none below */
+    enum { WHOLE, RELEASE, ACQUIRE } half; /* of a transfer that is none below */
 } transfers[] = {
     /* none to begin with */
-    {0, NONE, NONE, NONE, NONE, false},
-    {3, NONE, NONE, NONE, NONE, false},
-    {0, 0, 0, 0, 0, false},
-    {1, 1, 1, 1, 1, false},
-    {2, 2, 2, 0, 0, false},
-    {3, 3, 3, 0, 0, false},
+    {0, NONE, NONE, NONE, NONE, WHOLE},
+    {3, NONE, NONE, NONE, NONE, WHOLE},
+    {0, 0, 0, 0, 0, WHOLE},
+    {1, 1, 1, 1, 1, WHOLE},
+    {2, 2, 2, 0, 0, WHOLE},
+    {3, 3, 3, 0, 0, WHOLE},
     /* between families that are one: released where it begins, acquired where it ends */
-    {0, 0, 2, 0, 0, true},
-    {2, 0, 2, NONE, NONE, false},
-    {2, 2, 0, 0, 0, true},
-    {0, 2, 0, NONE, NONE, false},
-    {2, 2, 3, 0, 0, true},
-    {3, 2, 3, NONE, NONE, false},
+    {0, 0, 2, NONE, NONE, RELEASE},
+    {2, 0, 2, 0, 0, ACQUIRE},
+    {2, 2, 0, NONE, NONE, RELEASE},
+    {0, 2, 0, 0, 0, ACQUIRE},
+    {2, 2, 3, NONE, NONE, RELEASE},
+    {3, 2, 3, 0, 0, ACQUIRE},
     /* between real families: both halves stay */
-    {0, 0, 1, 0, 1, false},
-    {1, 0, 1, 0, 1, false},
-    {2, 2, 1, 0, 1, false},
-    {1, 2, 1, 0, 1, false},
-    {1, 1, 3, 1, 0, false},
-    {3, 1, 3, 1, 0, false},
+    {0, 0, 1, 0, 1, WHOLE},
+    {1, 0, 1, 0, 1, WHOLE},
+    {2, 2, 1, 0, 1, WHOLE},
+    {1, 2, 1, 0, 1, WHOLE},
+    {1, 1, 3, 1, 0, WHOLE},
+    {3, 1, 3, 1, 0, WHOLE},
     /* sentinels are nobody's */
-    {0, 0, EXTERNAL, 0, EXTERNAL, false},
-    {3, 3, EXTERNAL, 0, EXTERNAL, false},
-    {3, EXTERNAL, 3, EXTERNAL, 0, false},
-    {2, FOREIGN, 2, FOREIGN, 0, false},
-    {1, 1, FOREIGN, 1, FOREIGN, false},
+    {0, 0, EXTERNAL, 0, EXTERNAL, WHOLE},
+    {3, 3, EXTERNAL, 0, EXTERNAL, WHOLE},
+    {3, EXTERNAL, 3, EXTERNAL, 0, WHOLE},
+    {2, FOREIGN, 2, FOREIGN, 0, WHOLE},
+    {1, 1, FOREIGN, 1, FOREIGN, WHOLE},
 };
 
 static void test_transfers(void **state)
@@ -447,11 +455,12 @@ static void test_transfers(void **state)
                     for (size_t i = 0; i < 5; i++) {
                         record(buffers[transfers[t].own], carrier, khr, numbers[i],
                                transfers[t].src, transfers[t].dst);
-                        if (transfers[t].release)
-                            expect_release(numbers[i]);
+                        if (transfers[t].half == ACQUIRE)
+                            expect_acquire(numbers[i], carrier);
                         else
                             expect_barriers(numbers[i], transfers[t].src_below,
-                                            transfers[t].dst_below);
+                                            transfers[t].dst_below,
+                                            transfers[t].half == RELEASE ? 0 : DST_ACCESS);
                     }
                 }
             }
@@ -473,6 +482,7 @@ static void test_mixed(void **state)
     for (uint32_t i = 0; i < 4; i++)
         images[i] = (VkImageMemoryBarrier2){.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
                                             .srcAccessMask = 100 + i,
+                                            .dstAccessMask = 200 + i,
                                             .oldLayout = OLD,
                                             .newLayout = NEW,
                                             .srcQueueFamilyIndex = pairs[i][0],
@@ -484,9 +494,9 @@ static void test_mixed(void **state)
     memset(&seen, 0, sizeof(seen));
     FAKE_CALL(vkCmdPipelineBarrier2)(commands, &info);
     assert_int_equal(seen.memory_count, 1);
-    assert_int_equal(seen.memory[0].srcAccessMask, 101);
+    assert_int_equal(seen.memory[0].dstAccessMask, 203); /* of the acquire */
     assert_int_equal(seen.image_count, 3);
-    static const uint32_t left[3][3] = {{0, NONE, NONE}, {2, 1, 0}, {3, NONE, NONE}};
+    static const uint32_t left[3][3] = {{0, NONE, NONE}, {1, NONE, NONE}, {2, 1, 0}};
     for (uint32_t i = 0; i < 3; i++) {
         assert_ptr_equal(seen.images[i].image, IMAGE(left[i][0]));
         assert_int_equal(seen.images[i].srcQueueFamilyIndex, left[i][1]);
@@ -505,12 +515,12 @@ static void test_pools_and_buffers_that_end(void **state)
         VkCommandPool compute = make_pool(2), graphics = make_pool(0);
         VkCommandBuffer commands = make_buffer(compute, false);
         record(commands, BARRIER2, false, 1, 2, 0);
-        expect_release(1);
+        expect_barriers(1, NONE, NONE, 0);
         /* Resetting changes nothing about whose it is. */
         FAKE_CALL(vkResetCommandPool)(fake.device, compute, 0);
         FAKE_CALL(vkResetCommandBuffer)(commands, 0);
         record(commands, BARRIER2, false, 1, 2, 0);
-        expect_release(1);
+        expect_barriers(1, NONE, NONE, 0);
         if (way == 0) {
             const VkCommandBuffer freed[] = {VK_NULL_HANDLE, commands};
             FAKE_CALL(vkFreeCommandBuffers)(fake.device, compute, 2, freed);
@@ -521,9 +531,9 @@ static void test_pools_and_buffers_that_end(void **state)
         VkCommandBuffer again = make_buffer(graphics, false);
         assert_ptr_equal(again, commands);
         record(again, BARRIER2, false, 1, 2, 0);
-        expect_barriers(1, NONE, NONE);
+        expect_acquire(1, BARRIER2);
         record(again, BARRIER2, false, 1, 0, 2);
-        expect_release(1);
+        expect_barriers(1, NONE, NONE, 0);
         FAKE_CALL(vkDestroyCommandPool)(fake.device, graphics, NULL);
         if (way == 0)
             FAKE_CALL(vkDestroyCommandPool)(fake.device, compute, NULL);
