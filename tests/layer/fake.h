@@ -17,6 +17,8 @@
 #include <volk.h>
 #include <vulkan/vk_layer.h>
 
+#include "lines.h"
+
 #define FAKE_FAMILIES 8
 #define FAKE_QUEUES   64
 #define FAKE_CHAIN    16
@@ -99,9 +101,5 @@ PFN_vkVoidFunction fake_stub(void);
 VkQueue fake_queue(uint32_t family, VkDeviceQueueCreateFlags flags, uint32_t index);
 /* A dispatchable object of the open device (a command buffer, say); ends with fake_close. */
 void *fake_dispatchable(void);
-
-/* Lines on stderr that begin with "belfry: " between the two calls; others are passed on. */
-void lines_begin(void);
-uint32_t lines_end(char *last, size_t size);
 
 #endif
