@@ -77,7 +77,11 @@ x_start() {
     needs Xvfb
     local number
     mkfifo display
-    Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3>display 2>xvfb.err &
+    # A test that is killed for its time takes no leave of its server.
+    local to_the_end=()
+    ! command -v setpriv >/dev/null || to_the_end=(setpriv --pdeathsig TERM)
+    "${to_the_end[@]}" Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset \
+        3>display 2>xvfb.err &
     x_server=$!
     read -r number <display || {
         cat xvfb.err

@@ -11,7 +11,7 @@ if "$bin/belfry" run vulkaninfo --summary 2>/dev/null | grep -q llvmpipe; then
     [[ $plain == 77 ]] || fail 'lavapipe has such families without the layer?'
 fi
 run native native "$program"
-exits $plain native
+exits "$plain" native
 
 run append append "$program"
 if [[ $code == 77 && $(<append.err) == *'no driver'* ]]; then
