@@ -45,7 +45,9 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue)
     bf_lock_release(&queue->lock);
     /* Only a pump takes packets off the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
-        if (packet->kind == BF_PACKET_BIND_SPARSE && engine->batch_count > 0)
+        /* Neither can be part of a larger call: a fence alone may tell the program that all before
+         * it is over, down to the signals of the call before. */
+        if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
             return;
         enum bf_side side;
         struct bf_sync *obstacle;
@@ -196,6 +198,11 @@ static void drop_epoch(struct bf_packet *packet)
     }
 }
 
+static bool lacks_witness(const struct bf_packet *packet)
+{
+    return !bf_packet_witness(packet) && (!packet->fence || packet->signal_count);
+}
+
 /* Does a packet of the part need the epoch, for want of a witness of its own, or for its stamps? */
 static bool needs_epoch(const struct bf_engine *engine, uint32_t first, uint32_t count)
 {
@@ -204,7 +211,7 @@ static bool needs_epoch(const struct bf_engine *engine, uint32_t first, uint32_t
     if (engine->device->trace)
         return true;
     for (uint32_t i = first; i < first + count; i++) {
-        if (!engine->batch[i]->fence && !bf_packet_witness(engine->batch[i]))
+        if (lacks_witness(engine->batch[i]))
             return true;
     }
     return false;
@@ -218,14 +225,13 @@ static void set_witness(struct bf_engine *engine, uint32_t i)
     struct bf_queue *queue = engine->batch_queues[i];
     const struct bf_packet *packet = engine->batch[i];
     const struct bf_sync *signal = bf_packet_witness(packet);
-    if (packet->fence && atomic_load(&packet->fence->external))
+    if (packet->fence && atomic_load(&packet->fence->external)) {
         atomic_store(&queue->unwitnessed, true);
-    else if (packet->fence)
-        bf_witness_fence(queue, packet->fence->handle);
-    else if (signal)
-        bf_witness_semaphore(queue, signal->sem->handle, signal->target);
-    else
-        bf_witness_epoch(queue, atomic_load(&engine->accepted_epoch) + 1);
+        return;
+    }
+    bf_witness_set(queue, packet->fence ? packet->fence->handle : VK_NULL_HANDLE,
+                   signal ? signal->sem->handle : VK_NULL_HANDLE, signal ? signal->target : 0,
+                   lacks_witness(packet) ? atomic_load(&engine->accepted_epoch) + 1 : 0);
 }
 
 /* Packets first to first + count - 1 of the batch, in one driver call; only the last of them may
@@ -234,13 +240,7 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
 {
     struct bf_packet *last = engine->batch[first + count - 1];
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
-    bool epoch = needs_epoch(engine, first, count);
-    /* A fence alone carries no signal; the packet before it in the batch takes the epoch. */
-    if (last->kind == BF_PACKET_FENCE) {
-        epoch = epoch && count > 1;
-        if (count > 1)
-            last = engine->batch[first + count - 2];
-    }
+    bool epoch = last->kind != BF_PACKET_FENCE && needs_epoch(engine, first, count);
     for (uint32_t i = first; i < first + count && engine->queue_count > 1; i++)
         set_witness(engine, i);
     if (epoch)

@@ -110,24 +110,27 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
                           VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
-    const VkSemaphoreSubmitInfo *witness = NULL;
-    if (engine->queue_count == 1 || fence || !last ||
-        (witness = find_witness(queue->device, last)) != NULL) {
+    if (engine->queue_count == 1) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
-        if (*result != VK_SUCCESS || engine->queue_count == 1)
-            return true;
-        if (fence && bf_fence_is_external(queue->device, fence))
-            atomic_store(&queue->unwitnessed, true);
-        else if (fence)
-            bf_witness_fence(queue, fence);
-        else if (witness)
-            bf_witness_semaphore(queue, witness->semaphore, witness->value);
+        return true;
+    }
+    if (fence && bf_fence_is_external(queue->device, fence)) {
+        *result = bf_engine_driver_submit(engine, count, infos, fence);
+        atomic_store(&queue->unwitnessed, true);
+        return true;
+    }
+    const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
+    const VkSemaphoreSubmitInfo *signal = last ? find_witness(queue->device, last) : NULL;
+    uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
+    if (signal || (fence && signal_count == 0)) {
+        *result = bf_engine_driver_submit(engine, count, infos, fence);
+        if (*result == VK_SUCCESS)
+            bf_witness_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
+                           signal ? signal->value : 0, 0);
         return true;
     }
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
-    uint32_t signal_count = last->signalSemaphoreInfoCount;
-    if (count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
+    if (count == 0 || count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
         return false;
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
@@ -144,7 +147,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store_explicit(&engine->accepted_epoch, epoch, memory_order_release);
-        bf_witness_epoch(queue, epoch);
+        bf_witness_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     }
     return true;
 }

@@ -6,8 +6,8 @@
  * meanwhile is about an object that has been signalled, which ends the wait. */
 #define SLICE_NS UINT64_C(10000000)
 
-static void set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, uint64_t value,
-                uint64_t epoch)
+void bf_witness_set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, uint64_t value,
+                    uint64_t epoch)
 {
     struct bf_witness *w = &queue->witness;
     bf_lock_acquire(&w->lock);
@@ -16,21 +16,6 @@ static void set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, ui
     w->value = value;
     w->epoch = epoch;
     bf_lock_release(&w->lock);
-}
-
-void bf_witness_fence(struct bf_queue *queue, VkFence fence)
-{
-    set(queue, fence, VK_NULL_HANDLE, 0, 0);
-}
-
-void bf_witness_semaphore(struct bf_queue *queue, VkSemaphore semaphore, uint64_t value)
-{
-    set(queue, VK_NULL_HANDLE, semaphore, value, 0);
-}
-
-void bf_witness_epoch(struct bf_queue *queue, uint64_t epoch)
-{
-    set(queue, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, epoch);
 }
 
 static VkResult wait_timeline(struct bf_device *device, VkSemaphore semaphore, uint64_t value,
@@ -58,10 +43,10 @@ VkResult bf_witness_wait(struct bf_queue *queue)
         result = VK_SUCCESS;
         if (fence)
             result = device->vk.vkWaitForFences(device->handle, 1, &fence, VK_TRUE, SLICE_NS);
-        else if (semaphore)
+        if (semaphore && result == VK_SUCCESS)
             result = wait_timeline(device, semaphore, w->value, SLICE_NS);
         bf_lock_release(&w->lock);
-        if (epoch) /* ours: nobody destroys it */
+        if (epoch && result == VK_SUCCESS) /* ours: nobody destroys it */
             result = wait_timeline(device, queue->engine->epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT);
     return result;

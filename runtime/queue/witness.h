@@ -2,19 +2,23 @@
  * The witness of a queue: what tells that its last submission is through, for vkQueueWaitIdle on an
  * engine that several queues share (alone on its engine, a queue asks the driver).
  *
- * The submission's own fence tells, or a timeline value that is all it signals, for all stages (the
- * signals of one batch have no order among themselves, and one for a few stages says nothing of the
- * others); only a submission with neither carries the engine's epoch for the purpose. So an epoch
- * costs nothing where the program already says when it is done. Objects whose payload others may
- * change, exported or imported, are no witnesses.
+ * The submission's own fence tells, together with the one timeline value that it signals, for all
+ * stages; only a submission with no fence or with other signals carries the engine's epoch for the
+ * purpose, behind its own signals. (By the letter of Vulkan the signals of one batch have no order
+ * among themselves, so each object that the program may destroy afterwards has to be seen
+ * signalled, or to come before the epoch in the list that drivers go through. Nor can the fence
+ * stand for the rest: Vulkan puts it last, drivers with emulated timelines signal it first.) So an
+ * epoch costs nothing where the program already says when it is done. Objects whose payload others
+ * may change, exported or imported, are no witnesses.
  *
  *  I-1  When a queue's witness is reached, all it has handed over is complete, and its fences are
- *       signalled: a fence comes last in signal operation order and is preferred; an earlier call's
- *       fence precedes any later call's signals.
+ *       signalled: the last submission's is waited for, and an earlier call's precedes any later
+ *       call's signals.
  *  I-2  The program may reset or destroy a witness as soon as it has seen it signalled, while
- * another thread waits for the queue. Waits for the program's objects happen in slices under the
- *       witness's lock, which resetting and destroying take first; then nothing is left to
- *       wait for.
+ *       another thread waits for the queue. Waits for the program's objects happen in slices under
+ *       the witness's lock, which resetting and destroying take first; then nothing is left to wait
+ *       for.
+ *
  * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
  * tests/layer.
  */
@@ -34,7 +38,7 @@
 struct bf_device;
 struct bf_queue;
 
-/* At most one of the three is set; none means idle. */
+/* All that is set has to be reached; nothing set means idle. */
 struct bf_witness {
     struct bf_lock lock; /* leaf lock */
     _Atomic(VkFence) fence;
@@ -43,12 +47,12 @@ struct bf_witness {
     uint64_t epoch;
 };
 
-/* The driver has accepted the queue's last submission with one of them; the engine's lock is held.
- */
-void bf_witness_fence(struct bf_queue *queue, VkFence fence);
-void bf_witness_semaphore(struct bf_queue *queue, VkSemaphore semaphore, uint64_t value);
-void bf_witness_epoch(struct bf_queue *queue, uint64_t epoch);
+/* What the queue's last submission comes with (VK_NULL_HANDLE, 0: not); set before the driver has
+ * it, or at the latest before the program's call returns. The engine's lock is held. */
+void bf_witness_set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore, uint64_t value,
+                    uint64_t epoch);
 
+/* Can a timeline's value, signalled for these stages, be a witness? */
 static inline bool bf_witness_suits(struct bf_semaphore *sem, VkPipelineStageFlags2 stages)
 {
     return sem && sem->timeline && stages == VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT &&

@@ -83,7 +83,7 @@ static void read_commands(struct registry *registry, const char *text, bool alia
                 read_definition(registry, tag_end, end);
             continue;
         }
-        size_t name_length, alias_length;
+        size_t name_length = 0, alias_length = 0;
         const char *name = between(at, tag_end, "name=\"", '"', &name_length);
         const char *alias = between(at, tag_end, "alias=\"", '"', &alias_length);
         if (!aliases || !name || !alias || find(registry, name, name_length))
