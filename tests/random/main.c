@@ -137,8 +137,10 @@ static bool plan_make(struct plan *plan, uint64_t seed, const struct machine *ma
     plan_generate(plan, seed, machine, &options->limits, &rng);
     plan_order(plan, machine, &options->limits, &rng);
     const char *error = plan_model(plan, &rng);
-    if (options->verbose)
+    if (options->verbose) {
         plan_dump(plan, stdout);
+        fflush(stdout);
+    }
     if (!error)
         return true;
     fprintf(stderr, "belfry-random: program %" PRIu64 " is not legal: %s\n", seed, error);
@@ -243,7 +245,6 @@ int main(int argc, char **argv)
         goto out_bench;
     }
     struct tally tally = {0};
-    run->verbose = options.verbose;
     run->watchdog_s = options.watchdog_s;
     bool icd = belfry_icd_control_load(&run->icd);
     if (!icd && strstr(bench->name, "Belfry test driver")) {

@@ -35,7 +35,6 @@ struct run {
      * same submission, or another of its semaphores, has been signalled: a counter may lag behind
      * what those have told, and the semaphore is still in use for that while. */
     bool counters_lag;
-    bool verbose;
     int watchdog_s;
     uint32_t tag; /* marks of the current plan are tag + number */
     VkCommandBuffer cbs[PLAN_CBS];
