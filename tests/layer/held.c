@@ -117,9 +117,11 @@ static void test_fence_timeouts(void **state)
     struct blocker any = {.w = &w, .fences = {b, never, a}, .count = 3, .all = VK_FALSE};
     struct blocker all = {.w = &w, .fences = {a, b, on}, .count = 3, .all = VK_TRUE};
     struct blocker one = {.w = &w, .fences = {b}, .count = 1, .all = VK_FALSE};
-    blocker_start(&any, wait_fences);
     blocker_start(&all, wait_fences);
     blocker_start(&one, wait_fences);
+    /* A fence that the driver is about to be handed must not be in the hands of a driver's wait. */
+    assert_int_equal(w.icd.sleepers(), 0);
+    blocker_start(&any, wait_fences);
     world_signal(&w, t, 1);
     assert_success(blocker_join(&any));
     assert_success(vkGetFenceStatus(w.device, a));
@@ -339,6 +341,7 @@ static void test_queries(void **state)
             VK_NOT_READY);
         struct blocker query = {.w = &w, .pool = pool};
         blocker_start(&query, wait_query);
+        assert_int_equal(w.icd.sleepers(), 0); /* it might sleep there for ever */
         world_signal(&w, t, round);
         assert_success(blocker_join(&query));
         assert_true(query.data > last);
