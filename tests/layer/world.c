@@ -78,6 +78,10 @@ VkResult world_instance(struct world *w, const char *environment)
         .enabledExtensionCount = n,
         .ppEnabledExtensionNames = names,
     };
+    /* Counts begin with this instance; a driver that isn't loaded yet has none. */
+    if (belfry_icd_control_load(&w->icd))
+        w->icd.reset_counters();
+    belfry_icd_control_unload(&w->icd);
     VkResult result = vkCreateInstance(&info, NULL, &w->instance);
     environment_apply(environment, false);
     if (result != VK_SUCCESS)
@@ -85,8 +89,7 @@ VkResult world_instance(struct world *w, const char *environment)
     volkLoadInstance(w->instance);
     if (vkCreateDebugUtilsMessengerEXT)
         vkCreateDebugUtilsMessengerEXT(w->instance, &messenger, NULL, &w->messenger);
-    if (belfry_icd_control_load(&w->icd))
-        w->icd.reset_counters();
+    belfry_icd_control_load(&w->icd);
     n = 1;
     result = vkEnumeratePhysicalDevices(w->instance, &n, &w->physical);
     if (result < 0)

@@ -1,0 +1,548 @@
+/*
+ * Where queues meet the rest: presentation, sparse memory, and semaphores that others signal.
+ */
+#include "world.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint32_t two[] = {2, WORLD_END};
+
+/* Presentation ------------------------------------------------------------------------------- */
+
+struct screen {
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkImage images[4];
+    uint32_t image_count;
+};
+
+static void screen_open(struct world *w, struct screen *s, const uint32_t *families, uint32_t count)
+{
+    const VkHeadlessSurfaceCreateInfoEXT surface = {
+        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface, NULL, &s->surface));
+    for (uint32_t f = 0; f < w->family_count; f++) {
+        VkBool32 supported = 7;
+        assert_success(
+            vkGetPhysicalDeviceSurfaceSupportKHR(w->physical, f, s->surface, &supported));
+        assert_true(supported == VK_TRUE); /* appended ones as their hosts */
+    }
+    const VkSwapchainCreateInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = s->surface,
+        .minImageCount = 3,
+        .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+        .imageExtent = {16, 16},
+        .imageArrayLayers = 1,
+        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+        .imageSharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = count,
+        .pQueueFamilyIndices = families,
+        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+        .presentMode = VK_PRESENT_MODE_FIFO_KHR};
+    assert_success(vkCreateSwapchainKHR(w->device, &info, NULL, &s->swapchain));
+    s->image_count = 4;
+    assert_success(vkGetSwapchainImagesKHR(w->device, s->swapchain, &s->image_count, s->images));
+}
+
+static void screen_close(struct world *w, struct screen *s)
+{
+    vkDestroySwapchainKHR(w->device, s->swapchain, NULL);
+    vkDestroySurfaceKHR(w->instance, s->surface, NULL);
+}
+
+static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemaphore wait)
+{
+    VkResult each = VK_RESULT_MAX_ENUM;
+    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                   .waitSemaphoreCount = wait ? 1 : 0,
+                                   .pWaitSemaphores = &wait,
+                                   .swapchainCount = 1,
+                                   .pSwapchains = &s->swapchain,
+                                   .pImageIndices = &image,
+                                   .pResults = &each};
+    VkResult result = vkQueuePresentKHR(queue, &info);
+    if (result == VK_SUCCESS)
+        assert_success(each);
+    return result;
+}
+
+/* Frames as programs make them, on one queue and on two, with a family of its own to present. */
+static void test_frames(void **state)
+{
+    (void)state;
+    static const uint32_t three[] = {1, 1, 1, WORLD_END}, families[] = {0, 1, 2};
+    struct world w;
+    world_open(&w, "SHAPE=lavapipe", three);
+    struct screen s;
+    screen_open(&w, &s, families, 3);
+    VkSemaphore acquired[3], drawn[3], t = world_timeline(&w, 0);
+    VkFence fence = world_fence(&w, false);
+    for (uint32_t i = 0; i < 3; i++) {
+        acquired[i] = world_binary(&w);
+        drawn[i] = world_binary(&w);
+    }
+    for (uint32_t frame = 0; frame < 12; frame++) {
+        uint32_t image, k = frame % 3;
+        assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired[k],
+                                             frame % 4 == 0 ? fence : VK_NULL_HANDLE, &image));
+        if (frame % 4 == 0) {
+            assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+            assert_success(vkResetFences(w.device, 1, &fence));
+        }
+        assert_success(
+            world_submit(w.queues[1][0], (struct batch){.commands = world_store(&w, 1, 0, frame),
+                                                        .signal = t,
+                                                        .signal_value = frame + 1}));
+        const VkSemaphoreSubmitInfo waits[2] = {
+            {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+             .semaphore = acquired[k],
+             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT},
+            {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+             .semaphore = t,
+             .value = frame + 1,
+             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT}};
+        const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                              .semaphore = drawn[k],
+                                              .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                    .waitSemaphoreInfoCount = 2,
+                                    .pWaitSemaphoreInfos = waits,
+                                    .signalSemaphoreInfoCount = 1,
+                                    .pSignalSemaphoreInfos = &signal};
+        assert_success(vkQueueSubmit2(w.queues[0][0], 1, &info, VK_NULL_HANDLE));
+        assert_success(present(w.queues[frame % 2 * 2][0], &s, image, drawn[k]));
+        if (frame % 3 == 2)
+            assert_success(vkDeviceWaitIdle(w.device));
+    }
+    assert_int_equal(world_counters(&w).presents, 12);
+    assert_success(vkDeviceWaitIdle(w.device));
+    for (uint32_t i = 0; i < 3; i++) {
+        vkDestroySemaphore(w.device, acquired[i], NULL);
+        vkDestroySemaphore(w.device, drawn[i], NULL);
+    }
+    vkDestroySemaphore(w.device, t, NULL);
+    vkDestroyFence(w.device, fence, NULL);
+    screen_close(&w, &s);
+    world_close(&w);
+}
+
+struct presenter {
+    struct screen *screen;
+    VkQueue queue;
+    uint32_t image;
+    VkSemaphore wait;
+    VkResult result;
+    _Atomic bool started;
+};
+
+static void *run_present(void *argument)
+{
+    struct presenter *p = argument;
+    p->started = true;
+    p->result = present(p->queue, p->screen, p->image, p->wait);
+    return NULL;
+}
+
+/* The signal that an image waits for is held behind a timeline: the present comes after it. */
+static void test_present_behind_held_work(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, "SHAPE=q1", two);
+    struct screen s;
+    screen_open(&w, &s, NULL, 0);
+    VkSemaphore acquired = world_binary(&w), drawn = world_binary(&w), t = world_timeline(&w, 0);
+    for (uint64_t round = 1; round <= 10; round++) {
+        struct belfry_icd_record records[8];
+        struct presenter p = {.screen = &s, .queue = w.queues[0][1], .wait = drawn};
+        assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired,
+                                             VK_NULL_HANDLE, &p.image));
+        w.icd.record_start(records, 8);
+        assert_success(world_submit(w.queues[0][0], (struct batch){.wait = acquired}));
+        assert_success(world_submit(
+            w.queues[0][0], (struct batch){.wait = t, .wait_value = round, .signal = drawn}));
+        assert_int_equal(w.icd.record_count(), 1);
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
+        while (!p.started)
+            sched_yield();
+        if (round % 2)
+            world_signal(&w, t, round);
+        else
+            assert_success(
+                world_submit(w.queues[0][1], (struct batch){.signal = t, .signal_value = round}));
+        pthread_join(thread, NULL);
+        assert_success(p.result);
+        size_t n = w.icd.record_stop();
+        assert_int_equal(n, round % 2 ? 3 : 4);
+        assert_int_equal(records[n - 1].call, BELFRY_ICD_CALL_PRESENT);
+        assert_int_equal(records[n - 1].waits, 1);
+        assert_success(vkQueueWaitIdle(w.queues[0][0]));
+        assert_success(vkQueueWaitIdle(w.queues[0][1]));
+    }
+    vkDestroySemaphore(w.device, acquired, NULL);
+    vkDestroySemaphore(w.device, drawn, NULL);
+    vkDestroySemaphore(w.device, t, NULL);
+    screen_close(&w, &s);
+    world_close(&w);
+}
+
+/* With presents outstanding the driver alone knows when a queue is idle. */
+static void test_present_and_idle(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, "SHAPE=q1", two);
+    struct screen s;
+    screen_open(&w, &s, NULL, 0);
+    VkSemaphore acquired = world_binary(&w);
+    uint32_t image;
+    assert_success(
+        vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
+    assert_success(
+        world_submit(w.queues[0][1], (struct batch){.commands = world_store(&w, 0, 0, 1)}));
+    assert_success(vkQueueWaitIdle(w.queues[0][1]));
+    assert_int_equal(world_counters(&w).queue_wait_idles, 0);
+    assert_success(present(w.queues[0][0], &s, image, acquired));
+    assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    assert_int_equal(world_counters(&w).queue_wait_idles, 1);
+    assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    assert_success(vkQueueWaitIdle(w.queues[0][1]));
+    assert_int_equal(world_counters(&w).queue_wait_idles, 1);
+    /* The wait consumed the semaphore. */
+    assert_success(
+        vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
+    assert_success(world_submit(w.queues[0][0], (struct batch){.wait = acquired}));
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, acquired, NULL);
+    screen_close(&w, &s);
+    world_close(&w);
+}
+
+/* Sparse binds ------------------------------------------------------------------------------- */
+
+#define BLOCK 65536
+
+struct sparse {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t *words;
+};
+
+static void sparse_open(struct world *w, struct sparse *s)
+{
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
+                                     .size = 4 * BLOCK,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    assert_success(vkCreateBuffer(w->device, &info, NULL, &s->buffer));
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = 4 * BLOCK};
+    assert_success(vkAllocateMemory(w->device, &memory, NULL, &s->memory));
+    assert_success(vkMapMemory(w->device, s->memory, 0, VK_WHOLE_SIZE, 0, (void **)&s->words));
+    memset(s->words, 0, 4 * BLOCK);
+}
+
+static void sparse_close(struct world *w, struct sparse *s)
+{
+    vkDestroyBuffer(w->device, s->buffer, NULL);
+    vkFreeMemory(w->device, s->memory, NULL);
+}
+
+/* Binds two blocks of the buffer in two infos, with everything that was passed gone afterwards. */
+static VkResult sparse_bind(VkQueue queue, struct sparse *s, VkDeviceSize memory_offset,
+                            VkSemaphore wait, uint64_t wait_value, VkSemaphore signal,
+                            uint64_t signal_value, VkFence fence)
+{
+    struct {
+        VkBindSparseInfo infos[2];
+        VkTimelineSemaphoreSubmitInfo values[2];
+        VkDeviceGroupBindSparseInfo group;
+        VkSparseBufferMemoryBindInfo buffers[2];
+        VkSparseMemoryBind binds[2];
+        VkSemaphore wait, signal;
+        uint64_t wait_value, signal_value;
+    } *m = malloc(sizeof(*m));
+    assert_non_null(m);
+    m->wait = wait;
+    m->signal = signal;
+    m->wait_value = wait_value;
+    m->signal_value = signal_value;
+    m->group =
+        (VkDeviceGroupBindSparseInfo){VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO, NULL, 0, 0};
+    m->values[0] = (VkTimelineSemaphoreSubmitInfo){VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                   &m->group,
+                                                   wait ? 1 : 0,
+                                                   &m->wait_value,
+                                                   0,
+                                                   NULL};
+    m->values[1] = (VkTimelineSemaphoreSubmitInfo){VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                   NULL,
+                                                   0,
+                                                   NULL,
+                                                   signal ? 1 : 0,
+                                                   &m->signal_value};
+    for (uint32_t i = 0; i < 2; i++) {
+        m->binds[i] = (VkSparseMemoryBind){.resourceOffset = i * BLOCK,
+                                           .size = BLOCK,
+                                           .memory = s->memory,
+                                           .memoryOffset = memory_offset + i * BLOCK};
+        m->buffers[i] = (VkSparseBufferMemoryBindInfo){s->buffer, 1, &m->binds[i]};
+        m->infos[i] = (VkBindSparseInfo){.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                                         .pNext = &m->values[i],
+                                         .waitSemaphoreCount = i == 0 && wait,
+                                         .pWaitSemaphores = &m->wait,
+                                         .bufferBindCount = 1,
+                                         .pBufferBinds = &m->buffers[i],
+                                         .signalSemaphoreCount = i == 1 && signal,
+                                         .pSignalSemaphores = &m->signal};
+    }
+    VkResult result = vkQueueBindSparse(queue, 2, m->infos, fence);
+    memset(m, 0xdd, sizeof(*m));
+    free(m);
+    return result;
+}
+
+static VkCommandBuffer sparse_fill(struct world *w, uint32_t family, struct sparse *s,
+                                   uint32_t word)
+{
+    VkCommandBuffer commands = world_begin(w, family);
+    vkCmdFillBuffer(commands, s->buffer, 0, 2 * BLOCK, word);
+    assert_success(vkEndCommandBuffer(commands));
+    return commands;
+}
+
+static void test_sparse_binds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        uint32_t counts[4], bind_family, fill_family;
+    } worlds[] = {
+        {"SHAPE=q1", {2, WORLD_END}, 0, 0},
+        {"SHAPE=q2", {2, WORLD_END}, 0, 0},
+        {"SHAPE=radv", {1, 0, 1, WORLD_END}, 2, 0}, /* a family that does nothing else */
+        {"SHAPE=nvidia", {1, 2, WORLD_END}, 1, 0},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        struct world w;
+        world_open(&w, worlds[i].shape, worlds[i].counts);
+        VkQueue bind = w.queues[worlds[i].bind_family][0];
+        VkQueue fill = w.queues[worlds[i].fill_family][0];
+        uint32_t family = worlds[i].fill_family;
+        struct sparse s;
+        sparse_open(&w, &s);
+        VkSemaphore t = world_timeline(&w, 0), done = world_timeline(&w, 0);
+        VkFence fence = world_fence(&w, false);
+        /* At once; then held with work before and behind it. */
+        assert_success(sparse_bind(bind, &s, 0, VK_NULL_HANDLE, 0, done, 1, fence));
+        assert_success(world_submit(fill, (struct batch){.wait = done,
+                                                         .wait_value = 1,
+                                                         .commands = sparse_fill(&w, family, &s, 1),
+                                                         .signal = done,
+                                                         .signal_value = 2}));
+        world_wait(&w, done, 2);
+        assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(w.device, 1, &fence));
+        assert_int_equal(s.words[0], 1);
+        assert_int_equal(s.words[2 * BLOCK / 4 - 1], 1);
+
+        uint64_t before = world_accepted(&w);
+        assert_success(world_submit(fill, (struct batch){.wait = t,
+                                                         .wait_value = 1,
+                                                         .commands = sparse_fill(&w, family, &s, 2),
+                                                         .signal = t,
+                                                         .signal_value = 2}));
+        assert_success(sparse_bind(bind, &s, 2 * BLOCK, t, 2, t, 3, fence));
+        assert_success(vkQueueBindSparse(bind, 0, NULL, VK_NULL_HANDLE));
+        assert_success(
+            world_submit1(fill, (struct batch){.wait = t,
+                                               .wait_value = 3,
+                                               .commands = sparse_fill(&w, family, &s, 3),
+                                               .signal = done,
+                                               .signal_value = 3}));
+        assert_int_equal(world_accepted(&w), before);
+        assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
+        world_signal(&w, t, 1);
+        world_wait(&w, done, 3);
+        assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_int_equal(s.words[0], 2);
+        assert_int_equal(s.words[2 * BLOCK / 4], 3);
+        assert_int_equal(s.words[4 * BLOCK / 4 - 1], 3);
+        struct belfry_icd_sparse_bind binds[8];
+        assert_int_equal(w.icd.sparse_binds(binds, 8), 4);
+        for (uint32_t k = 0; k < 4; k++) {
+            assert_int_equal(binds[k].resource, (uint64_t)s.buffer);
+            assert_int_equal(binds[k].offset, k % 2 * BLOCK);
+            assert_int_equal(binds[k].size, BLOCK);
+            assert_int_equal(binds[k].memory_offset, k * BLOCK);
+        }
+        assert_success(vkQueueWaitIdle(bind));
+        /* Within one queue binds and submissions keep their order, and a fence alone its place. */
+        if (worlds[i].bind_family == worlds[i].fill_family) {
+            assert_success(vkResetFences(w.device, 1, &fence));
+            assert_success(
+                world_submit(fill, (struct batch){.wait = t,
+                                                  .wait_value = 10,
+                                                  .commands = sparse_fill(&w, family, &s, 4)}));
+            assert_success(
+                sparse_bind(fill, &s, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE));
+            assert_success(
+                world_submit(fill, (struct batch){.commands = sparse_fill(&w, family, &s, 5)}));
+            assert_success(vkQueueBindSparse(fill, 0, NULL, fence));
+            assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
+            world_signal(&w, t, 10);
+            assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+            assert_int_equal(s.words[2 * BLOCK / 4], 4);
+            assert_int_equal(s.words[0], 5);
+        }
+        assert_success(vkDeviceWaitIdle(w.device));
+        vkDestroySemaphore(w.device, t, NULL);
+        vkDestroySemaphore(w.device, done, NULL);
+        vkDestroyFence(w.device, fence, NULL);
+        sparse_close(&w, &s);
+        world_close(&w);
+    }
+}
+
+/* External semaphores ------------------------------------------------------------------------- */
+
+static VkSemaphore exportable(struct world *w)
+{
+    const VkExportSemaphoreCreateInfo exported = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = &exported,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore semaphore;
+    assert_success(vkCreateSemaphore(w->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+/* Another semaphore with the same payload. */
+static VkSemaphore import_of(struct world *w, VkSemaphore semaphore)
+{
+    const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                         .semaphore = semaphore,
+                                         .handleType =
+                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
+    VkSemaphore copy = world_timeline(w, 0);
+    const VkImportSemaphoreFdInfoKHR import = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+        .semaphore = copy,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+        .fd = fd};
+    assert_success(vkImportSemaphoreFdKHR(w->device, &import));
+    return copy;
+}
+
+/* Signalled under another name, by the host or a queue, while a packet is held for it. */
+static void test_external_semaphores(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        world_open(&w, shapes[i], two);
+        VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine),
+                    done = world_timeline(&w, 0);
+        for (uint64_t round = 1; round <= 8; round++) {
+            bool swap = round % 2;
+            VkSemaphore wait = swap ? mine : theirs, signal = swap ? theirs : mine;
+            uint64_t before = world_accepted(&w);
+            assert_success(world_submit(
+                w.queues[0][0], (struct batch){.wait = wait,
+                                               .wait_value = round,
+                                               .commands = world_store(&w, 0, 0, (uint32_t)round),
+                                               .signal = done,
+                                               .signal_value = round}));
+            assert_int_equal(world_accepted(&w), before);
+            if (round % 4 < 2)
+                world_signal(&w, signal, round);
+            else
+                assert_success(world_submit(
+                    w.queues[0][1], (struct batch){.signal = signal, .signal_value = round}));
+            world_wait(&w, done, round); /* nobody calls anything else: a watcher must notice */
+            assert_int_equal(w.words[0], round);
+            assert_success(vkDeviceWaitIdle(w.device));
+        }
+        /* Both handles may go in any order, and what comes in their place is watched anew. */
+        vkDestroySemaphore(w.device, i ? mine : theirs, NULL);
+        vkDestroySemaphore(w.device, i ? theirs : mine, NULL);
+        vkDestroySemaphore(w.device, done, NULL);
+        world_close(&w);
+    }
+}
+
+/* Several queues held for values of one payload, out of order. */
+static void test_external_many(void **state)
+{
+    (void)state;
+    static const uint32_t eight[] = {8, WORLD_END};
+    struct world w;
+    world_open(&w, "SHAPE=q1", eight);
+    VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        done[i] = world_timeline(&w, 0);
+        assert_success(world_submit(w.queues[0][i], (struct batch){.wait = mine,
+                                                                   .wait_value = 8 - i,
+                                                                   .signal = done[i],
+                                                                   .signal_value = 1}));
+    }
+    for (uint32_t i = 8; i-- > 0;) {
+        assert_int_equal(world_value(&w, done[i]), 0);
+        world_signal(&w, theirs, 8 - i);
+        world_wait(&w, done[i], 1);
+    }
+    assert_success(vkDeviceWaitIdle(w.device));
+    for (uint32_t i = 0; i < 8; i++)
+        vkDestroySemaphore(w.device, done[i], NULL);
+    vkDestroySemaphore(w.device, mine, NULL);
+    vkDestroySemaphore(w.device, theirs, NULL);
+    world_close(&w);
+}
+
+/* A lost device ends the watch. */
+static void test_external_and_lost(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, "SHAPE=q1 QUIET=1", two);
+    VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine);
+    VkFence fence = world_fence(&w, false);
+    assert_success(world_submit(w.queues[0][0],
+                                (struct batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    w.icd.lose();
+    assert_int_equal(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
+    vkDestroyFence(w.device, fence, NULL);
+    vkDestroySemaphore(w.device, theirs, NULL);
+    vkDestroySemaphore(w.device, mine, NULL);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_present_behind_held_work),
+        cmocka_unit_test(test_present_and_idle),
+        cmocka_unit_test(test_sparse_binds),
+        cmocka_unit_test(test_external_semaphores),
+        cmocka_unit_test(test_external_many),
+        cmocka_unit_test(test_external_and_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
