@@ -4,6 +4,8 @@
 
 #define PREFIX "BELFRY_ICD_"
 
+const char *world_layers;
+
 static void environment_apply(const char *environment, bool set)
 {
     char copy[512];
@@ -62,6 +64,13 @@ VkResult world_instance(struct world *w, const char *environment)
         if (has_instance_extension(wanted[i]))
             names[n++] = wanted[i];
     }
+    char layers[512];
+    const char *layer_names[8];
+    uint32_t layer_count = 0;
+    snprintf(layers, sizeof(layers), "%s", world_layers ? world_layers : "");
+    char *rest = layers;
+    for (char *name; layer_count < 8 && (name = strtok_r(rest, ":", &rest));)
+        layer_names[layer_count++] = name;
     const VkDebugUtilsMessengerCreateInfoEXT messenger = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
         .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
@@ -75,6 +84,8 @@ VkResult world_instance(struct world *w, const char *environment)
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pNext = &messenger,
         .pApplicationInfo = &application,
+        .enabledLayerCount = layer_count,
+        .ppEnabledLayerNames = layer_names,
         .enabledExtensionCount = n,
         .ppEnabledExtensionNames = names,
     };

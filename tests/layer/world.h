@@ -41,6 +41,11 @@ struct world {
     uint32_t messages; /* warnings and errors of the validation layer */
 };
 
+/* Layers that instances name themselves, separated by colons: the first is the nearest to the
+ * program. (Of those that VK_INSTANCE_LAYERS names Debian 12's loader takes the order in which it
+ * found their manifests.) NULL for none. */
+extern const char *world_layers;
+
 /* The instance: 'environment' is "NAME=value NAME=value", names get BELFRY_ICD_ in front, set while
  * the instance is made; NULL for none. */
 VkResult world_instance(struct world *w, const char *environment);
