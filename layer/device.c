@@ -298,8 +298,6 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     if (!create)
         return VK_ERROR_INITIALIZATION_FAILED;
     link->u.pLayerInfo = below->pNext;
-    /* The chain that goes down may be a copy, with a link of its own. */
-    find_function(info, VK_LAYER_LINK_INFO)->u.pLayerInfo = below->pNext;
     VkDevice created = d->handle;
     VkResult result = create(d->physical->handle, info, allocator, &created);
     if (result == VK_SUCCESS)
