@@ -18,8 +18,18 @@
 #define BELOW      "VK_LAYER_BELFRYTEST_below"
 #define OVERLAY    "VK_LAYER_MESA_overlay"
 
+/* Other people's layers are not built for the thread sanitizer, which then sees races in them that
+ * are none. */
+#ifdef __SANITIZE_THREAD__
+#define JUDGEABLE false
+#else
+#define JUDGEABLE true
+#endif
+
 static bool has_layer(const char *name)
 {
+    if (!JUDGEABLE)
+        return false;
     VkLayerProperties list[64];
     uint32_t n = 64;
     assert_success(volkInitialize());
