@@ -172,6 +172,11 @@ static void destroy_queue(struct bf_queue *queue)
         bf_packet_free(queue->head);
         queue->head = next;
     }
+    while (queue->spares) {
+        struct bf_packet *next = queue->spares->next;
+        free(queue->spares);
+        queue->spares = next;
+    }
 }
 
 void bf_device_destroy(struct bf_device *device)

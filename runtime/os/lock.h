@@ -42,6 +42,20 @@ static inline bool bf_lock_try(struct bf_lock *lock)
     return atomic_compare_exchange_strong(&lock->word, &expected, 1);
 }
 
+/* As bf_lock_try, but looks again for as long as a short critical section may take, and far less
+ * long than it takes to be woken. */
+static inline bool bf_lock_try_briefly(struct bf_lock *lock)
+{
+    for (int i = 0; i < 64; i++) {
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && bf_lock_try(lock))
+            return true;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    return bf_lock_try(lock);
+}
+
 static inline void bf_lock_acquire(struct bf_lock *lock)
 {
     if (bf_lock_try(lock))

@@ -27,15 +27,31 @@ static void *copy(struct layout *layout, const void *source, size_t count, size_
     return target;
 }
 
-/* Runs 'build' twice: once to measure, once to fill a block of that size. */
+static void *take_block(struct bf_queue *queue)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *spare = queue->spares;
+    if (spare) {
+        queue->spares = spare->next;
+        queue->spare_count--;
+    }
+    bf_lock_release(&queue->lock);
+    return spare ? spare : malloc(BF_PACKET_BLOCK);
+}
+
+/* Runs 'fill' twice: once to measure, once to fill a block of that size. */
 static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_device *,
                                                          const void *),
-                               struct bf_device *device, const void *info)
+                               struct bf_queue *queue, const void *info)
 {
     struct layout layout = {0};
-    fill(&layout, device, info);
-    layout = (struct layout){malloc(layout.size), 0};
-    return layout.base ? fill(&layout, device, info) : NULL;
+    fill(&layout, queue->device, info);
+    bool block = layout.size <= BF_PACKET_BLOCK;
+    layout = (struct layout){block ? take_block(queue) : malloc(layout.size), 0};
+    struct bf_packet *packet = layout.base ? fill(&layout, queue->device, info) : NULL;
+    if (packet)
+        packet->block = block;
+    return packet;
 }
 
 /* The one struct that may be chained to a batch and has a meaning on Linux. */
@@ -233,14 +249,14 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, c
     return p;
 }
 
-struct bf_packet *bf_packet_from_submit(struct bf_device *device, const VkSubmitInfo2 *info)
+struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info)
 {
-    return build(fill_submit, device, info);
+    return build(fill_submit, queue, info);
 }
 
-struct bf_packet *bf_packet_from_bind(struct bf_device *device, const VkBindSparseInfo *info)
+struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info)
 {
-    return build(fill_bind, device, info);
+    return build(fill_bind, queue, info);
 }
 
 struct bf_packet *bf_packet_from_fence(void)
@@ -253,12 +269,35 @@ struct bf_packet *bf_packet_from_fence(void)
     return packet;
 }
 
-void bf_packet_free(struct bf_packet *packet)
+static void release_semaphores(struct bf_packet *packet)
 {
     for (uint32_t i = 0; i < packet->wait_count; i++)
         bf_semaphore_release(packet->waits[i].sem);
     for (uint32_t i = 0; i < packet->signal_count; i++)
         bf_semaphore_release(packet->signals[i].sem);
+}
+
+void bf_packet_free(struct bf_packet *packet)
+{
+    release_semaphores(packet);
+    free(packet);
+}
+
+void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
+{
+    release_semaphores(packet);
+    if (packet->block) {
+        bf_lock_acquire(&queue->lock);
+        bool kept = queue->spare_count < BF_PACKET_SPARES;
+        if (kept) {
+            packet->next = queue->spares;
+            queue->spares = packet;
+            queue->spare_count++;
+        }
+        bf_lock_release(&queue->lock);
+        if (kept)
+            return;
+    }
     free(packet);
 }
 

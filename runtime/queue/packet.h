@@ -23,6 +23,7 @@ enum bf_packet_kind {
 struct bf_packet {
     struct bf_packet *next;
     enum bf_packet_kind kind;
+    bool block; /* its memory is BF_PACKET_BLOCK bytes */
     union {
         /* Its arrays are the packet's own and have room for one more signal (the epoch) and for a
          * command buffer before and behind the program's. */
@@ -40,11 +41,19 @@ struct bf_packet {
     struct bf_trace_packet trace;
 };
 
+/* Blocks up to this size, in bytes, are kept by their queue for its next packets: a submitter and
+ * the thread that pumps for it would otherwise pull every packet through the allocator's locks. */
+#define BF_PACKET_BLOCK  1024
+#define BF_PACKET_SPARES 16
+
 /* Deep copies; NULL: out of memory. Semaphores are looked up; targets are not yet taken. */
-struct bf_packet *bf_packet_from_submit(struct bf_device *device, const VkSubmitInfo2 *info);
-struct bf_packet *bf_packet_from_bind(struct bf_device *device, const VkBindSparseInfo *info);
+struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info);
+struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info);
 struct bf_packet *bf_packet_from_fence(void);
 void bf_packet_free(struct bf_packet *packet);
+
+/* As bf_packet_free, but the queue may keep the block. */
+void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet);
 
 /* Can every struct chained to it be copied? */
 BF_SHARED bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);

@@ -158,7 +158,7 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
                        VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    if (queue->device->trace || !bf_lock_try(&engine->lock))
+    if (queue->device->trace || !bf_lock_try_briefly(&engine->lock))
         return false;
     struct direct direct;
     direct.count = 0;
@@ -265,7 +265,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
     if (count == 0)
         return submit_fence(queue, &chain, fence);
     for (uint32_t i = 0; i < count; i++) {
-        struct bf_packet *packet = bf_packet_from_submit(device, &infos[i]);
+        struct bf_packet *packet = bf_packet_from_submit(queue, &infos[i]);
         if (!packet) {
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -287,7 +287,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     if (count == 0)
         return submit_fence(queue, &chain, fence);
     for (uint32_t i = 0; i < count; i++) {
-        struct bf_packet *packet = bf_packet_from_bind(device, &infos[i]);
+        struct bf_packet *packet = bf_packet_from_bind(queue, &infos[i]);
         if (!packet) {
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;

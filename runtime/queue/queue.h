@@ -27,8 +27,10 @@ struct bf_queue {
     VkDeviceQueueCreateFlags flags;
     uint32_t trace_id;
 
-    struct bf_lock lock; /* leaf lock: the packet list */
+    struct bf_lock lock; /* leaf lock: the packet list and the spares */
     struct bf_packet *head, *tail;
+    struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */
+    uint32_t spare_count;
     _Atomic uint64_t appended; /* packets that took the list, ever */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
 
