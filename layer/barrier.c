@@ -3,11 +3,12 @@
  *
  * B-1  A transfer between two families that are one real family is none below: both halves lose
  *      their families. The layout change that both of them name happens once, in the releasing
- * half, whose first scope is the program's real one; the acquiring half becomes a memory barrier.
- * (Equal layouts in its place would not do: they switch synchronization2's "layouts are ignored"
- * rule on, and name a layout that may not be named.) Vulkan ignores a release's second scope and an
- * acquire's first, so programs may put anything there; they are cleared, and an acquire's source
- * stages widened to all commands, behind the semaphore that it follows.
+ *      half, whose first scope is the program's real one; the acquiring half becomes a memory
+ *      barrier. (Equal layouts in its place would not do: they switch synchronization2's "layouts
+ *      are ignored" rule on, and name a layout that may not be named.) Vulkan ignores a release's
+ *      second scope and an acquire's first, so programs may put anything there; they are cleared,
+ *      and an acquire's source stages widened to all commands, behind the semaphore that it
+ *      follows.
  *
  * Which half it is follows from the family of the command buffer's pool. Proven by
  * tests/layer/ownership.c.

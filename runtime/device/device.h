@@ -122,6 +122,19 @@ static inline bool bf_device_is_lost(struct bf_device *device)
     return atomic_load(&device->lost);
 }
 
+/* Around the driver's submit calls, inside the engine's lock: the setting serialize_submits. */
+static inline void bf_device_submit_enter(struct bf_device *device)
+{
+    if (device->submit_lock)
+        bf_lock_acquire(device->submit_lock);
+}
+
+static inline void bf_device_submit_leave(struct bf_device *device)
+{
+    if (device->submit_lock)
+        bf_lock_release(device->submit_lock);
+}
+
 /* Any packet held or under way to the driver? */
 bool bf_device_has_backlog(struct bf_device *device);
 

@@ -1,10 +1,6 @@
 #include "queue/engine.h"
 
-#include <string.h>
-
 #include "device/device.h"
-#include "os/clock.h"
-#include "os/log.h"
 
 /* Batches that one pump hands over before it looks for somebody to take over. */
 #define PUMP_BOUND 16
@@ -13,22 +9,18 @@ VkResult bf_engine_driver_submit(struct bf_engine *engine, uint32_t count,
                                  const VkSubmitInfo2 *infos, VkFence fence)
 {
     struct bf_device *device = engine->device;
-    if (device->submit_lock)
-        bf_lock_acquire(device->submit_lock);
+    bf_device_submit_enter(device);
     VkResult result = device->submit2(engine->handle, count, infos, fence);
-    if (device->submit_lock)
-        bf_lock_release(device->submit_lock);
+    bf_device_submit_leave(device);
     return result;
 }
 
 static VkResult driver_bind(struct bf_engine *engine, const VkBindSparseInfo *info, VkFence fence)
 {
     struct bf_device *device = engine->device;
-    if (device->submit_lock)
-        bf_lock_acquire(device->submit_lock);
+    bf_device_submit_enter(device);
     VkResult result = device->vk.vkQueueBindSparse(engine->handle, 1, info, fence);
-    if (device->submit_lock)
-        bf_lock_release(device->submit_lock);
+    bf_device_submit_leave(device);
     return result;
 }
 

@@ -12,10 +12,10 @@
  *       who holds the lock releases it and then looks at 'dirty'; all four are seq_cst. So either
  *       the try succeeds, or the holder sees 'dirty' and pumps again.
  *  Q-4  No caller pumps for ever, and what is left when a pump stops has an owner. A pump stops
- * early only if some thread is committed to take the lock and pump ('takers' > 0, counted down
- * under the lock). Past its bound it is 'tired', and then whoever appends becomes a taker; so does
- *       the submitter of a queue with a long, unblocked backlog, and whoever needs the VkQueue for
- *       a call of its own.
+ *       early only if some thread is committed to take the lock and pump ('takers' > 0, counted
+ *       down under the lock). Past its bound it is 'tired', and then whoever appends becomes a
+ *       taker; so does the submitter of a queue with a long, unblocked backlog, and whoever needs
+ *       the VkQueue for a call of its own.
  *  Q-5  A packet set free by work on another engine is pumped by the thread that set it free, or,
  *       where that engine's lock is taken, by its holder (Q-3). No engine's lock is held while
  *       another's is tried.

@@ -362,11 +362,9 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
      * of this queue that are held would be overtaken, so there must be none. */
     if (ready || (!device->shared && !bf_queue_has_backlog(queue))) {
-        if (device->submit_lock)
-            bf_lock_acquire(device->submit_lock);
+        bf_device_submit_enter(device);
         result = raw->submit(device, engine->handle, raw->context);
-        if (device->submit_lock)
-            bf_lock_release(device->submit_lock);
+        bf_device_submit_leave(device);
         if (result == VK_SUCCESS) {
             struct bf_packet view = {
                 .wait_count = raw->wait_count,

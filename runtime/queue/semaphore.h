@@ -12,12 +12,14 @@
  * an import) need no bookkeeping: they leave nothing outstanding.
  *
  * S-1  reached[] only grows (save for an import, with nothing outstanding), and only after the
- * driver has accepted what it counts. S-2  A queue blocked on a counter is either on the waiter
- * list or has been released: a waiter registers and then looks again, who raises a counter looks
- * for waiters afterwards, both seq_cst (waiter_count and reached[]). S-3  A packet's semaphores
- * outlive it: the GPU may finish a held packet, and the program destroy its semaphore, before the
- * thread that handed the packet over has counted its operations. Proven by tests/random (every
- * program), S-2's race by tests/unit/semaphore.c.
+ *      driver has accepted what it counts.
+ * S-2  A queue blocked on a counter is either on the waiter list or has been released: a waiter
+ *      registers and then looks again, who raises a counter looks for waiters afterwards, both
+ *      seq_cst (waiter_count and reached[]).
+ * S-3  A packet's semaphores outlive it: the GPU may finish a held packet, and the program destroy
+ *      its semaphore, before the thread that handed the packet over has counted its operations.
+ *
+ * Proven by tests/random (every program), S-2's race by tests/unit/semaphore.c.
  */
 #ifndef BELFRY_QUEUE_SEMAPHORE_H
 #define BELFRY_QUEUE_SEMAPHORE_H

@@ -52,8 +52,7 @@ VkResult bf_witness_wait(struct bf_queue *queue)
     return result;
 }
 
-/* True if the object was the witness of a queue: it was reached, or the program could not have
- * touched it. */
+/* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
 static void forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
 {
     struct bf_witness *w = &queue->witness;
