@@ -133,7 +133,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenc
         layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO);
     if (result != VK_SUCCESS || !d->runtime || !exported || !exported->handleTypes)
         return result;
-    result = bf_fence_set_external(d->runtime, *fence);
+    result = bf_vkfence_set_external(d->runtime, *fence);
     if (result != VK_SUCCESS) {
         d->vk.vkDestroyFence(device, *fence, allocator);
         *fence = VK_NULL_HANDLE;
@@ -147,7 +147,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportFenceFdKHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime) {
         bf_witness_drop_fences(d->runtime, 1, &info->fence);
-        VkResult result = bf_fence_set_external(d->runtime, info->fence);
+        VkResult result = bf_vkfence_set_external(d->runtime, info->fence);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -161,7 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForFences(VkDevice device, uint32_t c
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkWaitForFences(device, count, fences, all, timeout);
-    return bf_fence_wait(d->runtime, count, fences, all, timeout);
+    return bf_vkfence_wait(d->runtime, count, fences, all, timeout);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence fence)
@@ -169,7 +169,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence f
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkGetFenceStatus(device, fence);
-    return bf_fence_status(d->runtime, fence);
+    return bf_vkfence_status(d->runtime, fence);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
@@ -178,7 +178,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && fence) {
         bf_witness_drop_fences(d->runtime, 1, &fence);
-        bf_fence_forget(d->runtime, fence);
+        bf_vkfence_forget(d->runtime, fence);
     }
     d->vk.vkDestroyFence(device, fence, allocator);
 }
@@ -197,7 +197,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT) {
-        VkResult result = bf_fence_flush(d->runtime, info->fence);
+        VkResult result = bf_vkfence_flush(d->runtime, info->fence);
         if (result != VK_SUCCESS)
             return result;
     }

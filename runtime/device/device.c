@@ -160,7 +160,7 @@ static void free_semaphore(void *value, void *context)
 static void free_fence(void *value, void *context)
 {
     (void)context;
-    bf_fence_release(value);
+    bf_vkfence_release(value);
 }
 
 static void destroy_queue(struct bf_queue *queue)
@@ -168,7 +168,7 @@ static void destroy_queue(struct bf_queue *queue)
     /* Only a program that destroys its device with work outstanding leaves any. */
     while (queue->head) {
         struct bf_packet *next = queue->head->next;
-        bf_fence_release(queue->head->fence);
+        bf_vkfence_release(queue->head->fence);
         bf_packet_free(queue->head);
         queue->head = next;
     }

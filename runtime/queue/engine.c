@@ -132,7 +132,7 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
     }
     uint64_t engines = bf_packet_accepted(packet);
     if (packet->fence)
-        bf_fence_handed_over(device, packet->fence);
+        bf_vkfence_handed_over(device, packet->fence);
     bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;

@@ -10,7 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "queue/fence.h"
+#include "queue/vkfence.h"
 #include "queue/semaphore.h"
 #include "trace/trace.h"
 
@@ -36,8 +36,8 @@ struct bf_packet {
         *command_buffers;              /* the first of the room, one before the program's */
     uint32_t wait_count, signal_count; /* the program's */
     struct bf_sync *waits, *signals;
-    struct bf_fence *fence; /* NULL: none */
-    uint32_t stamp;         /* slot of the GPU stamps, UINT32_MAX: none */
+    struct bf_vkfence *fence; /* NULL: none */
+    uint32_t stamp;           /* slot of the GPU stamps, UINT32_MAX: none */
     struct bf_trace_packet trace;
 };
 

@@ -114,7 +114,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         return true;
     }
-    if (fence && bf_fence_is_external(queue->device, fence)) {
+    if (fence && bf_vkfence_is_external(queue->device, fence)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         atomic_store(&queue->unwitnessed, true);
         return true;
@@ -230,7 +230,7 @@ static void chain_free(struct chain *chain)
 static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence)
 {
     if (fence) {
-        chain->last->fence = bf_fence_defer(queue->device, fence);
+        chain->last->fence = bf_vkfence_defer(queue->device, fence);
         if (!chain->last->fence) {
             chain_free(chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -1,4 +1,4 @@
-#include "queue/fence.h"
+#include "queue/vkfence.h"
 
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
  * looked at in turn. */
 #define SLICE_NS UINT64_C(500000)
 
-static struct bf_fence *record_of(struct bf_device *device, VkFence handle)
+static struct bf_vkfence *record_of(struct bf_device *device, VkFence handle)
 {
-    struct bf_fence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
     if (fence)
         return fence;
     fence = calloc(1, sizeof(*fence));
@@ -26,9 +26,9 @@ static struct bf_fence *record_of(struct bf_device *device, VkFence handle)
     return fence;
 }
 
-VkResult bf_fence_set_external(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_set_external(struct bf_device *device, VkFence handle)
 {
-    struct bf_fence *fence = record_of(device, handle);
+    struct bf_vkfence *fence = record_of(device, handle);
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store(&fence->external, true);
@@ -36,17 +36,17 @@ VkResult bf_fence_set_external(struct bf_device *device, VkFence handle)
     return VK_SUCCESS;
 }
 
-bool bf_fence_is_external(struct bf_device *device, VkFence handle)
+bool bf_vkfence_is_external(struct bf_device *device, VkFence handle)
 {
     if (!atomic_load_explicit(&device->external_fences, memory_order_relaxed))
         return false;
-    struct bf_fence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
     return fence && atomic_load(&fence->external);
 }
 
-struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
+struct bf_vkfence *bf_vkfence_defer(struct bf_device *device, VkFence handle)
 {
-    struct bf_fence *fence = record_of(device, handle);
+    struct bf_vkfence *fence = record_of(device, handle);
     if (!fence)
         return NULL;
     atomic_fetch_add(&fence->references, 1);
@@ -55,14 +55,14 @@ struct bf_fence *bf_fence_defer(struct bf_device *device, VkFence handle)
     return fence;
 }
 
-void bf_fence_handed_over(struct bf_device *device, struct bf_fence *fence)
+void bf_vkfence_handed_over(struct bf_device *device, struct bf_vkfence *fence)
 {
     atomic_store(&fence->deferred, 0);
     atomic_fetch_sub(&device->deferred_fences, 1);
-    bf_fence_release(fence);
+    bf_vkfence_release(fence);
 }
 
-void bf_fence_release(struct bf_fence *fence)
+void bf_vkfence_release(struct bf_vkfence *fence)
 {
     if (fence && atomic_fetch_sub(&fence->references, 1) == 1)
         free(fence);
@@ -72,7 +72,7 @@ static bool is_deferred(struct bf_device *device, VkFence handle)
 {
     if (atomic_load(&device->deferred_fences) == 0)
         return false;
-    struct bf_fence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
     return fence && atomic_load(&fence->deferred);
 }
 
@@ -135,8 +135,8 @@ static VkResult wait_any(struct bf_device *device, uint32_t count, const VkFence
     return result;
 }
 
-VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,
-                       VkBool32 all, uint64_t timeout_ns)
+VkResult bf_vkfence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,
+                         VkBool32 all, uint64_t timeout_ns)
 {
     bool any_deferred = false;
     for (uint32_t i = 0; i < count && !any_deferred; i++)
@@ -160,7 +160,7 @@ VkResult bf_fence_wait(struct bf_device *device, uint32_t count, const VkFence *
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkWaitForFences") : result;
 }
 
-VkResult bf_fence_status(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_status(struct bf_device *device, VkFence handle)
 {
     if (is_deferred(device, handle))
         return bf_device_is_lost(device) ? bf_device_settle(device) : VK_NOT_READY;
@@ -170,12 +170,12 @@ VkResult bf_fence_status(struct bf_device *device, VkFence handle)
     return result == VK_NOT_READY && bf_device_is_lost(device) ? bf_device_settle(device) : result;
 }
 
-void bf_fence_forget(struct bf_device *device, VkFence handle)
+void bf_vkfence_forget(struct bf_device *device, VkFence handle)
 {
-    bf_fence_release(bf_map_remove(&device->fences, (uint64_t)handle));
+    bf_vkfence_release(bf_map_remove(&device->fences, (uint64_t)handle));
 }
 
-VkResult bf_fence_flush(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_flush(struct bf_device *device, VkFence handle)
 {
     return is_deferred(device, handle) ? wait_handed_over(device, 1, &handle, true, UINT64_MAX)
                                        : VK_SUCCESS;
