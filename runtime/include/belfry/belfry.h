@@ -1,13 +1,33 @@
 /*
- * Belfry's public C API.
+ * Belfry's public C API: D3D12's queues and fences on a Vulkan device.
  *
  * Self-contained: compiles as C11 and as C++17. Every declaration says what it does, who owns what,
  * whether it may be called from several threads at once, and every error it returns.
+ *
+ * Where clauses are named, [ME n] is section n of Microsoft's "Multi-engine synchronization"
+ * (Direct3D 12 programming guide), counted by headings: 1 Devices and queues, 2 Fences, 3 Copy and
+ * compute command lists, 4 and 5 the two examples, 6 Multi-queue resource access.
+ *
+ * Common to all functions
+ *
+ *  - They return VK_SUCCESS, or a negative VkResult and change nothing, unless a declaration says
+ *    otherwise. Bad input also costs one line on stderr (setting 'log') that names the call, the
+ *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
+ *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
+ *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX, every wait
+ *    is satisfied and every event registered with its fences is set, once.
+ *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
+ *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
+ *    except that an object may not be destroyed while another thread is using its handle.
+ *  - Times are nanoseconds, sizes are bytes.
+ *  - A pNext member must be NULL.
  */
 #ifndef BELFRY_BELFRY_H
 #define BELFRY_BELFRY_H
 
 #include <stdint.h>
+
+#include <vulkan/vulkan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +53,423 @@ BF_API uint32_t bfGetVersion(void);
 
 /* The name by which the Vulkan loader knows Belfry's layer. */
 #define BF_LAYER_NAME "VK_LAYER_BELFRY_multi_engine"
+
+/* Opaque handles; NULL is none. */
+typedef struct BfDevice_T *BfDevice; /* Belfry's side of a VkDevice */
+typedef struct BfQueue_T *BfQueue;   /* what ID3D12CommandQueue is */
+typedef struct BfFence_T *BfFence;   /* what ID3D12Fence is */
+typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
+
+/* ------------------------------------------------------------------------------------ Devices --
+ */
+
+/*
+ * Belfry's side of a device that the layer BF_LAYER_NAME has attached: the engines are the VkQueues
+ * behind those that the program asked for in vkCreateDevice. It lives as long as the VkDevice does,
+ * and is not to be detached. The program destroys its BfQueues and BfFences before the VkDevice.
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the layer isn't loaded, or has passed this device through;
+ * it said why), VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfGetDevice(VkDevice device, BfDevice *pDevice);
+
+/* One VkQueue that Belfry may use, as the program created it. */
+typedef struct BfAttachQueue {
+    VkQueue queue;
+    uint32_t queueFamilyIndex;
+    uint32_t queueIndex;
+    VkDeviceQueueCreateFlags flags;
+    /* What VkDeviceQueueGlobalPriorityCreateInfoKHR gave its family; 0 where it was not chained. */
+    VkQueueGlobalPriorityKHR globalPriority;
+} BfAttachQueue;
+
+typedef struct BfAttachInfo {
+    const void *pNext;
+    PFN_vkGetInstanceProcAddr pfnGetInstanceProcAddr;
+    VkInstance instance;
+    VkPhysicalDevice physicalDevice;
+    PFN_vkGetDeviceProcAddr pfnGetDeviceProcAddr;
+    VkDevice device;
+    /* At least one; at most 64. */
+    uint32_t queueCount;
+    const BfAttachQueue *pQueues;
+    /* The device has VK_EXT_calibrated_timestamps (or the KHR form) enabled. */
+    VkBool32 calibratedTimestamps;
+} BfAttachInfo;
+
+/*
+ * For programs that may not load layers: attaches a device of the program's own, which needs the
+ * features timelineSemaphore and synchronization2 enabled, by core version or extension. Settings
+ * are read from the environment and the settings file, as the layer does.
+ *
+ * From here on the VkQueues of pQueues are Belfry's: the program uses them through
+ * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue.
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (also
+ * for a device that is attached already, by the layer too). Thread-safety: safe.
+ */
+BF_API VkResult bfAttachDevice(const BfAttachInfo *pInfo, BfDevice *pDevice);
+
+/*
+ * Ends what bfAttachDevice began, before the program destroys the VkDevice; NULL is allowed. The
+ * program has destroyed its BfQueues and BfFences, and has waited until the device is idle. All of
+ * Belfry's threads of this device have ended when it returns. A device from bfGetDevice is left
+ * alone, with a line. Thread-safety: the device externally synchronised.
+ */
+BF_API void bfDetachDevice(BfDevice device);
+
+/*
+ * vkQueueSubmit2 on an attached VkQueue, scheduled with the BfQueues on it: batches that wait for a
+ * value of an imported semaphore which nobody has signalled yet are held by Belfry, not by the
+ * VkQueue. Under the layer, vkQueueSubmit2 itself does the same, and this is it.
+ *
+ * Errors: those of vkQueueSubmit2, VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue).
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfVkQueueSubmit(BfDevice device, VkQueue queue, uint32_t submitCount,
+                                const VkSubmitInfo2 *pSubmits, VkFence fence);
+
+/*
+ * Between the two, the calling thread alone uses the VkQueue, for calls that Belfry has no function
+ * for: presenting, labels, a library's submissions. What goes in there is not scheduled: it must
+ * not wait for what has not been submitted yet. No bf function may be called in between. Under the
+ * layer they do nothing, since the layer itself does this for every call on a VkQueue.
+ *
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue). Thread-safety: safe.
+ */
+BF_API VkResult bfLockVkQueue(BfDevice device, VkQueue queue);
+BF_API VkResult bfUnlockVkQueue(BfDevice device, VkQueue queue);
+
+/* Running totals since the device was attached. */
+typedef struct BfDeviceCounters {
+    uint64_t
+        sleeperWakeups; /* times a sleeper thread of Belfry's returned from waiting for the GPU */
+    uint64_t sleeperThreads; /* such threads made */
+    uint64_t submissions;    /* packets of BfQueues handed to the driver */
+    uint64_t driverCalls;    /* calls of vkQueueSubmit2 they took */
+    uint64_t heldPackets;    /* packets of BfQueues that could not go at once */
+    uint64_t semaphoreWaits; /* waits put into them: hand-overs between engines */
+    uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
+    uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
+    uint64_t eventsSet;
+} BfDeviceCounters;
+
+/* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; each number is exact, they are not
+ * taken at one instant. */
+BF_API VkResult bfGetDeviceCounters(BfDevice device, BfDeviceCounters *pCounters);
+
+/* ------------------------------------------------------------------------------------- Queues --
+ */
+
+/* D3D12_COMMAND_LIST_TYPE, by the same numbers. [ME 1] */
+typedef enum BfQueueType {
+    BF_QUEUE_TYPE_DIRECT = 0,  /* 3D: takes command buffers of graphics families */
+    BF_QUEUE_TYPE_BUNDLE = 1,  /* consumed by no queue: creating one fails */
+    BF_QUEUE_TYPE_COMPUTE = 2, /* takes command buffers of compute families */
+    BF_QUEUE_TYPE_COPY = 3,    /* takes command buffers of transfer families */
+} BfQueueType;
+
+/* D3D12_COMMAND_QUEUE_PRIORITY, by the same numbers. */
+typedef enum BfQueuePriority {
+    BF_QUEUE_PRIORITY_NORMAL = 0,
+    BF_QUEUE_PRIORITY_HIGH = 100,
+    BF_QUEUE_PRIORITY_GLOBAL_REALTIME = 10000,
+} BfQueuePriority;
+
+/* D3D12_COMMAND_QUEUE_FLAGS, by the same numbers. */
+typedef enum BfQueueFlagBits {
+    BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1,
+    BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
+} BfQueueFlagBits;
+typedef VkFlags BfQueueFlags;
+
+/* D3D12_COMMAND_QUEUE_DESC. */
+typedef struct BfQueueCreateInfo {
+    const void *pNext;
+    BfQueueType type;
+    BfQueuePriority priority;
+    BfQueueFlags flags;
+    /* 0 or 1: a Vulkan device is one node. */
+    uint32_t nodeMask;
+} BfQueueCreateInfo;
+
+/*
+ * A queue, on an engine that can do the type's work: a family of its own where the device has
+ * queues of one (copy without compute, compute without graphics), else a more general one. There is
+ * no limit on their number but memory.
+ *
+ * BF_QUEUE_PRIORITY_GLOBAL_REALTIME succeeds only where a VkQueue of that global priority exists:
+ * under the layer with the setting realtime=on and a driver that permits it, else where
+ * bfAttachDevice was given one. A family's global priority is fixed when the device is created, and
+ * it is never silently lowered.
+ *
+ * Errors: VK_ERROR_NOT_PERMITTED_KHR (GLOBAL_REALTIME, see above), VK_ERROR_FEATURE_NOT_PRESENT (no
+ * VkQueue of the device can do the type's work), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (BUNDLE, and
+ * values outside the enumerations included). Thread-safety: safe.
+ */
+BF_API VkResult bfCreateQueue(BfDevice device, const BfQueueCreateInfo *pInfo, BfQueue *pQueue);
+
+/* What was submitted to it goes on and ends; a wait that is never satisfied is dropped with the
+ * device. NULL is allowed. Thread-safety: the queue externally synchronised. */
+BF_API void bfDestroyQueue(BfQueue queue);
+
+/* The info it was created with, with nodeMask 1 and its priority of now (ID3D12CommandQueue's
+ * GetDesc). Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+BF_API VkResult bfGetQueueInfo(BfQueue queue, BfQueueCreateInfo *pInfo);
+
+/* The queue family whose command buffers it takes: create command pools for this one. It never
+ * changes. UINT32_MAX for a bad handle. Thread-safety: safe. */
+BF_API uint32_t bfGetQueueFamilyIndex(BfQueue queue);
+
+/*
+ * Another priority, from now on and for what is held already (ID3D12CommandQueue1). Between NORMAL
+ * and HIGH; GLOBAL_REALTIME is fixed at creation.
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (created without BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT),
+ * VK_ERROR_NOT_PERMITTED_KHR (to or from GLOBAL_REALTIME), VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfSetQueuePriority(BfQueue queue, BfQueuePriority priority);
+
+/*
+ * Executes primary command buffers of the queue's family, in order (ExecuteCommandLists). Those of
+ * one call may overlap on the GPU, as their barriers allow; those of two calls on one queue don't:
+ * everything of the first call is complete, and its writes are visible, before the second begins.
+ * The command buffers must stay valid until they have ended.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_VALIDATION_FAILED_EXT (a count of 0; a NULL command buffer; one of another family, or a
+ * secondary one, where the layer has seen it allocated). A device that is lost only after the
+ * queue had to hold the call is told by the next call. Thread-safety: safe.
+ */
+BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
+                               const VkCommandBuffer *pCommandBuffers);
+
+/*
+ * Sets the fence to the value once everything before it in the queue is complete. [ME 1, 2] On an
+ * idle queue it is set before the call returns. Any value is legal, equal and lower ones too.
+ *
+ * A plain fence costs no submission. An imported one costs one, and takes only larger values, as
+ * its semaphore does.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (an
+ * exported-to semaphore's own rules are kept by Belfry). Thread-safety: safe.
+ */
+BF_API VkResult bfQueueSignal(BfQueue queue, BfFence fence, uint64_t value);
+
+/*
+ * Everything after it in the queue waits until the fence has reached the value. [ME 1, 2] The call
+ * returns at once. The wait is armed by the call: it is satisfied for good at the first instant
+ * from now at which the fence is at or above the value, whatever the fence is set to later, and
+ * even if the queue comes to it only then.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfQueueWait(BfQueue queue, BfFence fence, uint64_t value);
+
+/* Blocks until everything submitted to the queue so far is complete, waits included.
+ * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe. */
+BF_API VkResult bfQueueWaitIdle(BfQueue queue);
+
+/* Ticks per second of the timestamps that command buffers write on this queue.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps),
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+BF_API VkResult bfGetQueueTimestampFrequency(BfQueue queue, uint64_t *pFrequency);
+
+/*
+ * The queue's timestamp counter (ticks) and CLOCK_MONOTONIC (nanoseconds), sampled nearly together.
+ * Without calibrated timestamps on the device this submits a timestamp of its own and waits for it.
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, uint64_t *pCpuNs);
+
+/* -------------------------------------------------------------------------------------- Fences --
+ */
+
+typedef enum BfFenceFlagBits {
+    BF_FENCE_FLAGS_NONE = 0, /* none are defined yet */
+} BfFenceFlagBits;
+typedef VkFlags BfFenceFlags;
+
+typedef struct BfFenceCreateInfo {
+    const void *pNext;
+    uint64_t initialValue;
+    BfFenceFlags flags;
+} BfFenceCreateInfo;
+
+/*
+ * A fence: a 64-bit value, compared unsigned. It may be set to any value, at any time, by the CPU
+ * and by queues. Where a satisfying and a lower value race, an outstanding wait is satisfied,
+ * whichever of them stays. [ME 2]
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT
+ * (unknown flags). Thread-safety: safe.
+ */
+BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, BfFence *pFence);
+
+/*
+ * Legal with signals and waits in flight: queues that wait for it go on, events that are registered
+ * with it are set, blocked threads return VK_SUCCESS; signals to it that are under way change
+ * nothing any more. NULL is allowed. Thread-safety: the fence externally synchronised.
+ */
+BF_API void bfDestroyFence(BfFence fence);
+
+/*
+ * The fence's value now (GetCompletedValue); UINT64_MAX once the device is lost, and for a bad
+ * handle. Takes no lock and makes no system call while no signal to the fence is under way; else it
+ * looks how far the engines are. What the work before the value wrote is complete; to read it on
+ * the CPU needs the same barrier to the host as in plain Vulkan. Thread-safety: safe.
+ */
+BF_API uint64_t bfGetFenceValue(BfFence fence);
+
+/*
+ * Sets the value from the CPU, at once: the next bfGetFenceValue reads it, whatever is under way on
+ * the GPU. [ME 2] What the CPU wrote before is visible to the work it releases.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (for an
+ * imported fence: a value that is not larger, which its semaphore can't take).
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfSignalFence(BfFence fence, uint64_t value);
+
+/*
+ * The event is set, once, at the first instant from now at which the fence is at or above the value
+ * (SetEventOnCompletion); at once if it is already. An event may be registered any number of times,
+ * and may be destroyed before it fires.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. On a lost device the event
+ * is set and VK_SUCCESS returned. Thread-safety: safe.
+ */
+BF_API VkResult bfSetEventOnFence(BfFence fence, uint64_t value, BfEvent event);
+
+/* D3D12_MULTIPLE_FENCE_WAIT_FLAGS, by the same numbers. */
+typedef enum BfFenceWaitFlagBits {
+    BF_FENCE_WAIT_ALL = 0,
+    BF_FENCE_WAIT_ANY_BIT = 1,
+} BfFenceWaitFlagBits;
+typedef VkFlags BfFenceWaitFlags;
+
+/*
+ * The event is set, once, when all (or, with BF_FENCE_WAIT_ANY_BIT, the first) of the fences have
+ * reached their values since the call (SetEventOnMultipleFenceCompletion). ALL does not ask that
+ * they be there at the same time: each is satisfied for good. The fences are of one device.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (a count of 0, NULL arrays,
+ * unknown flags, fences of different devices). Thread-safety: safe.
+ */
+BF_API VkResult bfSetEventOnFences(uint32_t count, const BfFence *pFences, const uint64_t *pValues,
+                                   BfFenceWaitFlags flags, BfEvent event);
+
+/*
+ * Blocks until the same has come to pass (the same two functions of D3D12 with a NULL event).
+ * timeoutNs counts from the call; UINT64_MAX waits without end, 0 looks.
+ *
+ * Returns VK_SUCCESS or VK_TIMEOUT. Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_VALIDATION_FAILED_EXT as above. Thread-safety: safe.
+ */
+BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint64_t *pValues,
+                             BfFenceWaitFlags flags, uint64_t timeoutNs);
+
+/*
+ * A fence whose value is the counter of a timeline semaphore of the program's: both may be used,
+ * from both APIs. It keeps the semaphore's rules: every signal is larger than the value, and than
+ * every signal under way. The semaphore stays the program's, and is destroyed after the fence. Its
+ * handle must be the one that the layer, or the attached functions, know: layers above Belfry's
+ * that wrap handles must be told not to.
+ *
+ * Errors: those of bfCreateFence, those of vkGetSemaphoreCounterValue. Thread-safety: safe.
+ */
+BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *pFence);
+
+/*
+ * From now on the timeline semaphore follows the fence: it is signalled with each value that is
+ * larger than all before (a semaphore can't follow a rewind), when the fence takes it. Its counter
+ * must be at most the fence's value. The program waits for it, and signals it nowhere. It stays the
+ * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT, those
+ * of vkSignalSemaphore. Thread-safety: safe.
+ */
+BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
+
+/* -------------------------------------------------------------------------------------- Events --
+ */
+
+typedef enum BfEventFlagBits {
+    BF_EVENT_MANUAL_RESET_BIT = 1, /* stays set until bfResetEvent; else a wait that sees it set
+                                      resets it */
+    BF_EVENT_INITIALLY_SET_BIT = 2,
+} BfEventFlagBits;
+typedef VkFlags BfEventFlags;
+
+/* Errors: VK_ERROR_TOO_MANY_OBJECTS (no file descriptors left), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_VALIDATION_FAILED_EXT (unknown flags). Thread-safety: safe. */
+BF_API VkResult bfCreateEvent(BfEventFlags flags, BfEvent *pEvent);
+
+/* Legal while it is registered with fences: it is then set by nothing. NULL is allowed.
+ * Thread-safety: the event externally synchronised; fences may set it meanwhile. */
+BF_API void bfDestroyEvent(BfEvent event);
+
+/* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+BF_API VkResult bfSetEvent(BfEvent event);
+BF_API VkResult bfResetEvent(BfEvent event);
+
+/*
+ * An eventfd that is readable while the event is set, for poll, epoll and event loops. It stays the
+ * event's: don't close it, don't read or write it; bfResetEvent (or bfWaitForEvents with a timeout
+ * of 0) takes what was seen. -1 for a bad handle. Thread-safety: safe.
+ */
+BF_API int bfGetEventFd(BfEvent event);
+
+#define BF_MAX_WAIT_EVENTS 64
+
+/*
+ * Blocks until one (or all) of 1 to BF_MAX_WAIT_EVENTS events are set. One: *pIndex is the lowest
+ * that is set, and it alone is reset if it resets itself. All: none is reset before all are set.
+ * pIndex may be NULL. timeoutNs counts from the call; UINT64_MAX waits without end, 0 looks.
+ *
+ * Returns VK_SUCCESS or VK_TIMEOUT. Errors: VK_ERROR_VALIDATION_FAILED_EXT (no event, too many, the
+ * same one twice with waitAll). Thread-safety: safe.
+ */
+BF_API VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAll,
+                                uint64_t timeoutNs, uint32_t *pIndex);
+
+/* ---------------------------------------------------------------------- Multi-queue access checks --
+ */
+
+/* How a use sees a resource's state, as far as the rules of [ME 6] tell states apart. */
+typedef enum BfResourceState {
+    BF_RESOURCE_STATE_UNKNOWN = 0, /* not checked */
+    BF_RESOURCE_STATE_COMMON,
+    BF_RESOURCE_STATE_COPY_SOURCE,
+    BF_RESOURCE_STATE_COPY_DEST,
+    BF_RESOURCE_STATE_OTHER, /* any state of the 3D/compute class alone */
+} BfResourceState;
+
+typedef struct BfResourceUse {
+    VkBuffer buffer; /* one of the two */
+    VkImage image;
+    VkDeviceSize offset; /* of the bytes that are used; an image counts as a whole */
+    VkDeviceSize size;   /* VK_WHOLE_SIZE: to the end */
+    VkBool32 write;
+    BfResourceState state;
+} BfResourceUse;
+
+/*
+ * Tells the check 'access' what the queue's next bfQueueExecute uses, where it can't know (shader
+ * accesses through descriptors). Without the setting check=access it does nothing. Handles as for
+ * bfImportFence.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfQueueUses(BfQueue queue, uint32_t count, const BfResourceUse *pUses);
 
 #ifdef __cplusplus
 }

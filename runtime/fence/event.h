@@ -1,0 +1,27 @@
+/*
+ * Events: what a Win32 event is, over an eventfd.
+ *
+ * A fence's registration holds a reference to the event, not its handle: the program may destroy
+ * the event meanwhile, and then setting it does nothing.
+ */
+#ifndef BELFRY_FENCE_EVENT_H
+#define BELFRY_FENCE_EVENT_H
+
+#include <stdbool.h>
+
+#include "belfry/belfry.h"
+#include "os/export.h"
+
+struct bf_event;
+
+/* The event behind a live handle, with a reference for the caller; NULL for any other (one line
+ * that names the call). Thread-safety: safe. */
+BF_SHARED struct bf_event *bf_event_of(BfEvent handle, const char *call);
+
+/* NULL is allowed. Thread-safety: safe. */
+BF_SHARED void bf_event_release(struct bf_event *event);
+
+/* False: the program has destroyed it. Never blocks. Thread-safety: safe. */
+BF_SHARED bool bf_event_set(struct bf_event *event);
+
+#endif

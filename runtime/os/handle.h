@@ -1,0 +1,33 @@
+/*
+ * The public handles that are alive, process-wide: lets a function of the C API tell a destroyed or
+ * foreign handle from a live one without touching the memory behind it.
+ *
+ * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
+ *      object of the same kind.
+ */
+#ifndef BELFRY_OS_HANDLE_H
+#define BELFRY_OS_HANDLE_H
+
+#include <stdbool.h>
+
+#include "os/export.h"
+
+enum bf_handle_kind {
+    BF_HANDLE_DEVICE = 1,
+    BF_HANDLE_QUEUE,
+    BF_HANDLE_FENCE,
+    BF_HANDLE_EVENT,
+};
+
+/* False: out of memory. Thread-safety: safe. */
+BF_SHARED bool bf_handle_add(const void *object, enum bf_handle_kind kind);
+BF_SHARED void bf_handle_remove(const void *object);
+
+/* Any pointer value may be asked about, NULL too. Thread-safety: safe, lock-free. */
+BF_SHARED bool bf_handle_is(const void *object, enum bf_handle_kind kind);
+
+/* As bf_handle_is; if it isn't, says so in one line that names the call and the argument. */
+BF_SHARED bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
+                               const char *argument);
+
+#endif
