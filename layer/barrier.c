@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "os/log.h"
+#include "queue/command_buffer.h"
 
 /* Barriers of one command that need no allocation. */
 #define STACK_BARRIERS 16
@@ -36,8 +37,10 @@ static bool pair_changes(const struct bf_family_map *map, uint32_t src, uint32_t
 
 static bool is_release(struct layer_device *d, VkCommandBuffer buffer, uint32_t src)
 {
-    void *family = bf_map_find(&d->command_buffers, (uint64_t)(uintptr_t)buffer);
-    return family && (uint32_t)(uintptr_t)family - 1 == src;
+    uint32_t family;
+    VkCommandBufferLevel level;
+    return d->runtime && bf_command_buffer_find(d->runtime, buffer, &family, &level) &&
+           family == src;
 }
 
 static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint32_t *dst)

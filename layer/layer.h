@@ -105,11 +105,9 @@ struct layer_device {
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
-    bool translates; /* families the program sees are not the real ones */
-    unsigned added;  /* enum layer_added: what was enabled for ourselves */
-    /* With 'translates': the shown family of command pools and command buffers, as value + 1, and
-     * each pool's buffers. */
-    struct bf_map pools, command_buffers;
+    bool translates;     /* families the program sees are not the real ones */
+    unsigned added;      /* enum layer_added: what was enabled for ourselves */
+    struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;
 };
@@ -197,6 +195,10 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkQueueWaitIdle, vkQueueWaitIdle)                                                            \
     X(vkDeviceWaitIdle, vkDeviceWaitIdle)                                                          \
     X(vkQueuePresentKHR, vkQueuePresentKHR)                                                        \
+    X(vkCreateCommandPool, vkCreateCommandPool)                                                    \
+    X(vkDestroyCommandPool, vkDestroyCommandPool)                                                  \
+    X(vkAllocateCommandBuffers, vkAllocateCommandBuffers)                                          \
+    X(vkFreeCommandBuffers, vkFreeCommandBuffers)                                                  \
     X(vkQueueBeginDebugUtilsLabelEXT, vkQueueBeginDebugUtilsLabelEXT)                              \
     X(vkQueueEndDebugUtilsLabelEXT, vkQueueEndDebugUtilsLabelEXT)                                  \
     X(vkQueueInsertDebugUtilsLabelEXT, vkQueueInsertDebugUtilsLabelEXT)                            \
@@ -237,10 +239,6 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
 
 /* Wanted where family indices travel and the program's are not the real ones. */
 #define LAYER_TRANSLATED_COMMANDS(X)                                                               \
-    X(vkCreateCommandPool, vkCreateCommandPool)                                                    \
-    X(vkDestroyCommandPool, vkDestroyCommandPool)                                                  \
-    X(vkAllocateCommandBuffers, vkAllocateCommandBuffers)                                          \
-    X(vkFreeCommandBuffers, vkFreeCommandBuffers)                                                  \
     X(vkCreateBuffer, vkCreateBuffer)                                                              \
     X(vkCreateImage, vkCreateImage)                                                                \
     X(vkCreateSwapchainKHR, vkCreateSwapchainKHR)                                                  \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chain.h"
+#include "queue/command_buffer.h"
 
 /* A CONCURRENT list with the real families in it. 'families' holds the list while it is used. */
 struct sharing {
@@ -199,12 +200,16 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSubresourceLayout(VkDevice devi
     next(device, &copy, out);
 }
 
-/* A command buffer remembers its pool's family: an ownership transfer is a release or an acquire by
- * the side it is recorded on (barrier.c). Only pools whose real family shows as several need it. */
+/*
+ * Command buffers are told to the runtime with their pool's family, as shown: queues that take them
+ * ask, and so do barriers, since an ownership transfer is a release or an acquire by the side it is
+ * recorded on (barrier.c). Out of memory leaves them unknown, but for families that are one with
+ * another below: there a barrier would go wrong, and the program's call fails.
+ */
 struct pool {
     uint32_t family; /* as shown */
-    uint32_t count, room;
-    VkCommandBuffer *buffers;
+    bool needed;
+    struct bf_map buffers; /* those that the runtime was told of */
 };
 
 static bool is_shared_family(const struct bf_family_map *map, uint32_t family)
@@ -222,21 +227,27 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateCommandPool(VkDevice device,
                                                          VkCommandPool *handle)
 {
     struct layer_device *d = layer_device_of(device);
+    if (!d->runtime)
+        return d->vk.vkCreateCommandPool(device, info, allocator, handle);
     const struct bf_family_map *map = &d->physical->map;
     VkCommandPoolCreateInfo copy = *info;
     copy.queueFamilyIndex = bf_family_real(map, info->queueFamilyIndex);
     VkResult result = d->vk.vkCreateCommandPool(device, &copy, allocator, handle);
-    if (result != VK_SUCCESS || !d->translates || !is_shared_family(map, info->queueFamilyIndex))
+    if (result != VK_SUCCESS)
         return result;
+    bool needed = is_shared_family(map, info->queueFamilyIndex);
     struct pool *pool = calloc(1, sizeof(*pool));
-    if (!pool || !bf_map_insert(&d->pools, (uint64_t)*handle, pool)) {
-        free(pool);
-        d->vk.vkDestroyCommandPool(device, *handle, allocator);
-        *handle = VK_NULL_HANDLE;
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (pool && bf_map_insert(&d->pools, (uint64_t)*handle, pool)) {
+        pool->family = info->queueFamilyIndex;
+        pool->needed = needed;
+        return VK_SUCCESS;
     }
-    pool->family = info->queueFamilyIndex;
-    return VK_SUCCESS;
+    free(pool);
+    if (!needed)
+        return VK_SUCCESS;
+    d->vk.vkDestroyCommandPool(device, *handle, allocator);
+    *handle = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static uint64_t buffer_key(VkCommandBuffer buffer)
@@ -244,15 +255,26 @@ static uint64_t buffer_key(VkCommandBuffer buffer)
     return (uint64_t)(uintptr_t)buffer;
 }
 
+static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer,
+                            VkCommandBufferLevel level)
+{
+    if (!bf_map_insert(&pool->buffers, buffer_key(buffer), buffer))
+        return false;
+    if (bf_command_buffer_register(d->runtime, buffer, pool->family, level) == VK_SUCCESS)
+        return true;
+    bf_map_remove(&pool->buffers, buffer_key(buffer));
+    return false;
+}
+
 static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer)
 {
-    bf_map_remove(&d->command_buffers, buffer_key(buffer));
-    for (uint32_t i = 0; i < pool->count; i++) {
-        if (pool->buffers[i] == buffer) {
-            pool->buffers[i] = pool->buffers[--pool->count];
-            return;
-        }
-    }
+    if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
+        bf_command_buffer_forget(d->runtime, buffer);
+}
+
+static void forget_visited(void *buffer, void *device)
+{
+    bf_command_buffer_forget(device, buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommandPool handle,
@@ -261,32 +283,10 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommand
     struct layer_device *d = layer_device_of(device);
     struct pool *pool = handle ? bf_map_remove(&d->pools, (uint64_t)handle) : NULL;
     if (pool) {
-        for (uint32_t i = 0; i < pool->count; i++)
-            bf_map_remove(&d->command_buffers, buffer_key(pool->buffers[i]));
-        free(pool->buffers);
+        bf_map_finish(&pool->buffers, forget_visited, d->runtime);
         free(pool);
     }
     d->vk.vkDestroyCommandPool(device, handle, allocator);
-}
-
-static bool remember_buffers(struct layer_device *d, struct pool *pool, uint32_t count,
-                             const VkCommandBuffer *buffers)
-{
-    if (pool->count + count > pool->room) {
-        uint32_t room = 2 * (pool->count + count);
-        VkCommandBuffer *grown = realloc(pool->buffers, room * sizeof(*grown));
-        if (!grown)
-            return false;
-        pool->buffers = grown;
-        pool->room = room;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!bf_map_insert(&d->command_buffers, buffer_key(buffers[i]),
-                           (void *)(uintptr_t)(pool->family + 1)))
-            return false;
-        pool->buffers[pool->count++] = buffers[i];
-    }
-    return true;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
@@ -296,14 +296,16 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
     VkResult result = d->vk.vkAllocateCommandBuffers(device, info, buffers);
     struct pool *pool =
         result == VK_SUCCESS ? bf_map_find(&d->pools, (uint64_t)info->commandPool) : NULL;
-    if (pool && !remember_buffers(d, pool, info->commandBufferCount, buffers)) {
-        for (uint32_t i = 0; i < info->commandBufferCount; i++)
-            forget_buffer(d, pool, buffers[i]);
-        d->vk.vkFreeCommandBuffers(device, info->commandPool, info->commandBufferCount, buffers);
-        memset(buffers, 0, info->commandBufferCount * sizeof(*buffers));
-        result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return result;
+    bool known = true;
+    for (uint32_t i = 0; pool && i < info->commandBufferCount; i++)
+        known &= remember_buffer(d, pool, buffers[i], info->level);
+    if (known || !pool->needed)
+        return result;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++)
+        forget_buffer(d, pool, buffers[i]);
+    d->vk.vkFreeCommandBuffers(device, info->commandPool, info->commandBufferCount, buffers);
+    memset(buffers, 0, info->commandBufferCount * sizeof(*buffers));
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommandPool handle,
@@ -323,12 +325,11 @@ static void free_pool(void *value, void *context)
 {
     (void)context;
     struct pool *pool = value;
-    free(pool->buffers);
+    bf_map_finish(&pool->buffers, NULL, NULL);
     free(pool);
 }
 
 void layer_pools_finish(struct layer_device *d)
 {
     bf_map_finish(&d->pools, free_pool, NULL);
-    bf_map_finish(&d->command_buffers, NULL, NULL);
 }

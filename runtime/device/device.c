@@ -199,6 +199,7 @@ void bf_device_destroy(struct bf_device *device)
     }
     bf_map_finish(&device->semaphores, free_semaphore, NULL);
     bf_map_finish(&device->fences, free_fence, NULL);
+    bf_map_finish(&device->command_buffers, NULL, NULL);
     free(device->queues);
     free(device->engines);
     free(device);

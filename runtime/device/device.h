@@ -37,6 +37,7 @@ struct bf_device {
     bool shared; /* some engine has several queues */
 
     struct bf_map semaphores, fences;
+    struct bf_map command_buffers;    /* queue/command_buffer.h */
     _Atomic bool external_fences;     /* there has been one */
     _Atomic uint32_t deferred_fences; /* fences that held packets carry */
     struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
