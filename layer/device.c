@@ -98,12 +98,19 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
     return VK_SUCCESS;
 }
 
-static void add_extension(struct request *r, const char *name, enum layer_added bit)
+static bool has_extension(const struct request *r, const char *name)
 {
     for (uint32_t i = 0; i < r->info.enabledExtensionCount; i++) {
         if (strcmp(r->extensions[i], name) == 0)
-            return;
+            return true;
     }
+    return false;
+}
+
+static void add_extension(struct request *r, const char *name, enum layer_added bit)
+{
+    if (has_extension(r, name))
+        return;
     r->extensions[r->info.enabledExtensionCount++] = name;
     r->added |= bit;
 }
@@ -183,7 +190,10 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     r->host_query_reset = reset_wanted;
     if (reset_wanted && p->host_reset_by_extension)
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, LAYER_ADDED_HOST_RESET);
-    if (traced && p->calibrated_extension) {
+    /* Two names for one thing: whichever of them the program has is as good. */
+    r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+                    has_extension(r, "VK_KHR_calibrated_timestamps");
+    if (!r->calibrated && p->calibrated_extension) {
         add_extension(r, p->calibrated_extension, LAYER_ADDED_CALIBRATED);
         r->calibrated = true;
     }

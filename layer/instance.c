@@ -186,7 +186,8 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
 }
 
 /* What the scheduler needs, by core version or by extension: timeline semaphores and
- * synchronization2; host query reset and calibrated timestamps for traces. */
+ * synchronization2; calibrated timestamps to put the GPU's clock and the CPU's on one axis; host
+ * query reset for traces. */
 static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;

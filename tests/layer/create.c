@@ -157,7 +157,7 @@ static void test_versions(void **state)
                 assert_int_equal(has_extension(r, TIMELINE), minor < 2);
                 assert_int_equal(has_extension(r, SYNC2), minor < 3 || named);
                 assert_int_equal(has_extension(r, RESET), 0); /* traces alone want it */
-                assert_int_equal(has_extension(r, STAMPS), 0);
+                assert_int_equal(has_extension(r, STAMPS), 1);
                 assert_int_equal(has_extension(r, "VK_KHR_swapchain"), named);
                 assert_int_equal(r->timeline, 1);
                 assert_int_equal(r->sync2, 1);
@@ -182,7 +182,55 @@ static void test_versions(void **state)
     }
 }
 
-/* A trace wants host query reset and calibrated timestamps as well. */
+/* Calibrated timestamps by either name: enabled once, and the program has what it named itself. */
+static void test_calibrated(void **state)
+{
+    (void)state;
+    static const char *const names[] = {STAMPS, "VK_KHR_calibrated_timestamps"};
+    static const char *const commands[] = {"vkGetCalibratedTimestampsEXT",
+                                           "vkGetCalibratedTimestampsKHR"};
+    for (uint32_t there = 0; there < 4; there++) {
+        for (uint32_t asked = 0; asked < 4; asked++) {
+            if (asked & ~there)
+                continue;
+            const char *offered[3] = {0}, *wanted[3] = {0};
+            for (uint32_t i = 0, n = 0, k = 0; i < 2; i++) {
+                if (there & 1u << i)
+                    offered[n++] = names[i];
+                if (asked & 1u << i)
+                    wanted[k++] = names[i];
+            }
+            fake_load(&(struct fake_driver){.extensions = offered});
+            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+            struct program p;
+            program_init(&p, one);
+            if (asked)
+                program_extensions(&p, wanted);
+            assert_int_equal(create(&p), VK_SUCCESS);
+            assert_true(is_scheduled());
+            const struct fake_request *r = &fake.requests[0];
+            uint32_t enabled = 0;
+            for (uint32_t i = 0; i < 2; i++) {
+                enabled += has_extension(r, names[i]);
+                assert_true(has_extension(r, names[i]) <= 1);
+                assert_true(!(asked & 1u << i) || has_extension(r, names[i]) == 1);
+                assert_true(!has_extension(r, names[i]) || (there & 1u << i));
+            }
+            /* What the program enabled, and one of them for ourselves if it was none. */
+            assert_int_equal(enabled, asked ? (asked & 1) + (asked >> 1) : there != 0);
+            for (uint32_t i = 0; i < 2; i++) {
+                if (asked & 1u << i)
+                    assert_non_null(fake.gdpa(fake.device, commands[i]));
+                else if (there && !asked)
+                    assert_null(fake.gdpa(fake.device, commands[i]));
+            }
+            page_free(&p.page);
+            fake_close();
+        }
+    }
+}
+
+/* A trace wants host query reset as well. */
 static void test_traced(void **state)
 {
     (void)state;
@@ -656,12 +704,13 @@ static void test_null_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),        cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_features),        cmocka_unit_test(test_chain_order),
-        cmocka_unit_test(test_unknown_struct),  cmocka_unit_test(test_incapable),
-        cmocka_unit_test(test_retry),           cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_merged_requests), cmocka_unit_test(test_no_queues),
-        cmocka_unit_test(test_never_shown),     cmocka_unit_test(test_null_queue),
+        cmocka_unit_test(test_versions),    cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_calibrated),  cmocka_unit_test(test_features),
+        cmocka_unit_test(test_chain_order), cmocka_unit_test(test_unknown_struct),
+        cmocka_unit_test(test_incapable),   cmocka_unit_test(test_retry),
+        cmocka_unit_test(test_groups),      cmocka_unit_test(test_merged_requests),
+        cmocka_unit_test(test_no_queues),   cmocka_unit_test(test_never_shown),
+        cmocka_unit_test(test_null_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
