@@ -21,7 +21,8 @@ struct request {
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
     bool host_query_reset, calibrated;
-    unsigned added; /* enum layer_added */
+    unsigned added;      /* enum layer_added */
+    bool names_priority; /* the last extension was added for the realtime VkQueue */
 };
 
 static void request_finish(struct request *r)
@@ -115,6 +116,42 @@ static void add_extension(struct request *r, const char *name, enum layer_added 
     r->added |= bit;
 }
 
+/* The setting 'realtime': one VkQueue more, on a family that the program leaves alone, since a
+ * family has one global priority. The program's own stay as they are. */
+static void add_realtime(struct request *r, const struct layer_physical *p)
+{
+    if (!p->realtime_families) {
+        bf_log(BF_LOG_WARNING, "realtime: %s has no queues of that global priority", p->name);
+        return;
+    }
+    uint32_t family = bf_placement_spare_family(&r->placement, p->families, p->family_count,
+                                                p->realtime_families);
+    if (family == UINT32_MAX) {
+        bf_log(BF_LOG_WARNING,
+               "realtime: %s has no family of compute queues that the program asked none of",
+               p->name);
+        return;
+    }
+    bf_placement_reserve_realtime(&r->placement, family);
+    r->info.queueCreateInfoCount = r->placement.request_count;
+    const char *name = p->global_priority_extension;
+    if (name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
+        !has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
+        r->extensions[r->info.enabledExtensionCount++] = name; /* it has no commands to hide */
+        r->names_priority = true;
+    }
+}
+
+/* The driver permits no such VkQueue: it says so only when the device is made, and may say
+ * otherwise tomorrow. */
+static void drop_realtime(struct request *r)
+{
+    bf_placement_drop_reserved(&r->placement);
+    r->info.queueCreateInfoCount = r->placement.request_count;
+    r->info.enabledExtensionCount -= r->names_priority;
+    r->names_priority = false;
+}
+
 static VkResult request_init(struct request *r, struct layer_physical *p,
                              const VkDeviceCreateInfo *info)
 {
@@ -134,7 +171,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 4) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + 5) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)
@@ -197,6 +234,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         add_extension(r, p->calibrated_extension, LAYER_ADDED_CALIBRATED);
         r->calibrated = true;
     }
+    if (settings->realtime)
+        add_realtime(r, p);
     return VK_SUCCESS;
 }
 
@@ -315,6 +354,23 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     return result;
 }
 
+/* With what the scheduler needs; without a realtime VkQueue if it is that which the driver refuses.
+ */
+static VkResult create_scheduled(struct layer_device *d, struct request *r,
+                                 const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
+{
+    VkResult result = create_below(d, &r->info, allocator, below);
+    if (!r->placement.reserved ||
+        (result != VK_ERROR_NOT_PERMITTED_KHR && result != VK_ERROR_INITIALIZATION_FAILED))
+        return result;
+    drop_realtime(r);
+    VkResult again = create_below(d, &r->info, allocator, below);
+    if (again == VK_SUCCESS)
+        bf_log(BF_LOG_WARNING, "realtime: %s permits no queue of that global priority (error %d)",
+               d->physical->name, result);
+    return again;
+}
+
 static void load_functions(struct layer_device *d)
 {
     bf_dispatch_load(&d->vk, d->handle, d->next);
@@ -379,7 +435,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_INITIALIZATION_FAILED)
             goto fail_create;
         if (result == VK_SUCCESS) {
-            result = create_below(d, &r.info, allocator, below);
+            result = create_scheduled(d, &r, allocator, below);
             refusal = result;
         }
         scheduled = result == VK_SUCCESS;

@@ -185,6 +185,44 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
     return false;
 }
 
+/* Which families may have a VkQueue of global priority REALTIME: those that the driver says so of,
+ * or all where it can't be asked. */
+static void find_realtime(struct layer_physical *p, const VkExtensionProperties *list,
+                          uint32_t count)
+{
+    struct layer_instance *i = p->instance;
+    bool core = p->api_version >= VK_MAKE_API_VERSION(0, 1, 4, 0);
+    bool khr = has_extension(list, count, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
+    if (khr)
+        p->global_priority_extension = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
+    else if (has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME))
+        p->global_priority_extension = VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME;
+    else if (!core)
+        return;
+    p->realtime_families = UINT32_MAX;
+    if (!i->queue_families2 ||
+        (!core && !khr && !has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
+        return;
+    VkQueueFamilyProperties2 families[BF_MAX_FAMILIES];
+    VkQueueFamilyGlobalPriorityPropertiesKHR able[BF_MAX_FAMILIES];
+    uint32_t n = p->family_count < BF_MAX_FAMILIES ? p->family_count : BF_MAX_FAMILIES;
+    for (uint32_t f = 0; f < n; f++) {
+        able[f] = (VkQueueFamilyGlobalPriorityPropertiesKHR){
+            .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR};
+        families[f] = (VkQueueFamilyProperties2){
+            .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, .pNext = &able[f]};
+    }
+    i->queue_families2(p->handle, &n, families);
+    p->realtime_families = 0;
+    for (uint32_t f = 0; f < n; f++) {
+        for (uint32_t k = 0; k < able[f].priorityCount && k < VK_MAX_GLOBAL_PRIORITY_SIZE_KHR;
+             k++) {
+            if (able[f].priorities[k] == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
+                p->realtime_families |= UINT32_C(1) << f;
+        }
+    }
+}
+
 /* What the scheduler needs, by core version or by extension: timeline semaphores and
  * synchronization2; calibrated timestamps to put the GPU's clock and the CPU's on one axis; host
  * query reset for traces. */
@@ -212,6 +250,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         p->calibrated_extension = "VK_KHR_calibrated_timestamps";
     else if (has_extension(list, count, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
         p->calibrated_extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+    if (i->settings.realtime)
+        find_realtime(p, list, count);
     free(list);
     if (!i->features2 || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
         return VK_SUCCESS;

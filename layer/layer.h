@@ -76,6 +76,9 @@ struct layer_physical {
     bool timeline_by_extension, sync2_by_extension, host_reset_by_extension;
     bool host_query_reset;
     const char *calibrated_extension; /* NULL: none */
+    /* With the setting 'realtime'. */
+    const char *global_priority_extension; /* NULL: none, or none is needed */
+    uint32_t realtime_families;            /* real ones that may have the priority, as a mask */
     uint32_t family_count;
     VkQueueFamilyProperties *families; /* the real ones */
     struct bf_family_map map;

@@ -51,6 +51,8 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
     engine->family = from->family;
     engine->index = from->index;
     engine->flags = from->flags;
+    engine->global_priority = from->global_priority;
+    engine->reserved = from->reserved;
 
     uint32_t count = 0;
     for (uint32_t i = 0; i < info->queue_count; i++)

@@ -58,6 +58,8 @@ struct bf_engine_info {
     VkDeviceQueueCreateFlags flags;
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
+    VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
+    bool reserved;                            /* no queue of the program is on it */
 };
 
 struct bf_queue_info {

@@ -54,6 +54,45 @@ static uint32_t open_queues(const struct bf_family_map *map, struct group *group
     return total;
 }
 
+/* 0: none is asked for, which means MEDIUM. */
+static VkQueueGlobalPriorityKHR global_priority(const void *chain)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR)
+            return ((const VkDeviceQueueGlobalPriorityCreateInfoKHR *)s)->globalPriority;
+    }
+    return 0;
+}
+
+static bool is_higher(const void *chain, const void *than)
+{
+    VkQueueGlobalPriorityKHR a = global_priority(chain), b = global_priority(than);
+    return (a ? a : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR) >
+           (b ? b : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
+}
+
+/* The structs for the requests of a group: the first of its own, or those of its family's highest
+ * global priority. */
+static const void *chain_for(const struct bf_family_map *map, const struct group *group,
+                             uint32_t count, const VkDeviceQueueCreateInfo *asked)
+{
+    const void *own = NULL, *highest = NULL;
+    bool found = false, any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (bf_family_real(map, asked[i].queueFamilyIndex) != group->family)
+            continue;
+        if (asked[i].flags == group->flags && (!found || is_higher(asked[i].pNext, own) ||
+                                               (!own && !is_higher(own, asked[i].pNext)))) {
+            own = asked[i].pNext;
+            found = true;
+        }
+        if (!any || is_higher(asked[i].pNext, highest))
+            highest = asked[i].pNext;
+        any = true;
+    }
+    return is_higher(highest, own) ? highest : own;
+}
+
 VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement)
 {
@@ -85,8 +124,6 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
         VkDeviceQueueCreateInfo *request = &placement->requests[g - groups];
         if (g->asked == 0)
             *request = asked[i];
-        else if (!request->pNext)
-            request->pNext = asked[i].pNext;
         request->queueFamilyIndex = family;
         g->asked += asked[i].queueCount;
     }
@@ -95,11 +132,16 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     for (uint32_t i = 0; i < group_count; i++) {
         struct group *g = &groups[i];
         g->first_engine = placement->engine_count;
+        placement->requests[i].pNext = chain_for(map, g, count, asked);
         placement->requests[i].queueCount = g->opened;
         placement->requests[i].pQueuePriorities = priorities + g->first_engine;
         for (uint32_t n = 0; n < g->opened; n++)
-            placement->engines[placement->engine_count++] =
-                (struct bf_engine_info){.family = g->family, .index = n, .flags = g->flags};
+            placement->engines[placement->engine_count++] = (struct bf_engine_info){
+                .family = g->family,
+                .index = n,
+                .flags = g->flags,
+                .global_priority = global_priority(placement->requests[i].pNext),
+            };
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t shown = asked[i].queueFamilyIndex;
@@ -127,6 +169,59 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     }
     free(groups);
     return VK_SUCCESS;
+}
+
+uint32_t bf_placement_spare_family(const struct bf_placement *placement,
+                                   const VkQueueFamilyProperties *real, uint32_t count,
+                                   uint32_t able)
+{
+    uint32_t spare = UINT32_MAX;
+    if (placement->engine_count == BF_MAX_ENGINES)
+        return spare;
+    for (uint32_t f = 0; f < count && f < BF_MAX_FAMILIES; f++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < placement->request_count; i++)
+            taken |= placement->requests[i].queueFamilyIndex == f;
+        if (taken || !(able & UINT32_C(1) << f) || !real[f].queueCount ||
+            !(real[f].queueFlags & VK_QUEUE_COMPUTE_BIT))
+            continue;
+        if (!(real[f].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            return f;
+        if (spare == UINT32_MAX)
+            spare = f;
+    }
+    return spare;
+}
+
+/* There is room: requests for one more than was asked for, engines and priorities for all. */
+void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family)
+{
+    float *priority = (float *)placement->memory + placement->engine_count;
+    *priority = 1.0f;
+    placement->realtime = (VkDeviceQueueGlobalPriorityCreateInfoKHR){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+    };
+    placement->requests[placement->request_count++] = (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .pNext = &placement->realtime,
+        .queueFamilyIndex = family,
+        .queueCount = 1,
+        .pQueuePriorities = priority,
+    };
+    placement->engines[placement->engine_count++] = (struct bf_engine_info){
+        .family = family,
+        .global_priority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+        .reserved = true,
+    };
+    placement->reserved = true;
+}
+
+void bf_placement_drop_reserved(struct bf_placement *placement)
+{
+    placement->request_count -= placement->reserved;
+    placement->engine_count -= placement->reserved;
+    placement->reserved = false;
 }
 
 void bf_placement_finish(struct bf_placement *placement)

@@ -76,6 +76,8 @@ static bool batch_is_closed(const struct bf_engine *engine)
 static void gather(struct bf_engine *engine)
 {
     engine->batch_count = 0;
+    if (engine->queue_count == 0)
+        return;
     for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
         struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
         if (bf_queue_has_backlog(queue))

@@ -49,6 +49,8 @@ struct bf_engine {
     uint32_t family; /* real */
     uint32_t index;
     VkDeviceQueueCreateFlags flags;
+    VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
+    bool reserved;                            /* no VkQueue of the program is on it */
     uint32_t trace_id;
 
     struct bf_lock lock;

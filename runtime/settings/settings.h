@@ -47,6 +47,7 @@ enum bf_setting_key {
     BF_KEY_SUMMARY,
     BF_KEY_LOG,
     BF_KEY_SERIALIZE_SUBMITS,
+    BF_KEY_REALTIME,
     BF_KEY_COUNT
 };
 
@@ -66,6 +67,7 @@ struct bf_settings {
     bool summary;               /* print a summary to stderr when a device is destroyed */
     enum bf_log_level log;      /* messages on stderr */
     bool serialize_submits;     /* triage: one lock over all vkQueueSubmit calls of a device */
+    bool realtime;              /* ask the driver for one VkQueue of global priority REALTIME */
 
     /* For people who ask where a value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

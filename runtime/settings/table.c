@@ -83,6 +83,19 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .values = "true, false",
             .default_value = "false",
         },
+    [BF_KEY_REALTIME] =
+        {
+            .key = "realtime",
+            .label = "Realtime queues",
+            .description = "Ask the driver for a compute queue of global priority REALTIME besides "
+                           "the program's own, for queues created with that priority. Drivers "
+                           "grant it to privileged users; where they don't, the device is made "
+                           "without.",
+            .kind = BF_VALUE_BOOL,
+            .value_type = "BOOL",
+            .values = "true, false",
+            .default_value = "false",
+        },
 };
 
 /* All spellings of a truth value; even ones are true. */
@@ -302,6 +315,9 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_SERIALIZE_SUBMITS:
         settings->serialize_submits = value;
         break;
+    case BF_KEY_REALTIME:
+        settings->realtime = value;
+        break;
     case BF_KEY_TRACE:
     case BF_KEY_COUNT:
         break;
@@ -415,6 +431,9 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
         break;
     case BF_KEY_SERIALIZE_SUBMITS:
         text = bool_names[!settings->serialize_submits];
+        break;
+    case BF_KEY_REALTIME:
+        text = bool_names[!settings->realtime];
         break;
     case BF_KEY_COUNT:
         break;

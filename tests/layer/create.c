@@ -582,7 +582,7 @@ static void test_merged_requests(void **state)
     static const float low[] = {0.25f, 0.5f}, high[] = {1.0f};
     const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
-        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR};
+        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR};
     const VkDeviceQueueCreateInfo asked[] = {
         {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 2, low},
         {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 0,
@@ -641,6 +641,225 @@ static void test_merged_requests(void **state)
         /* A layer above that asks us directly finds the dispatch pointer in place. */
         assert_ptr_equal(*(void **)all[i], *(void **)fake.device);
     }
+    fake_close();
+}
+
+/* Realtime ---------------------------------------------------------------------------------- */
+
+#define KHR_PRIORITY VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME
+#define EXT_PRIORITY VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME
+#define EXT_QUERY    VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME
+
+/* Graphics, copies, compute, and compute again. */
+static const struct fake_driver machine = {
+    .family_count = 4,
+    .families = {{G | C | T, 4, 64, {1, 1, 1}},
+                 {T, 2, 64, {1, 1, 1}},
+                 {C | T, 2, 64, {1, 1, 1}},
+                 {C | T, 1, 64, {1, 1, 1}}},
+};
+
+/* What the driver says of its families' global priorities: REALTIME for those in the mask. */
+static uint32_t realtime_mask;
+
+static void VKAPI_CALL families_with_priorities(VkPhysicalDevice physical, uint32_t *count,
+                                                VkQueueFamilyProperties2 *properties)
+{
+    (void)physical;
+    if (!properties) {
+        *count = fake.driver.family_count;
+        return;
+    }
+    for (uint32_t i = 0; i < *count && i < fake.driver.family_count; i++) {
+        properties[i].queueFamilyProperties = fake.driver.families[i];
+        for (VkBaseOutStructure *s = properties[i].pNext; s; s = s->pNext) {
+            VkQueueFamilyGlobalPriorityPropertiesKHR *p = (void *)s;
+            if (s->sType != VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR)
+                continue;
+            p->priorityCount = realtime_mask & 1u << i ? 2 : 1;
+            p->priorities[0] = VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+            p->priorities[1] = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+        }
+    }
+}
+
+static void open_realtime(const struct fake_driver *driver, const char *const *extensions,
+                          uint32_t mask, uint32_t version, const char *setting)
+{
+    struct fake_driver with = *driver;
+    with.extensions = extensions;
+    realtime_mask = mask;
+    fake_load(&with);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties2, families_with_priorities);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties2KHR, families_with_priorities);
+    setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", setting, 1);
+    assert_int_equal(fake_instance(version, 0, NULL), VK_SUCCESS);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_REALTIME");
+}
+
+/* The family of the request for a VkQueue of realtime priority; UINT32_MAX: there is none. */
+static uint32_t realtime_family(const struct fake_request *r)
+{
+    uint32_t family = UINT32_MAX;
+    for (uint32_t i = 0; i < r->queue_count; i++) {
+        if (r->queues[i].global_priority != VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
+            continue;
+        assert_int_equal(family, UINT32_MAX);
+        assert_int_equal(r->queues[i].count, 1);
+        assert_true(r->queues[i].priorities[0] == 1.0f);
+        family = r->queues[i].family;
+        for (uint32_t k = 0; k < r->queue_count; k++)
+            assert_true(k == i || r->queues[k].family != family);
+    }
+    return family;
+}
+
+static const char *const none[] = {NULL};
+static const char *const khr_priority[] = {KHR_PRIORITY, EXT_PRIORITY, NULL};
+static const char *const ext_priority[] = {EXT_PRIORITY, NULL};
+static const char *const ext_query[] = {EXT_PRIORITY, EXT_QUERY, NULL};
+
+/* One VkQueue more, where the driver can and the program leaves room; a line where not. */
+static void test_realtime(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting, *const *extensions;
+        uint32_t counts[5], mask, family;
+    } cases[] = {
+        {"on", khr_priority, {1, UINT32_MAX}, 0xf, 2},
+        {"on", khr_priority, {4, 0, 1, UINT32_MAX}, 0xf, 3},
+        {"on", khr_priority, {0, 1, 1, 1, UINT32_MAX}, 0xf, 0},
+        {"on", khr_priority, {1, 0, 1, 1, UINT32_MAX}, 0xf, UINT32_MAX},
+        {"on", khr_priority, {1, UINT32_MAX}, 0x8, 3},
+        {"on", khr_priority, {1, UINT32_MAX}, 0x3, UINT32_MAX},
+        {"on", khr_priority, {1, UINT32_MAX}, 0x0, UINT32_MAX},
+        {"on", ext_query, {1, UINT32_MAX}, 0x8, 3},
+        {"on", ext_priority, {1, UINT32_MAX}, 0x0, 2}, /* it can't be asked: it may be tried */
+        {"on", none, {1, UINT32_MAX}, 0xf, UINT32_MAX},
+        {"off", khr_priority, {1, UINT32_MAX}, 0xf, UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        open_realtime(&machine, cases[i].extensions, cases[i].mask, VK_API_VERSION_1_3,
+                      cases[i].setting);
+        struct program p;
+        program_init(&p, cases[i].counts);
+        char line[512];
+        lines_begin();
+        assert_int_equal(create(&p), VK_SUCCESS);
+        bool on = strcmp(cases[i].setting, "on") == 0, got = cases[i].family != UINT32_MAX;
+        assert_int_equal(lines_end(line, sizeof(line)), on && !got);
+        if (on && !got)
+            assert_non_null(strstr(line, "realtime"));
+        assert_int_equal(fake.device_tries, 1);
+        const struct fake_request *r = &fake.requests[0];
+        assert_int_equal(r->queue_count, p.info.queueCreateInfoCount + got);
+        assert_int_equal(realtime_family(r), cases[i].family);
+        /* The program's own requests come first, without a priority. */
+        for (uint32_t q = 0; q < p.info.queueCreateInfoCount; q++)
+            assert_null(r->queues[q].next);
+        bool khr = cases[i].extensions == khr_priority;
+        assert_int_equal(has_extension(r, KHR_PRIORITY), got && khr);
+        assert_int_equal(has_extension(r, EXT_PRIORITY), got && !khr);
+        /* The program's queues are what they would be without. */
+        VkQueue queue = VK_NULL_HANDLE;
+        FAKE_CALL(vkGetDeviceQueue)
+        (fake.device, p.info.pQueueCreateInfos[0].queueFamilyIndex, 0, &queue);
+        assert_non_null(queue);
+        if (got) {
+            FAKE_CALL(vkGetDeviceQueue)(fake.device, cases[i].family, 0, &queue);
+            assert_null(queue);
+        }
+        page_free(&p.page);
+        fake_close();
+    }
+    /* Older programs on older drivers have it by the same road; 1.4 needs no extension. */
+    static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_3,
+                                        VK_MAKE_API_VERSION(0, 1, 4, 0)};
+    for (uint32_t v = 0; v < 4; v++) {
+        static const char *const with[] = {TIMELINE, SYNC2, EXT_PRIORITY, EXT_QUERY, NULL};
+        struct fake_driver old = machine;
+        old.api_version = versions[v];
+        open_realtime(&old, v < 3 ? with : none, 0x8, versions[v], "on");
+        struct program p;
+        program_init(&p, one);
+        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_int_equal(realtime_family(&fake.requests[0]), 3);
+        assert_int_equal(has_extension(&fake.requests[0], EXT_PRIORITY), v < 3);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+/* A program that names the extension itself has it once, and keeps its own priorities. */
+static void test_realtime_beside_the_programs_own(void **state)
+{
+    (void)state;
+    static const char *const both_names[] = {KHR_PRIORITY, EXT_PRIORITY, NULL};
+    for (uint32_t n = 0; n < 2; n++) {
+        open_realtime(&machine, both_names, 0xf, VK_API_VERSION_1_3, "on");
+        struct program p;
+        program_init(&p, one);
+        program_extensions(&p, (const char *const[]){both_names[n], NULL});
+        const VkDeviceQueueGlobalPriorityCreateInfoKHR own = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+            .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR};
+        VkDeviceQueueCreateInfo *request = (void *)p.info.pQueueCreateInfos;
+        request->pNext = page_put(&p.page, &own, sizeof(own));
+        assert_int_equal(create(&p), VK_SUCCESS);
+        const struct fake_request *r = &fake.requests[0];
+        assert_int_equal(has_extension(r, both_names[n]), 1);
+        assert_int_equal(has_extension(r, both_names[!n]), 0);
+        assert_ptr_equal(r->queues[0].next, request->pNext);
+        assert_int_equal(realtime_family(r), 2);
+        page_free(&p.page);
+        fake_close();
+    }
+}
+
+/* Refused: made without, with one line; what else stands in the way is the program's to hear. */
+static void test_realtime_refused(void **state)
+{
+    (void)state;
+    static const VkResult refusals[] = {VK_ERROR_NOT_PERMITTED_KHR, VK_ERROR_INITIALIZATION_FAILED};
+    char line[512];
+    for (size_t i = 0; i < 2; i++) {
+        for (uint32_t twice = 0; twice < 2; twice++) {
+            struct fake_driver driver = machine;
+            driver.create_results[0] = refusals[i];
+            driver.create_results[1] = twice ? refusals[i] : VK_SUCCESS;
+            open_realtime(&driver, khr_priority, 0xf, VK_API_VERSION_1_3, "on");
+            struct program p;
+            program_init(&p, one);
+            lines_begin();
+            assert_int_equal(create(&p), twice ? refusals[i] : VK_SUCCESS);
+            assert_int_equal(lines_end(line, sizeof(line)), !twice);
+            if (!twice)
+                assert_non_null(strstr(line, "realtime"));
+            assert_int_equal(fake.device_tries, 2);
+            assert_int_equal(realtime_family(&fake.requests[0]), 2);
+            assert_int_equal(has_extension(&fake.requests[0], KHR_PRIORITY), 1);
+            const struct fake_request *r = &fake.requests[1];
+            assert_int_equal(r->queue_count, 1);
+            assert_int_equal(realtime_family(r), UINT32_MAX);
+            assert_int_equal(has_extension(r, KHR_PRIORITY), 0);
+            assert_int_equal(r->timeline, 1);
+            assert_int_equal(r->sync2, 1);
+            if (!twice)
+                assert_true(is_scheduled());
+            page_free(&p.page);
+            fake_close();
+        }
+    }
+    /* What nobody refused for its sake isn't tried again. */
+    struct fake_driver driver = machine;
+    driver.create_results[0] = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    open_realtime(&driver, khr_priority, 0xf, VK_API_VERSION_1_3, "on");
+    struct program p;
+    program_init(&p, one);
+    assert_int_equal(create(&p), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(fake.device_tries, 1);
+    page_free(&p.page);
     fake_close();
 }
 
@@ -704,13 +923,22 @@ static void test_null_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),    cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_calibrated),  cmocka_unit_test(test_features),
-        cmocka_unit_test(test_chain_order), cmocka_unit_test(test_unknown_struct),
-        cmocka_unit_test(test_incapable),   cmocka_unit_test(test_retry),
-        cmocka_unit_test(test_groups),      cmocka_unit_test(test_merged_requests),
-        cmocka_unit_test(test_no_queues),   cmocka_unit_test(test_never_shown),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_calibrated),
+        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_chain_order),
+        cmocka_unit_test(test_unknown_struct),
+        cmocka_unit_test(test_incapable),
+        cmocka_unit_test(test_retry),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_merged_requests),
+        cmocka_unit_test(test_no_queues),
+        cmocka_unit_test(test_never_shown),
         cmocka_unit_test(test_null_queue),
+        cmocka_unit_test(test_realtime),
+        cmocka_unit_test(test_realtime_beside_the_programs_own),
+        cmocka_unit_test(test_realtime_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,6 +247,11 @@ static VkResult drv_CreateDevice(VkPhysicalDevice physical, const VkDeviceCreate
                                                    .flags = q->flags,
                                                    .family = q->queueFamilyIndex,
                                                    .count = q->queueCount};
+        for (const VkBaseInStructure *s = q->pNext; s; s = s->pNext) {
+            if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR)
+                r->queues[i].global_priority =
+                    ((const VkDeviceQueueGlobalPriorityCreateInfoKHR *)s)->globalPriority;
+        }
         assert_true(q->queueFamilyIndex < fake.driver.family_count);
         assert_true(q->queueCount <= fake.driver.families[q->queueFamilyIndex].queueCount);
         memcpy(r->queues[i].priorities, q->pQueuePriorities, q->queueCount * sizeof(float));

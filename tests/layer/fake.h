@@ -39,7 +39,8 @@ struct fake_driver {
 };
 
 struct fake_queue_request {
-    const void *next;
+    const void *next;                         /* where it was: what isn't the program's is gone */
+    VkQueueGlobalPriorityKHR global_priority; /* 0: none */
     VkDeviceQueueCreateFlags flags;
     uint32_t family, count;
     float priorities[FAKE_QUEUES];

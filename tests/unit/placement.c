@@ -159,6 +159,146 @@ static void test_chains(void **state)
     bf_placement_finish(&p);
 }
 
+/* A real family has one global priority. Where families that are one below ask for several, the
+ * highest holds for all: MEDIUM is what nothing chained means. */
+static void test_global_priorities(void **state)
+{
+    (void)state;
+    const VkDeviceQueueCreateFlags flag = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+#define CHAIN(priority)                                                                            \
+    {                                                                                              \
+        VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR, NULL, priority             \
+    }
+    static const VkDeviceQueueGlobalPriorityCreateInfoKHR low = CHAIN(
+                                                              VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR),
+                                                          medium = CHAIN(
+                                                              VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR),
+                                                          high = CHAIN(
+                                                              VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR);
+    static const VkBaseInStructure other = {.sType = (VkStructureType)1000417000};
+    static const struct {
+        const void *chains[3], *expected;
+        VkQueueGlobalPriorityKHR priority;
+    } cases[] = {
+        {{NULL, NULL, NULL}, NULL, 0},
+        {{&low, NULL, NULL}, NULL, 0},
+        {{NULL, &low, NULL}, NULL, 0},
+        {{&low, &low, &low}, &low, VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR},
+        {{&low, &high, NULL}, &high, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR},
+        {{&high, &medium, &low}, &high, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR},
+        {{&low, &medium, &low}, &medium, VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR},
+        {{NULL, &other, &medium}, &other, 0},
+        {{&other, NULL, &high}, &high, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR},
+    };
+    struct bf_family_map map;
+    map_init((uint32_t[]){4, 0}, &map);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        /* In one request, and with one of the families in another: that has the same priority. */
+        for (uint32_t split = 0; split < 4; split++) {
+            VkDeviceQueueCreateInfo asked[3];
+            for (uint32_t f = 0; f < 3; f++)
+                asked[f] = ask(f, 1, half, split == f + 1 ? flag : 0, cases[i].chains[f]);
+            struct bf_placement p;
+            assert_int_equal(bf_placement_init(&map, 3, asked, &p), VK_SUCCESS);
+            assert_int_equal(p.request_count, split ? 2 : 1);
+            if (!split || cases[i].priority > VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR) {
+                for (uint32_t r = 0; r < p.request_count; r++)
+                    assert_ptr_equal(p.requests[r].pNext, cases[i].expected);
+                for (uint32_t e = 0; e < p.engine_count; e++)
+                    assert_int_equal(p.engines[e].global_priority, cases[i].priority);
+            }
+            for (uint32_t e = 0; e < p.engine_count; e++) {
+                assert_false(p.engines[e].reserved);
+                assert_true(cases[i].priority == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR ||
+                            p.engines[e].global_priority != VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR);
+            }
+            bf_placement_finish(&p);
+        }
+    }
+}
+
+/* Computes, may have the priority, is asked nothing of: without graphics if there is one. */
+static void test_spare_family(void **state)
+{
+    (void)state;
+    const VkQueueFamilyProperties real[] = {
+        {.queueFlags = G | C | T, .queueCount = 4}, {.queueFlags = T, .queueCount = 2},
+        {.queueFlags = G | C | T, .queueCount = 1}, {.queueFlags = C | T, .queueCount = 8},
+        {.queueFlags = C | T, .queueCount = 1},     {.queueFlags = C, .queueCount = 0},
+    };
+    struct bf_family_map map;
+    bf_family_map_init(real, 6, BF_QUEUES_NATIVE, 16, &map);
+    static const struct {
+        uint32_t asked, able, expected;
+    } cases[] = {
+        {0x01, 0x3f, 3}, {0x09, 0x3f, 4},          {0x19, 0x3f, 2},
+        {0x00, 0x3f, 3}, {0x1d, 0x3f, UINT32_MAX}, {0x01, 0x36, 4},
+        {0x01, 0x06, 2}, {0x01, 0x02, UINT32_MAX}, {0x01, 0x00, UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        VkDeviceQueueCreateInfo asked[6];
+        uint32_t n = 0;
+        for (uint32_t f = 0; f < 6; f++) {
+            if (cases[i].asked & 1u << f)
+                asked[n++] = ask(f, 1, half, 0, NULL);
+        }
+        struct bf_placement p;
+        assert_int_equal(bf_placement_init(&map, n, asked, &p), VK_SUCCESS);
+        assert_int_equal(bf_placement_spare_family(&p, real, 6, cases[i].able), cases[i].expected);
+        bf_placement_finish(&p);
+    }
+}
+
+static void test_reserved(void **state)
+{
+    (void)state;
+    const VkQueueFamilyProperties real[] = {{.queueFlags = G | C | T, .queueCount = 64},
+                                            {.queueFlags = C | T, .queueCount = 8}};
+    struct bf_family_map map;
+    bf_family_map_init(real, 2, BF_QUEUES_NATIVE, 16, &map);
+    struct bf_placement p;
+    for (uint32_t none = 0; none < 2; none++) {
+        const VkDeviceQueueCreateInfo asked = ask(0, 3, half, 0, NULL);
+        assert_int_equal(bf_placement_init(&map, none ? 0 : 1, &asked, &p), VK_SUCCESS);
+        uint32_t engines = none ? 0 : 3, requests = none ? 0 : 1;
+        for (uint32_t again = 0; again < 2; again++) {
+            bf_placement_reserve_realtime(&p, 1);
+            assert_int_equal(p.request_count, requests + 1);
+            assert_int_equal(p.engine_count, engines + 1);
+            const VkDeviceQueueCreateInfo *r = &p.requests[requests];
+            assert_int_equal(r->sType, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+            assert_int_equal(r->queueFamilyIndex, 1);
+            assert_int_equal(r->queueCount, 1);
+            assert_int_equal(r->flags, 0);
+            assert_true(r->pQueuePriorities[0] == 1.0f);
+            const VkDeviceQueueGlobalPriorityCreateInfoKHR *priority = r->pNext;
+            assert_int_equal(priority->sType,
+                             VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR);
+            assert_null(priority->pNext);
+            assert_int_equal(priority->globalPriority, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR);
+            const struct bf_engine_info *e = &p.engines[engines];
+            assert_int_equal(e->family, 1);
+            assert_int_equal(e->index, 0);
+            assert_int_equal(e->global_priority, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR);
+            assert_true(e->reserved);
+            for (uint32_t q = 0; q < p.queue_count; q++)
+                assert_int_not_equal(p.queues[q].engine, engines);
+            if (!none)
+                assert_true(p.requests[0].pQueuePriorities[2] == 0.5f);
+            bf_placement_drop_reserved(&p);
+            bf_placement_drop_reserved(&p);
+            assert_int_equal(p.request_count, requests);
+            assert_int_equal(p.engine_count, engines);
+        }
+        bf_placement_finish(&p);
+    }
+    /* Engines are bits of 64: none is left. */
+    const VkDeviceQueueCreateInfo all = ask(0, 64, half, 0, NULL);
+    assert_int_equal(bf_placement_init(&map, 1, &all, &p), VK_SUCCESS);
+    assert_int_equal(bf_placement_spare_family(&p, real, 2, 3), UINT32_MAX);
+    bf_placement_finish(&p);
+}
+
 static void test_none(void **state)
 {
     (void)state;
@@ -221,7 +361,8 @@ int main(void)
         cmocka_unit_test(test_merged),       cmocka_unit_test(test_counts),
         cmocka_unit_test(test_flags),        cmocka_unit_test(test_chains),
         cmocka_unit_test(test_none),         cmocka_unit_test(test_never_shown),
-        cmocka_unit_test(test_engine_limit),
+        cmocka_unit_test(test_engine_limit), cmocka_unit_test(test_global_priorities),
+        cmocka_unit_test(test_spare_family), cmocka_unit_test(test_reserved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

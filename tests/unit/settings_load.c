@@ -14,6 +14,7 @@ static void defaults(void **state)
     assert_false(l.settings.summary);
     assert_int_equal(l.settings.log, BF_LOG_WARNING);
     assert_false(l.settings.serialize_submits);
+    assert_false(l.settings.realtime);
     assert_string_equal(l.messages, "");
     for (uint32_t i = 0; i < BF_KEY_COUNT; i++) {
         assert_int_equal(bf_settings_source(&l.settings, i), BF_SETTING_DEFAULT);
@@ -52,7 +53,8 @@ static void environment_sets_everything(void **state)
     struct loaded l = load(ENVIRONMENT(
         "VK_BELFRY_MULTI_ENGINE_QUEUES=native", "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0x20",
         "VK_BELFRY_MULTI_ENGINE_TRACE=/tmp/a b#c", "VK_BELFRY_MULTI_ENGINE_SUMMARY=on",
-        "VK_BELFRY_MULTI_ENGINE_LOG=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1"));
+        "VK_BELFRY_MULTI_ENGINE_LOG=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
+        "VK_BELFRY_MULTI_ENGINE_REALTIME=on"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_int_equal(l.settings.queues_per_family, 32);
@@ -60,6 +62,7 @@ static void environment_sets_everything(void **state)
     assert_true(l.settings.summary);
     assert_int_equal(l.settings.log, BF_LOG_INFO);
     assert_true(l.settings.serialize_submits);
+    assert_true(l.settings.realtime);
     assert_string_equal(bf_settings_origin(&l.settings, BF_KEY_TRACE),
                         "VK_BELFRY_MULTI_ENGINE_TRACE");
     char value[4];

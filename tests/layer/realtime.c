@@ -1,0 +1,150 @@
+/*
+ * The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
+ * queue of the program is on, and that is in nobody's way.
+ */
+#include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "lines.h"
+
+static const uint32_t one[] = {2, WORLD_END};
+
+/* The one engine that is reserved, or NULL. */
+static const struct bf_engine *reserved(struct world *w)
+{
+    const struct bf_device *device = ((struct bf_queue *)w->queues[0][0])->device;
+    const struct bf_engine *found = NULL;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        if (!device->engines[i].reserved) {
+            assert_int_equal(device->engines[i].global_priority, 0);
+            continue;
+        }
+        assert_null(found);
+        found = &device->engines[i];
+        assert_int_equal(found->global_priority, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR);
+        assert_int_equal(found->queue_count, 0);
+        assert_non_null(found->handle);
+    }
+    return found;
+}
+
+static uint32_t open_world(struct world *w, const char *environment, const uint32_t *counts)
+{
+    char line[512];
+    setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", "on", 1);
+    lines_begin();
+    world_open(w, environment, counts);
+    uint32_t lines = lines_end(line, sizeof(line));
+    if (lines)
+        assert_non_null(strstr(line, "realtime"));
+    unsetenv("VK_BELFRY_MULTI_ENGINE_REALTIME");
+    return lines;
+}
+
+/* The program's own work, in whichever world. */
+static void run(struct world *w)
+{
+    VkSemaphore t = world_timeline(w, 0);
+    assert_success(world_submit(w->queues[0][0], (struct batch){.wait = t,
+                                                                .wait_value = 1,
+                                                                .commands = world_store(w, 0, 0, 7),
+                                                                .signal = t,
+                                                                .signal_value = 2}));
+    assert_success(world_submit(w->queues[0][1], (struct batch){.signal = t, .signal_value = 1}));
+    world_wait(w, t, 2);
+    assert_int_equal(w->words[0], 7);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+static void test_permitted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        uint32_t family;
+    } cases[] = {{"SHAPE=nvidia REALTIME=1", 2},
+                 {"SHAPE=radv REALTIME=1", 1},
+                 {"SHAPE=intel REALTIME=1", 1}};
+    for (size_t i = 0; i < 3; i++) {
+        struct world w;
+        assert_int_equal(open_world(&w, cases[i].shape, one), 0);
+        const struct bf_engine *engine = reserved(&w);
+        assert_non_null(engine);
+        assert_int_equal(engine->family, cases[i].family);
+        assert_int_equal(engine->index, 0);
+        run(&w);
+        world_close(&w);
+    }
+}
+
+static void test_not_permitted(void **state)
+{
+    (void)state;
+    struct world w;
+    assert_int_equal(open_world(&w, "SHAPE=radv", one), 1);
+    assert_null(reserved(&w));
+    run(&w);
+    world_close(&w);
+}
+
+static void test_no_family_to_spare(void **state)
+{
+    (void)state;
+    static const uint32_t all[] = {2, 1, WORLD_END};
+    static const struct {
+        const char *shape;
+        const uint32_t *counts;
+    } cases[] = {{"SHAPE=lavapipe REALTIME=1", one}, {"SHAPE=radv REALTIME=1", all}};
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        assert_int_equal(open_world(&w, cases[i].shape, cases[i].counts), 1);
+        assert_null(reserved(&w));
+        run(&w);
+        world_close(&w);
+    }
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, "SHAPE=radv REALTIME=1", one);
+    assert_null(reserved(&w));
+    world_close(&w);
+}
+
+/* A lost device looks at every engine, those without queues too. */
+static void test_lost(void **state)
+{
+    (void)state;
+    struct world w;
+    assert_int_equal(open_world(&w, "SHAPE=radv REALTIME=1", one), 0);
+    assert_non_null(reserved(&w));
+    VkSemaphore t = world_timeline(&w, 0);
+    assert_success(world_submit(w.queues[0][0], (struct batch){.wait = t, .wait_value = 1}));
+    VkCommandBuffer commands = world_store(&w, 0, 0, 1);
+    lines_begin();
+    w.icd.lose();
+    assert_int_equal(world_submit(w.queues[0][1], (struct batch){.commands = commands}),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(lines_end(NULL, 0), 1);
+    vkDestroySemaphore(w.device, t, NULL);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_permitted),
+        cmocka_unit_test(test_not_permitted),
+        cmocka_unit_test(test_no_family_to_spare),
+        cmocka_unit_test(test_off),
+        cmocka_unit_test(test_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
