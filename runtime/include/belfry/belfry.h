@@ -435,8 +435,9 @@ BF_API int bfGetEventFd(BfEvent event);
  * that is set, and it alone is reset if it resets itself. All: none is reset before all are set.
  * pIndex may be NULL. timeoutNs counts from the call; UINT64_MAX waits without end, 0 looks.
  *
- * Returns VK_SUCCESS or VK_TIMEOUT. Errors: VK_ERROR_VALIDATION_FAILED_EXT (no event, too many, the
- * same one twice with waitAll). Thread-safety: safe.
+ * Returns VK_SUCCESS or VK_TIMEOUT. Errors: VK_ERROR_OUT_OF_HOST_MEMORY (poll's), nothing is reset
+ * then; VK_ERROR_VALIDATION_FAILED_EXT (no event, too many, the same one twice with waitAll).
+ * Thread-safety: safe.
  */
 BF_API VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAll,
                                 uint64_t timeoutNs, uint32_t *pIndex);
