@@ -6,6 +6,7 @@
 #include "device/dispatch.h"
 #include "os/clock.h"
 #include "os/log.h"
+#include "queue/command_queue.h"
 #include "queue/watcher.h"
 
 /* While held work may still produce a query's result, it is asked for at this interval. */
@@ -27,19 +28,6 @@ static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr
     return VK_SUCCESS;
 }
 
-static VkResult create_epoch(struct bf_device *device, struct bf_engine *engine)
-{
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    return device->vk.vkCreateSemaphore(device->handle, &info, NULL, &engine->epoch);
-}
-
 static VkResult init_engine(struct bf_device *device, const struct bf_device_info *info,
                             uint32_t number)
 {
@@ -51,6 +39,8 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
     engine->family = from->family;
     engine->index = from->index;
     engine->flags = from->flags;
+    engine->family_flags = from->family_flags;
+    engine->timestamp_bits = from->timestamp_bits;
     engine->global_priority = from->global_priority;
     engine->reserved = from->reserved;
 
@@ -61,13 +51,13 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
     if (!engine->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (count > 1)
-        device->shared = true;
+        engine->shared = device->shared = true;
 
     char name[64];
     snprintf(name, sizeof(name), "engine %u:%u", engine->family, engine->index);
     engine->trace_id = bf_trace_add_engine(info->trace, name);
     if (count > 1 || info->trace) {
-        VkResult result = create_epoch(device, engine);
+        VkResult result = bf_engine_create_epoch(engine);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -84,10 +74,7 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
         .host_query_reset = info->host_query_reset,
         .synchronization2 = true, /* the scheduler stands on it */
         .calibrated = info->calibrated_timestamps,
-        .get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
-            device->handle, device->vk.vkGetCalibratedTimestampsEXT
-                                ? "vkGetCalibratedTimestampsEXT"
-                                : "vkGetCalibratedTimestampsKHR"),
+        .get_calibrated_timestamps = device->get_calibrated_timestamps,
         .trace = info->trace,
     };
     return bf_stamps_create(&stamps, &engine->stamps);
@@ -112,6 +99,7 @@ static void init_queue(struct bf_device *device, const struct bf_device_info *in
     queue->family = from->family;
     queue->index = from->index;
     queue->flags = from->flags;
+    queue->family_flags = from->family_flags;
     engine->queues[engine->queue_count++] = queue;
     char name[64];
     snprintf(name, sizeof(name), "%s queue %u:%u", type_of(from->family_flags), queue->family,
@@ -136,6 +124,14 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     result = load_functions(device, info->get_proc_addr);
     if (result != VK_SUCCESS)
         goto fail;
+    device->set_loader_data = info->set_loader_data;
+    device->timestamp_period_ns = info->timestamp_period_ns;
+    device->host_query_reset = info->host_query_reset;
+    if (info->calibrated_timestamps)
+        device->get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
+            device->handle, device->vk.vkGetCalibratedTimestampsEXT
+                                ? "vkGetCalibratedTimestampsEXT"
+                                : "vkGetCalibratedTimestampsKHR");
     for (uint32_t i = 0; i < info->engine_count; i++) {
         device->engine_count = i + 1;
         result = init_engine(device, info, i);
@@ -145,6 +141,11 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->queue_count = info->queue_count;
     for (uint32_t i = 0; i < info->queue_count; i++)
         init_queue(device, info, i);
+    result = bf_ledger_init(&device->ledger, device);
+    if (result == VK_SUCCESS)
+        result = bf_device_register(device);
+    if (result != VK_SUCCESS)
+        goto fail;
     *out = device;
     return VK_SUCCESS;
 
@@ -165,29 +166,17 @@ static void free_fence(void *value, void *context)
     bf_vkfence_release(value);
 }
 
-static void destroy_queue(struct bf_queue *queue)
-{
-    /* Only a program that destroys its device with work outstanding leaves any. */
-    while (queue->head) {
-        struct bf_packet *next = queue->head->next;
-        bf_vkfence_release(queue->head->fence);
-        bf_packet_free(queue->head);
-        queue->head = next;
-    }
-    while (queue->spares) {
-        struct bf_packet *next = queue->spares->next;
-        free(queue->spares);
-        queue->spares = next;
-    }
-}
-
 void bf_device_destroy(struct bf_device *device)
 {
     if (!device)
         return;
+    bf_device_unregister(device);
     bf_watchers_finish(device);
+    bf_ledger_stop(&device->ledger);
+    bf_command_queues_finish(device);
+    bf_ledger_finish(&device->ledger);
     for (uint32_t i = 0; i < device->queue_count; i++)
-        destroy_queue(&device->queues[i]);
+        bf_queue_free_packets(&device->queues[i]);
     for (uint32_t i = 0; i < device->engine_count; i++) {
         struct bf_engine *engine = &device->engines[i];
         uint64_t completed;
@@ -197,6 +186,9 @@ void bf_device_destroy(struct bf_device *device)
         bf_stamps_destroy(engine->stamps);
         if (engine->epoch)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
+        if (engine->barrier_pool)
+            device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
+        free(engine->waited);
         free(engine->queues);
     }
     bf_map_finish(&device->semaphores, free_semaphore, NULL);
@@ -213,6 +205,7 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
         bf_log(BF_LOG_ERROR, "device lost (%s): what is held is dropped, waits end", where);
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
+        bf_ledger_lose(&device->ledger);
         bf_signpost_announce(&device->progress);
     }
     return VK_ERROR_DEVICE_LOST;
@@ -253,7 +246,7 @@ bool bf_device_has_backlog(struct bf_device *device)
         if (bf_queue_has_backlog(&device->queues[i]))
             return true;
     }
-    return false;
+    return bf_command_queues_have_backlog(device);
 }
 
 VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uint32_t first,

@@ -10,6 +10,8 @@
 
 #include <volk.h>
 
+#include "belfry/belfry.h"
+#include "fence/ledger.h"
 #include "os/export.h"
 #include "os/lock.h"
 #include "os/map.h"
@@ -22,6 +24,12 @@
 
 struct bf_watcher;
 
+/* Running totals (bfGetDeviceCounters). */
+struct bf_counters {
+    _Atomic uint64_t sleeper_wakeups, sleeper_threads, submissions, driver_calls, blocked_waits,
+        semaphore_waits, barriers, counter_queries, events_set;
+};
+
 struct bf_device {
     VkDevice handle;
     struct VolkDeviceTable vk; /* the driver's functions, or the next layer's */
@@ -30,11 +38,17 @@ struct bf_device {
     PFN_vkWaitSemaphores wait_semaphores;
     PFN_vkGetSemaphoreCounterValue counter_value;
     PFN_vkSignalSemaphore signal_semaphore;
+    PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps; /* NULL: not enabled */
+    VkResult (*set_loader_data)(VkDevice device, void *object); /* NULL: not needed */
+    double timestamp_period_ns;
+    bool host_query_reset;
+    struct bf_device *next_registered;
+    bool attached; /* by the program, not by the layer */
 
     uint32_t engine_count, queue_count;
     struct bf_engine *engines;
     struct bf_queue *queues;
-    bool shared; /* some engine has several queues */
+    _Atomic bool shared; /* some engine has several queues */
 
     struct bf_map semaphores, fences;
     struct bf_map command_buffers;    /* queue/command_buffer.h */
@@ -50,6 +64,10 @@ struct bf_device {
     struct bf_watcher *watchers;
 
     struct bf_trace *trace; /* NULL: off; not owned */
+
+    struct bf_ledger ledger; /* command queues and fences */
+    _Atomic uint32_t command_queues_made;
+    struct bf_counters counters;
 };
 
 struct bf_engine_info {
@@ -88,6 +106,14 @@ struct bf_device_info {
  * is missing), and those of vkCreateSemaphore and vkCreateCommandPool.
  */
 BF_SHARED VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
+
+/* Makes the device known to bfGetDevice, and to the functions of the C API.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_device_register(struct bf_device *device);
+void bf_device_unregister(struct bf_device *device);
+
+/* The live device behind a handle, else NULL and one line that names the call. No lock. */
+struct bf_device *bf_device_of(BfDevice handle, const char *call);
 
 /* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */
 BF_SHARED void bf_device_destroy(struct bf_device *device);

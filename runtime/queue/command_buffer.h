@@ -3,7 +3,7 @@
  * whoever sees command buffers allocated and freed (the layer); on devices where nobody does, none
  * is ever found.
  *
- *  C-1  What is found is true: a command buffer is registered after the driver has made it and
+ *  K-1  What is found is true: a command buffer is registered after the driver has made it and
  *       forgotten before the driver frees it, so a handle that the driver gives out again is never
  *       found with what its predecessor was. Proven by tests/layer/command_buffers.c.
  *

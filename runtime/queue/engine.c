@@ -1,6 +1,9 @@
 #include "queue/engine.h"
 
+#include <stdlib.h>
+
 #include "device/device.h"
+#include "queue/command_queue.h"
 
 /* Batches that one pump hands over before it looks for somebody to take over. */
 #define PUMP_BOUND 16
@@ -24,19 +27,78 @@ static VkResult driver_bind(struct bf_engine *engine, const VkBindSparseInfo *in
     return result;
 }
 
-/* Puts the queue's first packets into the batch until one may not go. A packet's signals count
- * as accepted only when the driver's call has returned, so a packet that depends on one before it
- * in the batch starts the next batch. */
-static void gather_from(struct bf_engine *engine, struct bf_queue *queue)
+static void take_off_list(struct bf_queue *queue, struct bf_packet *packet)
 {
-    struct bf_device *device = engine->device;
-    if (atomic_load(&queue->blocked))
-        return;
+    bf_lock_acquire(&queue->lock);
+    queue->head = packet->next;
+    if (!queue->head)
+        queue->tail = NULL;
+    bf_lock_release(&queue->lock);
+}
+
+static struct bf_packet *first_packet(struct bf_queue *queue)
+{
     bf_lock_acquire(&queue->lock);
     struct bf_packet *packet = queue->head;
     bf_lock_release(&queue->lock);
+    return packet;
+}
+
+static struct bf_packet *packet_after(struct bf_queue *queue, struct bf_packet *packet)
+{
+    bf_lock_acquire(&queue->lock);
+    packet = packet->next;
+    bf_lock_release(&queue->lock);
+    return packet;
+}
+
+static void trace_handed_over(struct bf_device *device, struct bf_packet *packet);
+
+/* A packet that the driver never sees, settled before everything that is in the batch. */
+static void settle(struct bf_queue *queue, struct bf_packet *packet)
+{
+    trace_handed_over(queue->device, packet);
+    take_off_list(queue, packet);
+    bf_packet_recycle(queue, packet);
+    atomic_fetch_add(&queue->finished, 1);
+}
+
+static void put_into_batch(struct bf_engine *engine, struct bf_queue *queue,
+                           struct bf_packet *packet)
+{
+    engine->batch[engine->batch_count] = packet;
+    engine->batch_queues[engine->batch_count] = queue;
+    engine->batch_count++;
+}
+
+/* Puts the queue's first packets into the batch until one may not go. A packet's signals count
+ * as accepted only when the driver's call has returned, so a packet that depends on one before it
+ * in the batch starts the next batch. */
+static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
+{
+    struct bf_device *device = engine->device;
+    struct bf_command_queue *commands = bf_command_queue_of(queue);
+    bool batched = false; /* something of this queue is in the batch */
+    if (atomic_load(&queue->blocked))
+        return;
+    if (commands)
+        commands->position = 0;
+    struct bf_packet *packet = first_packet(queue);
     /* Only a pump takes packets off the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
+        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
+            struct bf_packet *next = packet_after(queue, packet);
+            enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
+            if (passage == BF_PASSAGE_DONE)
+                settle(queue, packet);
+            else if (passage == BF_PASSAGE_BATCHED)
+                put_into_batch(engine, queue, packet);
+            else
+                return;
+            /* Appended meanwhile? */
+            packet = passage == BF_PASSAGE_DONE ? first_packet(queue) : next;
+            continue;
+        }
         /* Neither can be part of a larger call: a fence alone may tell the program that all before
          * it is over, down to the signals of the call before. */
         if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
@@ -54,14 +116,13 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue)
             if (bf_semaphore_block(device, obstacle->sem, side, obstacle->target, queue))
                 return;
         }
-        engine->batch[engine->batch_count] = packet;
-        engine->batch_queues[engine->batch_count] = queue;
-        engine->batch_count++;
+        if (commands)
+            bf_command_queue_prepare(commands, packet);
+        put_into_batch(engine, queue, packet);
+        batched = true;
         if (packet->fence || packet->kind != BF_PACKET_EXECUTE)
             return;
-        bf_lock_acquire(&queue->lock);
-        packet = packet->next;
-        bf_lock_release(&queue->lock);
+        packet = packet_after(queue, packet);
     }
 }
 
@@ -70,29 +131,33 @@ static bool batch_is_closed(const struct bf_engine *engine)
     if (engine->batch_count == 0)
         return false;
     const struct bf_packet *last = engine->batch[engine->batch_count - 1];
-    return engine->batch_count == BF_ENGINE_BATCH || last->fence || last->kind != BF_PACKET_EXECUTE;
+    return engine->batch_count == BF_ENGINE_BATCH || last->fence ||
+           last->kind == BF_PACKET_BIND_SPARSE || last->kind == BF_PACKET_FENCE;
 }
 
-static void gather(struct bf_engine *engine)
+static bool is_preferred(struct bf_queue *queue)
+{
+    struct bf_command_queue *commands = bf_command_queue_of(queue);
+    return commands && atomic_load_explicit(&commands->priority, memory_order_relaxed) >
+                           BF_QUEUE_PRIORITY_NORMAL;
+}
+
+/* Queues of high priority first, and among equals each in its turn. */
+static void gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
+    engine->batch_barrier = 0;
     if (engine->queue_count == 0)
         return;
-    for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
-        struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
-        if (bf_queue_has_backlog(queue))
-            gather_from(engine, queue);
+    bool preferring = atomic_load_explicit(&engine->preferred, memory_order_relaxed) > 0;
+    for (int pass = preferring ? 0 : 1; pass < 2; pass++) {
+        for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
+            struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
+            if (bf_queue_has_backlog(queue) && (!preferring || is_preferred(queue) == (pass == 0)))
+                gather_from(engine, queue, engines);
+        }
     }
     engine->first = (engine->first + 1) % engine->queue_count;
-}
-
-static void take_off_list(struct bf_queue *queue, struct bf_packet *packet)
-{
-    bf_lock_acquire(&queue->lock);
-    queue->head = packet->next;
-    if (!queue->head)
-        queue->tail = NULL;
-    bf_lock_release(&queue->lock);
 }
 
 static uint32_t trace_syncs(const struct bf_sync *syncs, uint32_t count,
@@ -110,6 +175,12 @@ static void trace_handed_over(struct bf_device *device, struct bf_packet *packet
     if (!device->trace)
         return;
     struct bf_trace_sync waits[16], signals[16];
+    if (packet->kind == BF_PACKET_WAIT || packet->kind == BF_PACKET_SIGNAL) {
+        bool wait = packet->kind == BF_PACKET_WAIT;
+        bf_trace_packet_handed_over(device->trace, &packet->trace, wait, &packet->fence_sync, !wait,
+                                    &packet->fence_sync);
+        return;
+    }
     uint32_t wait_count = trace_syncs(packet->waits, packet->wait_count, waits, 16);
     uint32_t signal_count = trace_syncs(packet->signals, packet->signal_count, signals, 16);
     bf_trace_packet_handed_over(device->trace, &packet->trace, wait_count, waits, signal_count,
@@ -133,6 +204,8 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
             bf_stamps_refused(engine->stamps, packet->stamp);
     }
     uint64_t engines = bf_packet_accepted(packet);
+    if (queue->is_command_queue)
+        engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)
         bf_vkfence_handed_over(device, packet->fence);
     bf_packet_recycle(queue, packet);
@@ -151,18 +224,21 @@ static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
     }
     const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
     uint32_t count = packet->submit.commandBufferInfoCount;
-    packet->command_buffers[0] = info;
-    packet->command_buffers[0].commandBuffer = before;
+    /* What the barrier waits for is not the packet's own time. */
+    if (packet->barrier)
+        packet->command_buffers[0] = packet->command_buffers[1];
+    packet->command_buffers[packet->barrier] = info;
+    packet->command_buffers[packet->barrier].commandBuffer = before;
     packet->command_buffers[count + 1] = info;
     packet->command_buffers[count + 1].commandBuffer = after;
     packet->submit.pCommandBufferInfos = packet->command_buffers;
     packet->submit.commandBufferInfoCount = count + 2;
 }
 
-/* Adds the next epoch to the signals of a packet, behind the program's own. */
-static void add_epoch(struct bf_engine *engine, struct bf_packet *packet)
+/* Adds an epoch to the signals of a packet, behind the program's own. */
+static void add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64_t value)
 {
-    uint64_t value = atomic_load(&engine->accepted_epoch) + 1;
+    packet->epoch = value;
     if (packet->kind == BF_PACKET_EXECUTE) {
         VkSemaphoreSubmitInfo *signals =
             (VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos;
@@ -184,6 +260,7 @@ static void add_epoch(struct bf_engine *engine, struct bf_packet *packet)
 /* Undoes add_epoch, for a batch that is retried in parts. */
 static void drop_epoch(struct bf_packet *packet)
 {
+    packet->epoch = 0;
     if (packet->kind == BF_PACKET_EXECUTE) {
         packet->submit.signalSemaphoreInfoCount = packet->signal_count;
     } else if (packet->kind == BF_PACKET_BIND_SPARSE) {
@@ -197,27 +274,43 @@ static bool lacks_witness(const struct bf_packet *packet)
     return !bf_packet_witness(packet) && (!packet->fence || packet->signal_count);
 }
 
-/* Does a packet of the part need the epoch, for want of a witness of its own, or for its stamps? */
-static bool needs_epoch(const struct bf_engine *engine, uint32_t first, uint32_t count)
+static bool is_for_driver(const struct bf_packet *packet)
 {
+    return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
+}
+
+/* Each execution of a command queue has an epoch; and the last packet of the part has one, if a
+ * packet before it or itself is a VkQueue's without a witness of its own, or for the stamps. */
+static uint64_t add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
+                           struct bf_packet *last)
+{
+    uint64_t epoch = atomic_load(&engine->accepted_epoch);
     if (!engine->epoch)
-        return false;
-    if (engine->device->trace)
-        return true;
+        return epoch;
+    bool wanted = engine->device->trace != NULL;
     for (uint32_t i = first; i < first + count; i++) {
-        if (lacks_witness(engine->batch[i]))
-            return true;
+        struct bf_packet *packet = engine->batch[i];
+        if (!is_for_driver(packet))
+            continue;
+        if (engine->batch_queues[i]->is_command_queue)
+            add_epoch(engine, packet, ++epoch);
+        else
+            wanted = wanted || (lacks_witness(packet) && atomic_load(&engine->shared));
     }
-    return false;
+    if (wanted && !last->epoch && last->kind != BF_PACKET_FENCE)
+        add_epoch(engine, last, ++epoch);
+    return epoch;
 }
 
 /* Before the driver has it: once it does, the program may see the packet's fence or semaphore
  * signalled and destroy it, and that must find the witness set. Nobody asks for the witness of a
  * queue with packets on its list. */
-static void set_witness(struct bf_engine *engine, uint32_t i)
+static void set_witness(struct bf_engine *engine, uint32_t i, uint64_t epoch)
 {
     struct bf_queue *queue = engine->batch_queues[i];
     const struct bf_packet *packet = engine->batch[i];
+    if (queue->is_command_queue)
+        return;
     const struct bf_sync *signal = bf_packet_witness(packet);
     if (packet->fence && atomic_load(&packet->fence->external)) {
         atomic_store(&queue->unwitnessed, true);
@@ -225,36 +318,44 @@ static void set_witness(struct bf_engine *engine, uint32_t i)
     }
     bf_witness_set(queue, packet->fence ? packet->fence->handle : VK_NULL_HANDLE,
                    signal ? signal->sem->handle : VK_NULL_HANDLE, signal ? signal->target : 0,
-                   lacks_witness(packet) ? atomic_load(&engine->accepted_epoch) + 1 : 0);
+                   lacks_witness(packet) ? epoch : 0);
 }
 
-/* Packets first to first + count - 1 of the batch, in one driver call; only the last of them may
- * have a fence or be no execution. */
+/* Packets first to first + count - 1 of the batch, in one driver call; only the last of them that
+ * the driver sees may have a fence or be no execution. */
 static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
-    struct bf_packet *last = engine->batch[first + count - 1];
+    struct bf_packet *last = NULL;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (is_for_driver(engine->batch[i]))
+            last = engine->batch[i];
+    }
+    if (!last)
+        return VK_SUCCESS;
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
-    bool epoch = last->kind != BF_PACKET_FENCE && needs_epoch(engine, first, count);
-    for (uint32_t i = first; i < first + count && engine->queue_count > 1; i++)
-        set_witness(engine, i);
-    if (epoch)
-        add_epoch(engine, last);
+    uint64_t epoch = add_epochs(engine, first, count, last);
+    for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)
+        set_witness(engine, i, epoch);
 
     VkResult result;
-    if (engine->batch[first]->kind == BF_PACKET_BIND_SPARSE) {
+    uint32_t infos = 0;
+    if (last->kind == BF_PACKET_BIND_SPARSE) {
         result = driver_bind(engine, &last->bind, fence);
     } else {
-        uint32_t infos = 0;
         for (uint32_t i = first; i < first + count; i++) {
             if (engine->batch[i]->kind == BF_PACKET_EXECUTE)
                 engine->infos[infos++] = engine->batch[i]->submit;
         }
         result = bf_engine_driver_submit(engine, infos, engine->infos, fence);
     }
-    if (result == VK_SUCCESS && epoch)
-        atomic_fetch_add(&engine->accepted_epoch, 1);
-    else if (epoch)
-        drop_epoch(last);
+    if (result == VK_SUCCESS) {
+        atomic_store(&engine->accepted_epoch, epoch);
+        return result;
+    }
+    for (uint32_t i = first; i < first + count; i++) {
+        if (engine->batch[i]->epoch)
+            drop_epoch(engine->batch[i]);
+    }
     return result;
 }
 
@@ -300,12 +401,11 @@ static uint64_t drop_backlog(struct bf_engine *engine)
         struct bf_queue *queue = engine->queues[i];
         struct bf_packet *packet;
         for (;;) {
-            bf_lock_acquire(&queue->lock);
-            packet = queue->head;
-            bf_lock_release(&queue->lock);
+            packet = first_packet(queue);
             if (!packet)
                 break;
-            bf_semaphore_unblock(queue);
+            if (packet->kind != BF_PACKET_WAIT) /* else it is no semaphore that it stands at */
+                bf_semaphore_unblock(queue);
             /* Native waits for its timelines must end too; the driver itself may not be lost. */
             for (uint32_t s = 0; s < packet->signal_count; s++) {
                 struct bf_sync *sync = &packet->signals[s];
@@ -335,6 +435,23 @@ static void collect_stamps(struct bf_engine *engine)
         bf_stamps_collect(engine->stamps, completed);
 }
 
+/* Destroyed command queues go once nothing of theirs is left here (C-4). */
+static void see_off_queues(struct bf_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
+        if (queue && queue->leaving && !bf_queue_has_backlog(&queue->base)) {
+            bf_engine_remove_queue(engine, &queue->base);
+            i--; /* another has taken its place */
+        }
+    }
+    engine->leaving = false;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
+        engine->leaving = engine->leaving || (queue && queue->leaving);
+    }
+}
+
 /* The lock is held; 'batches' counts over all drains of one pump. Returns true if it stopped at its
  * bound, with a taker to go on. */
 static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
@@ -348,7 +465,7 @@ static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches
                 return true;
         }
         atomic_store(&engine->dirty, 0);
-        gather(engine);
+        gather(engine, engines);
         /* After the gathering: what a lost device drops counts as accepted, and must release
          * nothing to a driver that may still run. */
         if (bf_device_is_lost(device)) {
@@ -358,10 +475,14 @@ static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches
         }
         if (engine->batch_count == 0)
             break;
+        if (atomic_load_explicit(&engine->takes_queues, memory_order_relaxed))
+            atomic_fetch_add_explicit(&device->counters.driver_calls, 1, memory_order_relaxed);
         *engines |= submit_batch(engine);
         bf_signpost_announce(&device->progress);
     }
     atomic_store(&engine->tired, 0);
+    if (engine->leaving)
+        see_off_queues(engine);
     return false;
 }
 
@@ -414,4 +535,137 @@ void bf_engine_pump_taking_over(struct bf_engine *engine)
         bf_engines_pump(engine->device, engines);
     else
         bf_engine_recheck(engine, engines);
+}
+
+VkResult bf_engine_create_epoch(struct bf_engine *engine)
+{
+    struct bf_device *device = engine->device;
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    return device->vk.vkCreateSemaphore(device->handle, &info, NULL, &engine->epoch);
+}
+
+static VkResult record_barrier(struct bf_engine *engine)
+{
+    struct bf_device *device = engine->device;
+    const struct VolkDeviceTable *vk = &device->vk;
+    const VkCommandPoolCreateInfo pool_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .queueFamilyIndex = engine->family,
+    };
+    VkResult result =
+        vk->vkCreateCommandPool(device->handle, &pool_info, NULL, &engine->barrier_pool);
+    if (result != VK_SUCCESS)
+        return result;
+    const VkCommandBufferAllocateInfo buffer_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = engine->barrier_pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    result = vk->vkAllocateCommandBuffers(device->handle, &buffer_info, &engine->barrier);
+    if (result == VK_SUCCESS && device->set_loader_data)
+        result = device->set_loader_data(device->handle, engine->barrier);
+    if (result != VK_SUCCESS)
+        return result;
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+    };
+    const VkMemoryBarrier2 everything = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
+        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
+    };
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .memoryBarrierCount = 1,
+        .pMemoryBarriers = &everything,
+    };
+    result = vk->vkBeginCommandBuffer(engine->barrier, &begin);
+    if (result != VK_SUCCESS)
+        return result;
+    (vk->vkCmdPipelineBarrier2 ? vk->vkCmdPipelineBarrier2
+                               : vk->vkCmdPipelineBarrier2KHR)(engine->barrier, &dependency);
+    return vk->vkEndCommandBuffer(engine->barrier);
+}
+
+VkResult bf_engine_take_queues(struct bf_engine *engine)
+{
+    struct bf_device *device = engine->device;
+    if (atomic_load(&engine->takes_queues))
+        return VK_SUCCESS;
+    VkResult result = VK_SUCCESS;
+    if (!engine->waited)
+        engine->waited = calloc(device->engine_count, sizeof(*engine->waited));
+    if (!engine->waited)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!engine->epoch)
+        result = bf_engine_create_epoch(engine);
+    if (result == VK_SUCCESS)
+        result = record_barrier(engine);
+    if (result != VK_SUCCESS) {
+        /* With its command buffer; the epoch may stay for the next try. */
+        if (engine->barrier_pool)
+            device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
+        engine->barrier_pool = VK_NULL_HANDLE;
+        engine->barrier = VK_NULL_HANDLE;
+        return result;
+    }
+    atomic_store(&engine->takes_queues, true);
+    return VK_SUCCESS;
+}
+
+VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
+{
+    struct bf_queue **queues = realloc(engine->queues, (engine->queue_count + 1) * sizeof(*queues));
+    if (!queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    engine->queues = queues;
+    /* VkQueues that were alone here have left no witness of what they have submitted. */
+    for (uint32_t i = 0; i < engine->queue_count && !atomic_load(&engine->shared); i++)
+        atomic_store(&queues[i]->unwitnessed, true);
+    queues[engine->queue_count++] = queue;
+    atomic_store(&engine->shared, true);
+    atomic_store(&engine->device->shared, true);
+    atomic_fetch_add(&engine->command_queues, 1);
+    atomic_fetch_add(&engine->preferred, is_preferred(queue));
+    return VK_SUCCESS;
+}
+
+void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
+{
+    struct bf_ledger *ledger = &engine->device->ledger;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        if (engine->queues[i] == queue) {
+            engine->queues[i] = engine->queues[--engine->queue_count];
+            break;
+        }
+    }
+    atomic_fetch_sub(&engine->command_queues, 1);
+    atomic_fetch_sub(&engine->preferred, is_preferred(queue));
+    bf_lock_acquire(&ledger->lock);
+    bf_command_queue_of(queue)->gone = true;
+    bf_command_queue_reap(bf_command_queue_of(queue));
+    bf_lock_release(&ledger->lock);
+}
+
+VkResult bf_engine_completed_epoch(struct bf_engine *engine, uint64_t *epoch)
+{
+    struct bf_device *device = engine->device;
+    *epoch = 0;
+    if (atomic_load(&engine->accepted_epoch) == 0) /* perhaps there is no semaphore either */
+        return VK_SUCCESS;
+    atomic_fetch_add_explicit(&device->counters.counter_queries, 1, memory_order_relaxed);
+    VkResult result = device->counter_value(device->handle, engine->epoch, epoch);
+    /* Some drivers tell of a lost device in this way. */
+    return result == VK_SUCCESS && *epoch == UINT64_MAX ? VK_ERROR_DEVICE_LOST : result;
 }

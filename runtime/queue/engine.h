@@ -49,6 +49,8 @@ struct bf_engine {
     uint32_t family; /* real */
     uint32_t index;
     VkDeviceQueueCreateFlags flags;
+    VkQueueFlags family_flags;
+    uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     bool reserved;                            /* no VkQueue of the program is on it */
     uint32_t trace_id;
@@ -61,6 +63,11 @@ struct bf_engine {
     uint32_t queue_count;
     struct bf_queue **queues;
     uint32_t first; /* the queue that the next scan begins with: each gets its turn */
+    _Atomic uint32_t command_queues;
+    _Atomic uint32_t preferred; /* of these, above normal priority: they are scanned first */
+    bool leaving;               /* some have been destroyed and may be empty */
+    _Atomic bool shared;        /* several queues, so that each needs a witness of its own */
+    _Atomic bool takes_queues;  /* it has what command queues need: epoch, barrier, waited */
 
     /* Epochs are counted where somebody may need to know when a queue's own submission is through
      * and nothing else tells: on engines that several queues share (queue/witness.h), and under a
@@ -69,8 +76,16 @@ struct bf_engine {
     _Atomic uint64_t accepted_epoch;
     struct bf_stamps *stamps;
 
+    /* For command queues (C-2), under the lock: what earlier submissions have put all later ones
+     * behind. */
+    uint64_t *waited;      /* of each other engine, by semaphore waits */
+    uint64_t fenced_epoch; /* of this engine, by a barrier */
+    VkCommandPool barrier_pool;
+    VkCommandBuffer barrier; /* from everything to everything; recorded once */
+
     /* Under the lock: the batch being put together. */
     uint32_t batch_count;
+    uint32_t batch_barrier; /* position of the last packet in it with a barrier, plus 1; 0: none */
     struct bf_packet *batch[BF_ENGINE_BATCH];
     struct bf_queue *batch_queues[BF_ENGINE_BATCH];
     VkSubmitInfo2 infos[BF_ENGINE_BATCH];
@@ -103,6 +118,21 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 
 /* Waits for the lock as a taker and pumps. */
 void bf_engine_pump_taking_over(struct bf_engine *engine);
+
+/* Makes the engine fit for command queues; the lock is held. Errors: those of vkCreateSemaphore,
+ * vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer and vkEndCommandBuffer. */
+VkResult bf_engine_take_queues(struct bf_engine *engine);
+
+/* Errors: those of vkCreateSemaphore. */
+VkResult bf_engine_create_epoch(struct bf_engine *engine);
+
+/* A command queue comes and goes; the lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue);
+void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue);
+
+/* How far the engine's epochs are. Errors: those of vkGetSemaphoreCounterValue. Thread-safety:
+ * safe. */
+VkResult bf_engine_completed_epoch(struct bf_engine *engine, uint64_t *epoch);
 
 /* One call of vkQueueSubmit2 with the device's submit function; the lock is held. */
 VkResult bf_engine_driver_submit(struct bf_engine *engine, uint32_t count,

@@ -259,6 +259,86 @@ struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparse
     return build(fill_bind, queue, info);
 }
 
+static struct bf_packet *fill_execution(struct layout *l, struct bf_device *device,
+                                        const void *source)
+{
+    const struct bf_execution *what = source;
+    uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos = place(l, waits + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
+    /* Room for a barrier, and for stamps around it all. */
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, what->count + 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    if (!l->base)
+        return NULL;
+
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .submit =
+            {
+                .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                .waitSemaphoreInfoCount = waits,
+                .pWaitSemaphoreInfos = wait_infos,
+                .commandBufferInfoCount = what->count,
+                .pCommandBufferInfos = buffer_infos + 2,
+                .signalSemaphoreInfoCount = signals,
+                .pSignalSemaphoreInfos = signal_infos,
+            },
+        .command_buffers = buffer_infos + 1,
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .stamp = UINT32_MAX,
+    };
+    for (uint32_t i = 0; i < what->count; i++) {
+        buffer_infos[i + 2] = (VkCommandBufferSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+            .commandBuffer = what->buffers[i],
+        };
+    }
+    struct bf_semaphore *semaphore = waits ? what->wait : what->signal;
+    if (semaphore) {
+        bf_semaphore_reference(semaphore);
+        (waits ? wait_syncs : signal_syncs)[0] =
+            (struct bf_sync){semaphore, what->value, what->value};
+        (waits ? wait_infos : signal_infos)[0] = (VkSemaphoreSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            .semaphore = semaphore->handle,
+            .value = what->value,
+            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        };
+    }
+    return p;
+}
+
+struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what)
+{
+    return build(fill_execution, queue, what);
+}
+
+struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind)
+{
+    struct bf_packet *packet = take_block(queue);
+    if (packet)
+        *packet = (struct bf_packet){.kind = kind, .block = true, .stamp = UINT32_MAX};
+    return packet;
+}
+
+void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier)
+{
+    packet->command_buffers[0] = (VkCommandBufferSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = barrier,
+    };
+    packet->submit.pCommandBufferInfos = packet->command_buffers;
+    packet->submit.commandBufferInfoCount++;
+    packet->command_buffers--;
+    packet->barrier = true;
+}
+
 struct bf_packet *bf_packet_from_fence(void)
 {
     struct bf_packet *packet = calloc(1, sizeof(*packet));

@@ -10,6 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "fence/fence.h"
 #include "queue/vkfence.h"
 #include "queue/semaphore.h"
 #include "trace/trace.h"
@@ -18,6 +19,9 @@ enum bf_packet_kind {
     BF_PACKET_EXECUTE,
     BF_PACKET_BIND_SPARSE,
     BF_PACKET_FENCE, /* vkQueueSubmit of no batches: the fence alone, in its place in the order */
+    /* Of command queues; the driver never sees them. */
+    BF_PACKET_SIGNAL,
+    BF_PACKET_WAIT,
 };
 
 struct bf_packet {
@@ -36,8 +40,13 @@ struct bf_packet {
         *command_buffers;              /* the first of the room, one before the program's */
     uint32_t wait_count, signal_count; /* the program's */
     struct bf_sync *waits, *signals;
-    struct bf_vkfence *fence; /* NULL: none */
-    uint32_t stamp;           /* slot of the GPU stamps, UINT32_MAX: none */
+    struct bf_vkfence *fence;        /* NULL: none */
+    uint64_t epoch;                  /* that it signals; 0: none */
+    bool barrier;                    /* a command queue's execution begins with one */
+    struct bf_wait wait;             /* BF_PACKET_WAIT */
+    struct bf_update *update;        /* BF_PACKET_SIGNAL */
+    struct bf_trace_sync fence_sync; /* of either, for the trace */
+    uint32_t stamp;                  /* slot of the GPU stamps, UINT32_MAX: none */
     struct bf_trace_packet trace;
 };
 
@@ -50,6 +59,21 @@ struct bf_packet {
 struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info);
 struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info);
 struct bf_packet *bf_packet_from_fence(void);
+
+/* What a command queue executes: command buffers, or a native wait for or signal of an imported
+ * fence's semaphore, which come with none. Its waits for other engines and its barrier are added
+ * when it goes. */
+struct bf_execution {
+    uint32_t count;
+    const VkCommandBuffer *buffers;
+    struct bf_semaphore *wait, *signal;
+    uint64_t value; /* of either */
+};
+struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what);
+/* An empty one. */
+struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind);
+/* Puts a barrier before the program's command buffers of an execution. */
+void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier);
 void bf_packet_free(struct bf_packet *packet);
 
 /* As bf_packet_free, but the queue may keep the block. */

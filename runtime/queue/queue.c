@@ -110,7 +110,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
                           VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    if (engine->queue_count == 1) {
+    if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         return true;
     }
@@ -199,6 +199,28 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
         bf_engine_pump_taking_over(engine);
     else
         bf_engines_pump(queue->device, bf_engine_bit(engine));
+}
+
+void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)
+{
+    packet->next = NULL;
+    append(queue, packet, packet, 1);
+}
+
+void bf_queue_free_packets(struct bf_queue *queue)
+{
+    /* Only a program that destroys its device with work outstanding leaves any. */
+    while (queue->head) {
+        struct bf_packet *next = queue->head->next;
+        bf_vkfence_release(queue->head->fence);
+        bf_packet_free(queue->head);
+        queue->head = next;
+    }
+    while (queue->spares) {
+        struct bf_packet *next = queue->spares->next;
+        free(queue->spares);
+        queue->spares = next;
+    }
 }
 
 struct chain {
@@ -361,7 +383,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     bool ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw);
     /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
      * of this queue that are held would be overtaken, so there must be none. */
-    if (ready || (!device->shared && !bf_queue_has_backlog(queue))) {
+    if (ready || (!atomic_load(&device->shared) && !bf_queue_has_backlog(queue))) {
         bf_device_submit_enter(device);
         result = raw->submit(device, engine->handle, raw->context);
         bf_device_submit_leave(device);
@@ -464,7 +486,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (engine->queue_count == 1 || atomic_load(&queue->unwitnessed)) {
+    if (!atomic_load(&engine->shared) || atomic_load(&queue->unwitnessed)) {
         bool was = atomic_exchange(&queue->unwitnessed, false);
         result = bf_queue_call(queue, queue_wait_idle, NULL);
         if (was && result != VK_SUCCESS)

@@ -25,6 +25,8 @@ struct bf_queue {
     uint32_t family; /* as shown to the program */
     uint32_t index;
     VkDeviceQueueCreateFlags flags;
+    VkQueueFlags family_flags; /* of the family as shown */
+    bool is_command_queue;     /* queue/command_queue.h */
     uint32_t trace_id;
 
     struct bf_lock lock; /* leaf lock: the packet list and the spares */
@@ -46,6 +48,12 @@ static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
 {
     return atomic_load(&queue->finished) != atomic_load(&queue->appended);
 }
+
+/* Puts a packet behind all others of the queue, and hands over what may go. */
+void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet);
+
+/* Frees the packets that are left and the spare blocks. */
+void bf_queue_free_packets(struct bf_queue *queue);
 
 /*
  * vkQueueSubmit2, vkQueueBindSparse. What may go to the driver at once goes on the caller's

@@ -341,9 +341,9 @@ static uint32_t sync_annotate(struct bf_trace *t, struct bf_trace_sync sync,
 }
 
 static const char *const kind_names[] = {
-    [BF_TRACE_EXECUTE] = "execute",
-    [BF_TRACE_BIND_SPARSE] = "bind sparse",
-    [BF_TRACE_PRESENT] = "present",
+    [BF_TRACE_EXECUTE] = "execute", [BF_TRACE_BIND_SPARSE] = "bind sparse",
+    [BF_TRACE_PRESENT] = "present", [BF_TRACE_SIGNAL] = "signal",
+    [BF_TRACE_WAIT] = "wait",
 };
 
 static void packet_label(const struct bf_trace_packet *packet, char label[40])

@@ -48,12 +48,15 @@ enum bf_trace_packet_kind {
     BF_TRACE_EXECUTE,
     BF_TRACE_BIND_SPARSE,
     BF_TRACE_PRESENT,
+    BF_TRACE_SIGNAL, /* of a fence, by a command queue */
+    BF_TRACE_WAIT,   /* for a fence */
 };
 
 /* A semaphore operation of a packet. Binary semaphores count their own operations: value is the
  * ordinal of the signal that the wait consumes. */
 struct bf_trace_sync {
-    uint64_t semaphore; /* handle; as an obstacle 0 means 'the packet before it in its queue' */
+    uint64_t
+        semaphore; /* handle, or the fence; as an obstacle 0 means 'the packet before it in its queue' */
     uint64_t value;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What the layer tells the runtime of command buffers (guarantee C-1, queue/command_buffer.h): the
+ * What the layer tells the runtime of command buffers (guarantee K-1, queue/command_buffer.h): the
  * family that the program sees and the level, from allocation to the end, on devices of every shape
  * and when memory runs out.
  */

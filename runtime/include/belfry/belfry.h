@@ -147,8 +147,8 @@ typedef struct BfDeviceCounters {
         sleeperWakeups; /* times a sleeper thread of Belfry's returned from waiting for the GPU */
     uint64_t sleeperThreads; /* such threads made */
     uint64_t submissions;    /* packets of BfQueues handed to the driver */
-    uint64_t driverCalls;    /* calls of vkQueueSubmit2 they took */
-    uint64_t heldPackets;    /* packets of BfQueues that could not go at once */
+    uint64_t driverCalls;    /* calls of vkQueueSubmit2 on engines that have had BfQueues */
+    uint64_t blockedWaits;   /* times a BfQueue came to a wait that nothing under way satisfied */
     uint64_t semaphoreWaits; /* waits put into them: hand-overs between engines */
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */

@@ -1,0 +1,279 @@
+/*
+ * How a program gets at Belfry's side of its device: where the layer has attached it, or by
+ * attaching it itself.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "os/handle.h"
+#include "os/log.h"
+#include "settings/settings.h"
+
+/* All devices of the process that Belfry schedules. */
+static struct bf_lock registry_lock;
+static struct bf_device *registry;
+
+static struct bf_device *find_device(VkDevice handle)
+{
+    struct bf_device *device = registry;
+    while (device && device->handle != handle)
+        device = device->next_registered;
+    return device;
+}
+
+VkResult bf_device_register(struct bf_device *device)
+{
+    if (!bf_handle_add(device, BF_HANDLE_DEVICE))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_lock_acquire(&registry_lock);
+    device->next_registered = registry;
+    registry = device;
+    bf_lock_release(&registry_lock);
+    return VK_SUCCESS;
+}
+
+void bf_device_unregister(struct bf_device *device)
+{
+    bf_handle_remove(device);
+    bf_lock_acquire(&registry_lock);
+    struct bf_device **link = &registry;
+    while (*link && *link != device)
+        link = &(*link)->next_registered;
+    if (*link)
+        *link = device->next_registered;
+    bf_lock_release(&registry_lock);
+}
+
+struct bf_device *bf_device_of(BfDevice handle, const char *call)
+{
+    return bf_handle_check(handle, BF_HANDLE_DEVICE, call, "device") ? (struct bf_device *)handle
+                                                                     : NULL;
+}
+
+VkResult bfGetDevice(VkDevice handle, BfDevice *out)
+{
+    if (!handle || !out) {
+        bf_log(BF_LOG_ERROR, "bfGetDevice: device or pDevice is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bf_lock_acquire(&registry_lock);
+    struct bf_device *device = find_device(handle);
+    bf_lock_release(&registry_lock);
+    if (!device || device->attached)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    *out = (BfDevice)device;
+    return VK_SUCCESS;
+}
+
+struct attachment {
+    VkQueueFamilyProperties *families;
+    uint32_t family_count;
+    struct bf_engine_info *engines;
+    struct bf_queue_info *queues;
+    double timestamp_period_ns;
+};
+
+static void attachment_finish(struct attachment *a)
+{
+    free(a->families);
+    free(a->engines);
+    free(a->queues);
+}
+
+static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
+{
+#define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
+    GET(vkGetPhysicalDeviceProperties);
+    GET(vkGetPhysicalDeviceQueueFamilyProperties);
+#undef GET
+    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(info->physicalDevice, &properties);
+    a->timestamp_period_ns = properties.limits.timestampPeriod;
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
+    a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
+    a->engines = calloc(info->queueCount, sizeof(*a->engines));
+    a->queues = calloc(info->queueCount, sizeof(*a->queues));
+    if (!a->families || !a->engines || !a->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, a->families);
+    return VK_SUCCESS;
+}
+
+/* Each VkQueue is an engine, with one queue for what the program submits to it. */
+static VkResult list_queues(const BfAttachInfo *info, struct attachment *a)
+{
+    for (uint32_t i = 0; i < info->queueCount; i++) {
+        const BfAttachQueue *q = &info->pQueues[i];
+        bool twice = false;
+        for (uint32_t j = 0; j < i; j++)
+            twice = twice || info->pQueues[j].queue == q->queue;
+        if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
+            bf_log(BF_LOG_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u", i,
+                   (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
+                   a->family_count);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        const VkQueueFamilyProperties *family = &a->families[q->queueFamilyIndex];
+        a->engines[i] = (struct bf_engine_info){
+            .handle = q->queue,
+            .family = q->queueFamilyIndex,
+            .index = q->queueIndex,
+            .flags = q->flags,
+            .family_flags = family->queueFlags,
+            .timestamp_bits = family->timestampValidBits,
+            .global_priority = q->globalPriority,
+        };
+        a->queues[i] = (struct bf_queue_info){
+            .family = q->queueFamilyIndex,
+            .index = q->queueIndex,
+            .family_flags = family->queueFlags,
+            .flags = q->flags,
+            .engine = i,
+        };
+    }
+    return VK_SUCCESS;
+}
+
+static bool check_info(const BfAttachInfo *info, const BfDevice *out)
+{
+    if (!info || !out || info->pNext || !info->pfnGetInstanceProcAddr ||
+        !info->pfnGetDeviceProcAddr || !info->instance || !info->physicalDevice || !info->device ||
+        !info->pQueues || info->queueCount == 0 || info->queueCount > BF_MAX_ENGINES) {
+        bf_log(BF_LOG_ERROR,
+               "bfAttachDevice: a member is NULL, pNext is not, or queueCount is not 1 to %d",
+               BF_MAX_ENGINES);
+        return false;
+    }
+    bf_lock_acquire(&registry_lock);
+    const struct bf_device *known = find_device(info->device);
+    bf_lock_release(&registry_lock);
+    if (known)
+        bf_log(BF_LOG_ERROR, "bfAttachDevice: device %p is attached already%s",
+               (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
+    return !known;
+}
+
+VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
+{
+    if (!check_info(info, out))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_settings settings;
+    struct attachment a = {0};
+    VkResult result =
+        bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings);
+    if (result != VK_SUCCESS)
+        return result;
+    result = ask_instance(info, &a);
+    if (result == VK_SUCCESS)
+        result = list_queues(info, &a);
+    struct bf_device *device = NULL;
+    if (result == VK_SUCCESS) {
+        const struct bf_device_info device_info = {
+            .handle = info->device,
+            .get_proc_addr = info->pfnGetDeviceProcAddr,
+            .engine_count = info->queueCount,
+            .queue_count = info->queueCount,
+            .engines = a.engines,
+            .queues = a.queues,
+            .serialize_submits = settings.serialize_submits,
+            .timestamp_period_ns = a.timestamp_period_ns,
+            .calibrated_timestamps = info->calibratedTimestamps,
+        };
+        bf_log_set_level(settings.log);
+        result = bf_device_create(&device_info, &device);
+    }
+    attachment_finish(&a);
+    bf_settings_finish(&settings);
+    if (result != VK_SUCCESS)
+        return result;
+    device->attached = true;
+    *out = (BfDevice)device;
+    return VK_SUCCESS;
+}
+
+void bfDetachDevice(BfDevice handle)
+{
+    struct bf_device *device = handle ? bf_device_of(handle, __func__) : NULL;
+    if (device && !device->attached)
+        bf_log(BF_LOG_ERROR, "bfDetachDevice: the device is the layer's");
+    else
+        bf_device_destroy(device);
+}
+
+/* The queue behind the program's handle: wrapped by the layer, or the driver's own. */
+static struct bf_queue *find_queue(BfDevice handle, VkQueue queue, const char *call)
+{
+    struct bf_device *device = bf_device_of(handle, call);
+    for (uint32_t i = 0; device && i < device->queue_count; i++) {
+        struct bf_queue *q = &device->queues[i];
+        if ((device->attached ? q->engine->handle : (VkQueue)q) == queue)
+            return q;
+    }
+    if (device)
+        bf_log(BF_LOG_ERROR, "%s: queue %p is no attached VkQueue", call, (void *)queue);
+    return NULL;
+}
+
+VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
+                         const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    if (!queue || (count && !infos))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bf_packet_can_copy_submit(&infos[i])) {
+            bf_log(BF_LOG_ERROR,
+                   "bfVkQueueSubmit: pSubmits[%u] has a struct chained to it that "
+                   "can't be copied",
+                   i);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+    }
+    return bf_queue_submit(queue, count, infos, fence);
+}
+
+VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
+{
+    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (queue->device->attached)
+        bf_engine_enter(queue->engine);
+    return VK_SUCCESS;
+}
+
+VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
+{
+    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (queue->device->attached) {
+        atomic_store(&queue->unwitnessed, true); /* whatever went in there */
+        bf_engine_leave(queue->engine, 0);
+    }
+    return VK_SUCCESS;
+}
+
+VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device || !out)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_counters *c = &device->counters;
+    *out = (BfDeviceCounters){
+        .sleeperWakeups = atomic_load(&c->sleeper_wakeups),
+        .sleeperThreads = atomic_load(&c->sleeper_threads),
+        .submissions = atomic_load(&c->submissions),
+        .driverCalls = atomic_load(&c->driver_calls),
+        .blockedWaits = atomic_load(&c->blocked_waits),
+        .semaphoreWaits = atomic_load(&c->semaphore_waits),
+        .barriers = atomic_load(&c->barriers),
+        .counterQueries = atomic_load(&c->counter_queries),
+        .eventsSet = atomic_load(&c->events_set),
+    };
+    return VK_SUCCESS;
+}

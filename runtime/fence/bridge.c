@@ -1,0 +1,235 @@
+#include "fence/bridge.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "fence/sleeper.h"
+#include "os/handle.h"
+#include "os/log.h"
+
+void bf_bridge_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    if (!fence->mirror || value <= fence->mirror_wanted)
+        return;
+    fence->mirror_wanted = value;
+    if (fence->mirror_listed)
+        return;
+    fence->mirror_listed = true;
+    bf_fence_reference(fence);
+    fence->next_mirrored = effects->mirrored;
+    effects->mirrored = fence;
+}
+
+bool bf_bridge_watches(const struct bf_fence *fence, uint64_t value)
+{
+    return fence->mirror && value > fence->mirror_wanted;
+}
+
+/* The mirror's lock is held. */
+static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
+{
+    struct bf_device *device = fence->device;
+    if (!fence->mirror || wanted <= fence->mirror_signalled)
+        return VK_SUCCESS;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = fence->mirror,
+        .value = wanted,
+    };
+    VkResult result = device->signal_semaphore(device->handle, &info);
+    if (result == VK_SUCCESS)
+        fence->mirror_signalled = wanted;
+    return result;
+}
+
+void bf_bridge_mirror(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_ledger *ledger = &device->ledger;
+    bf_lock_acquire(&fence->mirror_lock);
+    bf_lock_acquire(&ledger->lock);
+    uint64_t wanted = fence->mirror_wanted;
+    VkSemaphore mirror = fence->mirror;
+    fence->mirror_listed = false;
+    bf_lock_release(&ledger->lock);
+    VkResult result = mirror ? signal_mirror(fence, wanted) : VK_SUCCESS;
+    if (result == VK_SUCCESS && mirror)
+        bf_semaphore_host_signal(device, mirror, wanted);
+    bf_lock_release(&fence->mirror_lock);
+    if (result != VK_SUCCESS) /* nobody else would ever signal it */
+        bf_device_lost(device, "signalling an exported semaphore");
+    bf_lock_acquire(&ledger->lock);
+    bf_fence_release(fence);
+    bf_lock_release(&ledger->lock);
+}
+
+VkResult bf_bridge_observe(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_device *device = fence->device;
+    uint64_t value;
+    atomic_fetch_add_explicit(&device->counters.counter_queries, 1, memory_order_relaxed);
+    VkResult result = device->counter_value(device->handle, fence->imported->handle, &value);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&device->ledger.lock);
+    if (value > atomic_load(&fence->value))
+        bf_fence_apply(fence, value, effects);
+    bf_lock_release(&device->ledger.lock);
+    return VK_SUCCESS;
+}
+
+uint64_t bf_bridge_value(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    VkResult result = bf_device_is_lost(device) ? VK_SUCCESS : bf_bridge_observe(fence, &effects);
+    bf_effects_run(device, &effects);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "bfGetFenceValue");
+    return atomic_load(&fence->value);
+}
+
+VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
+{
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    VkResult result = bf_bridge_observe(fence, &effects);
+    uint64_t now = atomic_load(&fence->value);
+    if (result == VK_SUCCESS && value <= now) {
+        bf_log(BF_LOG_ERROR,
+               "bfSignalFence: value %llu: an imported fence takes only more than its %llu",
+               (unsigned long long)value, (unsigned long long)now);
+        result = VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (result == VK_SUCCESS) {
+        const VkSemaphoreSignalInfo info = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+            .semaphore = fence->imported->handle,
+            .value = value,
+        };
+        result = device->signal_semaphore(device->handle, &info);
+    }
+    if (result == VK_SUCCESS) {
+        bf_semaphore_host_signal(device, fence->imported->handle, value);
+        result = bf_bridge_observe(fence, &effects);
+    }
+    bf_effects_run(device, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfSignalFence") : result;
+}
+
+VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_lock_acquire(&fence->mirror_lock);
+    if (!fence->sleeper)
+        fence->sleeper = bf_sleeper_create_for(fence);
+    bool made = fence->sleeper != NULL;
+    bf_lock_release(&fence->mirror_lock);
+    return made ? bf_bridge_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void bf_bridge_stop(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    bf_sleeper_destroy(fence->sleeper);
+    fence->sleeper = NULL;
+    VkSemaphore registered = fence->registered;
+    fence->registered = VK_NULL_HANDLE;
+    if (fence->mirror) {
+        bf_lock_acquire(&fence->mirror_lock); /* nobody is signalling it */
+        bf_lock_acquire(&device->ledger.lock);
+        fence->mirror = VK_NULL_HANDLE;
+        bf_lock_release(&device->ledger.lock);
+        bf_lock_release(&fence->mirror_lock);
+    }
+    if (registered)
+        bf_semaphore_forget(device, registered);
+}
+
+/* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
+ * is made now, of one that may be signalled where Belfry doesn't see it. */
+static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, bool external,
+                                 uint64_t *counter)
+{
+    struct bf_device *device = fence->device;
+    struct bf_semaphore *known = bf_semaphore_find(device, semaphore);
+    if (known && !known->timeline) {
+        bf_log(BF_LOG_ERROR, "bfImportFence, bfExportFence: the semaphore is a binary one");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = device->counter_value(device->handle, semaphore, counter);
+    if (result != VK_SUCCESS || known)
+        return result;
+    result = bf_semaphore_register(device, semaphore, true, external, *counter);
+    if (result == VK_SUCCESS)
+        fence->registered = semaphore;
+    return result;
+}
+
+VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!semaphore || !out) {
+        bf_log(BF_LOG_ERROR, "bfImportFence: semaphore or pFence is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_fence *fence;
+    uint64_t counter;
+    VkResult result = bf_fence_create(device, 0, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    result = find_or_register(fence, semaphore, true, &counter);
+    if (result != VK_SUCCESS) {
+        bfDestroyFence((BfFence)fence);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    bf_lock_acquire(&device->ledger.lock);
+    device->ledger.bridged = true;
+    fence->imported = bf_semaphore_find(device, semaphore);
+    bf_semaphore_reference(fence->imported);
+    if (!device->ledger.lost)
+        atomic_store(&fence->value, counter);
+    bf_lock_release(&device->ledger.lock);
+    *out = (BfFence)fence;
+    return VK_SUCCESS;
+}
+
+VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_device *device = fence->device;
+    if (!semaphore || fence->imported || fence->mirror) {
+        bf_log(BF_LOG_ERROR, "bfExportFence: %s",
+               !semaphore ? "semaphore is NULL"
+                          : "the fence is imported, or has been exported already");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    VkResult result = bf_sleepers_ensure(device);
+    uint64_t counter = 0;
+    if (result == VK_SUCCESS)
+        result = find_or_register(fence, semaphore, false, &counter);
+    if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
+        bf_log(BF_LOG_ERROR, "bfExportFence: the semaphore's counter, %llu, is above the fence",
+               (unsigned long long)counter);
+        result = VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (result != VK_SUCCESS) {
+        bf_bridge_stop(fence);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&device->ledger.lock);
+    fence->mirror = semaphore;
+    fence->mirror_wanted = fence->mirror_signalled = counter;
+    bf_bridge_applied(fence, atomic_load(&fence->value), &effects);
+    bf_ledger_monitor(&device->ledger, fence, &effects);
+    bf_lock_release(&device->ledger.lock);
+    bf_effects_run(device, &effects);
+    return VK_SUCCESS;
+}

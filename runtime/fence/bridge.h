@@ -1,0 +1,45 @@
+/*
+ * Between fences and the program's own timeline semaphores.
+ *
+ * An imported fence *is* the semaphore: its value is the counter, its signals and waits on queues
+ * are native ones (each in a submission with a barrier of ours, since drivers hang on semaphores
+ * without a command buffer), and it can't be rewound. Its CPU waiters have a sleeper of their own.
+ *
+ * An exported fence is followed by the semaphore, from the CPU: a fence may be rewound and set by
+ * several queues in any order, which no chain of native signals could follow. So the semaphore is
+ * signalled when an update applies, if that is larger than all before.
+ *
+ *  X-1  A mirror is signalled with growing values only: under the fence's mirror_lock, with the
+ *       largest value applied so far.
+ *  X-2  Every update on its way that is larger than what the mirror has been told is watched by a
+ *       sleeper: who waits for the semaphore natively needs no CPU call of the program's to go on.
+ *
+ * Proven by tests/fence (bridge.c) and tests/random.
+ */
+#ifndef BELFRY_FENCE_BRIDGE_H
+#define BELFRY_FENCE_BRIDGE_H
+
+#include "fence/fence.h"
+
+/* The fence took the value; the ledger's lock is held. */
+void bf_bridge_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+
+/* Does the mirror want the update of that value? The ledger's lock is held. */
+bool bf_bridge_watches(const struct bf_fence *fence, uint64_t value);
+
+/* Signals the mirror, and drops the reference that bf_bridge_applied took. No lock is held. */
+void bf_bridge_mirror(struct bf_fence *fence);
+
+/* For an imported fence; no lock is held. */
+uint64_t bf_bridge_value(struct bf_fence *fence);
+VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value);
+VkResult bf_bridge_observe(struct bf_fence *fence, struct bf_effects *effects);
+
+/* Before the CPU waits for an imported fence: it has a sleeper, and its value is of now.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of vkGetSemaphoreCounterValue. */
+VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effects);
+
+/* The fence is being destroyed: nothing of it touches a semaphore of the program's any more. */
+void bf_bridge_stop(struct bf_fence *fence);
+
+#endif

@@ -1,0 +1,268 @@
+#include "fence/fence.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "fence/bridge.h"
+#include "fence/ledger.h"
+#include "os/handle.h"
+#include "os/log.h"
+#include "queue/command_queue.h"
+
+static struct bf_wait *wait_of(struct bf_heap_node *node)
+{
+    return (struct bf_wait *)node; /* its first member */
+}
+
+struct bf_fence *bf_fence_of(BfFence handle, const char *call)
+{
+    return bf_handle_check(handle, BF_HANDLE_FENCE, call, "fence") ? (struct bf_fence *)handle
+                                                                   : NULL;
+}
+
+void bf_fence_reference(struct bf_fence *fence)
+{
+    fence->references++;
+}
+
+void bf_fence_release(struct bf_fence *fence)
+{
+    if (--fence->references)
+        return;
+    struct bf_ledger *ledger = &fence->device->ledger;
+    if (fence->previous)
+        fence->previous->next = fence->next;
+    else
+        ledger->fences = fence->next;
+    if (fence->next)
+        fence->next->previous = fence->previous;
+    bf_semaphore_release(fence->imported);
+    free(fence);
+}
+
+static void monitor_anew(struct bf_fence *fence)
+{
+    /* A CPU wait for 0 is satisfied when it is armed: the least key is at least 1. */
+    fence->monitored = fence->cpu_waits.root ? fence->cpu_waits.root->key - 1 : UINT64_MAX;
+}
+
+static void unblock(struct bf_wait *wait, struct bf_effects *effects)
+{
+    if (!wait->blocks)
+        return;
+    struct bf_wait **link = &wait->fence->blocked;
+    while (*link != wait)
+        link = &(*link)->next_blocked;
+    *link = wait->next_blocked;
+    effects->engines |= bf_command_queue_unblocked(wait->blocks);
+    wait->blocks = NULL;
+}
+
+/* One of a group's waits is satisfied. */
+static void count_down(struct bf_group *group, struct bf_effects *effects)
+{
+    if (group->missing == 0)
+        return; /* ANY: another was first */
+    if (--group->missing)
+        return;
+    for (uint32_t i = 0; i < group->count; i++)
+        bf_fence_disarm(&group->waits[i]);
+    group->next_fired = effects->fired;
+    effects->fired = group;
+}
+
+static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effects *effects)
+{
+    bf_heap_remove(heap, &wait->node);
+    wait->satisfied = true;
+    if (wait->group)
+        count_down(wait->group, effects);
+    else
+        unblock(wait, effects);
+}
+
+static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    struct bf_heap *heaps[] = {&fence->queue_waits, &fence->cpu_waits};
+    for (int i = 0; i < 2; i++) {
+        while (heaps[i]->root && heaps[i]->root->key <= value)
+            satisfy(heaps[i], wait_of(heaps[i]->root), effects);
+    }
+    monitor_anew(fence);
+}
+
+void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    if (fence->destroyed || fence->device->ledger.lost)
+        return;
+    /* The last of its waits may hold the last reference. */
+    bf_fence_reference(fence);
+    atomic_store_explicit(&fence->value, value, memory_order_release);
+    satisfy_up_to(fence, value, effects);
+    bf_bridge_applied(fence, value, effects);
+    bf_fence_release(fence);
+}
+
+void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_fence_reference(fence);
+    satisfy_up_to(fence, UINT64_MAX, effects);
+    bf_fence_release(fence);
+}
+
+bool bf_fence_arm(struct bf_fence *fence, struct bf_wait *wait)
+{
+    wait->fence = fence;
+    bf_fence_reference(fence);
+    wait->satisfied = fence->destroyed ||
+                      atomic_load_explicit(&fence->value, memory_order_relaxed) >= wait->node.key;
+    if (wait->satisfied)
+        return true;
+    bf_heap_insert(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
+    if (wait->group)
+        monitor_anew(fence);
+    return false;
+}
+
+void bf_fence_disarm(struct bf_wait *wait)
+{
+    struct bf_fence *fence = wait->fence;
+    if (!fence)
+        return;
+    bf_heap_remove(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
+    if (wait->group)
+        monitor_anew(fence);
+    wait->fence = NULL;
+    bf_fence_release(fence);
+}
+
+void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue)
+{
+    wait->blocks = queue;
+    wait->next_blocked = wait->fence->blocked;
+    wait->fence->blocked = wait;
+}
+
+struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value)
+{
+    struct bf_update *update = fence->first_update;
+    while (update && update->value < value)
+        update = update->next_of_fence;
+    return update;
+}
+
+void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    struct bf_wait *next;
+    for (struct bf_wait *wait = fence->blocked; wait; wait = next) {
+        next = wait->next_blocked;
+        if (wait->node.key <= value)
+            unblock(wait, effects);
+    }
+}
+
+VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info || !out || info->pNext || info->flags) {
+        bf_log(BF_LOG_ERROR, "bfCreateFence: %s",
+               !info || !out ? "pInfo or pFence is NULL"
+                             : "pNext is not NULL, or flags are not 0: none are defined");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_fence *fence;
+    VkResult result = bf_fence_create(device, info->initialValue, &fence);
+    if (result == VK_SUCCESS)
+        *out = (BfFence)fence;
+    return result;
+}
+
+VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fence **out)
+{
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    struct bf_fence *fence = calloc(1, sizeof(*fence));
+    if (!fence || !bf_handle_add(fence, BF_HANDLE_FENCE)) {
+        free(fence);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    fence->device = device;
+    fence->value = value;
+    fence->references = 1;
+    fence->monitored = UINT64_MAX;
+    struct bf_ledger *ledger = &device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    if (ledger->lost)
+        atomic_store(&fence->value, UINT64_MAX);
+    fence->next = ledger->fences;
+    if (fence->next)
+        fence->next->previous = fence;
+    ledger->fences = fence;
+    bf_lock_release(&ledger->lock);
+    *out = fence;
+    return VK_SUCCESS;
+}
+
+void bfDestroyFence(BfFence handle)
+{
+    if (!handle)
+        return;
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return;
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    bf_handle_remove(fence);
+    bf_bridge_stop(fence);
+    bf_lock_acquire(&device->ledger.lock);
+    fence->destroyed = true;
+    bf_fence_satisfy_all(fence, &effects);
+    bf_fence_release(fence);
+    bf_lock_release(&device->ledger.lock);
+    bf_effects_run(device, &effects);
+}
+
+uint64_t bfGetFenceValue(BfFence handle)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return UINT64_MAX;
+    if (fence->imported)
+        return bf_bridge_value(fence);
+    if (atomic_load(&fence->pending)) {
+        struct bf_device *device = fence->device;
+        struct bf_effects effects = {0};
+        VkResult result = bf_ledger_retire(&device->ledger, &effects);
+        bf_effects_run(device, &effects);
+        if (result == VK_ERROR_DEVICE_LOST)
+            bf_device_lost(device, "bfGetFenceValue");
+    }
+    return atomic_load(&fence->value);
+}
+
+VkResult bfSignalFence(BfFence handle, uint64_t value)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    if (fence->imported)
+        return bf_bridge_signal(fence, value);
+    /* What the GPU has done by now comes before this signal. */
+    if (atomic_load(&fence->pending) &&
+        bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST) {
+        bf_effects_run(device, &effects);
+        return bf_device_lost(device, __func__);
+    }
+    bf_lock_acquire(&device->ledger.lock);
+    bf_fence_apply(fence, value, &effects);
+    bf_lock_release(&device->ledger.lock);
+    bf_trace_host_signal(device->trace, (struct bf_trace_sync){(uintptr_t)fence, value});
+    bf_effects_run(device, &effects);
+    return VK_SUCCESS;
+}

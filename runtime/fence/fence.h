@@ -1,0 +1,126 @@
+/*
+ * A fence: a 64-bit value that may be set to anything, and those who wait for it.
+ *
+ * Vulkan has no such object. A queue's signal *means* 'this value, once these epochs are reached'
+ * (a frontier, fence/ledger.h); until then it is an update on its way. The CPU's signal applies at
+ * once. Nothing of a fence is ever given to the driver, so any value may follow any other.
+ *
+ *  F-1  Updates apply one at a time, each once, under the ledger's lock: the values that a fence
+ *       takes are a sequence, and bfGetFenceValue reads its last element.
+ *  F-2  A wait is armed when it is asked for. It is satisfied for good by the first value from then
+ *       on that reaches it: arming looks at the value and enters the heap, applying sets the value
+ *       and empties the heap up to it, both under the lock. No later value can undo that.
+ *  F-3  'monitored' is the least value that a CPU waiter wants, less one; UINT64_MAX when none does.
+ *       An update above it is watched by a sleeper (fence/sleeper.h), any other by nobody.
+ *  F-4  Destroying a fence, or losing the device, satisfies whatever waits for it.
+ *
+ * Proven by tests/fence (F-1 to F-4 by behaviour), tests/model (F-1, F-2 against the ideal machine)
+ * and tests/random.
+ */
+#ifndef BELFRY_FENCE_FENCE_H
+#define BELFRY_FENCE_FENCE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "belfry/belfry.h"
+#include "os/heap.h"
+#include "os/lock.h"
+
+struct bf_command_queue;
+struct bf_device;
+struct bf_effects;
+struct bf_event;
+struct bf_fence;
+struct bf_semaphore;
+struct bf_sleeper;
+struct bf_update;
+
+/* One value of one fence, waited for by a queue (as part of its packet) or by the CPU (as part of a
+ * group). Everything is guarded by the ledger's lock. */
+struct bf_wait {
+    struct bf_heap_node node; /* its key is the value */
+    struct bf_fence *fence;   /* referenced */
+    struct bf_group *group;   /* the CPU's */
+    bool satisfied;           /* for good (F-2) */
+    /* A queue's: it stands blocked at this wait. */
+    struct bf_command_queue *blocks;
+    struct bf_wait *next_blocked;
+};
+
+/* What the CPU waits for in one call: one value, or all or any of several. */
+struct bf_group {
+    struct bf_group *next_fired;
+    struct bf_event *event; /* referenced; NULL: a thread sleeps on 'done' */
+    uint32_t missing;       /* waits still to be satisfied before it fires; 0: it has fired */
+    uint32_t count;
+    _Atomic uint32_t done;
+    _Atomic uint32_t references; /* a sleeping thread, and who will wake it */
+    struct bf_wait waits[];
+};
+
+struct bf_fence {
+    struct bf_device *device;
+    struct bf_fence *next, *previous; /* of the device */
+    _Atomic uint64_t value;
+    _Atomic uint32_t pending;                     /* updates on their way */
+    struct bf_update *first_update, *last_update; /* these, in order of acceptance */
+    uint32_t references; /* the handle, and each update, packet and wait that names it */
+    bool destroyed;
+    uint64_t monitored;         /* F-3 */
+    struct bf_heap queue_waits; /* armed, not satisfied */
+    struct bf_heap cpu_waits;   /* the same */
+    struct bf_wait *blocked;    /* those of queue_waits that a queue stands at */
+
+    /* Imported (fence/bridge.h): the value is this semaphore's counter. */
+    struct bf_semaphore *imported;
+    struct bf_sleeper *sleeper;
+
+    /* Exported: 'mirror' is signalled with each value larger than all before. */
+    VkSemaphore mirror;
+    uint64_t mirror_wanted;
+    struct bf_lock mirror_lock; /* held over vkSignalSemaphore, so that signals only grow */
+    uint64_t mirror_signalled;
+    bool mirror_listed; /* somebody is about to signal it */
+    struct bf_fence *next_mirrored;
+
+    VkSemaphore registered; /* known to the scheduler on this fence's account alone */
+};
+
+/* A fence with one reference, its handle. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_DEVICE_LOST. */
+VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fence **fence);
+
+/* The ledger's lock is held for all of these, up to bf_fence_of. */
+
+/* The fence takes the value, whoever set it: satisfies what it reaches (F-2). Does nothing once the
+ * device is lost or the fence destroyed. */
+void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+
+/* Arms a wait whose fence and value are set. Returns true if it is satisfied already; then it is in
+ * no heap. */
+bool bf_fence_arm(struct bf_fence *fence, struct bf_wait *wait);
+
+/* Takes a wait back: satisfied or not, nothing refers to it any more. */
+void bf_fence_disarm(struct bf_wait *wait);
+
+/* A queue's wait stands at the head of its queue and nothing will satisfy it yet. */
+void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue);
+
+/* The first update on its way that reaches the value, or NULL. */
+struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value);
+
+/* An update of that value has been accepted: queues that stand at a wait it reaches go on. */
+void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+
+/* Satisfies all that waits, whatever it waits for (F-4). */
+void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects);
+
+void bf_fence_reference(struct bf_fence *fence);
+void bf_fence_release(struct bf_fence *fence);
+
+/* The live fence behind a handle, else NULL and one line that names the call. No lock. */
+struct bf_fence *bf_fence_of(BfFence handle, const char *call);
+
+#endif

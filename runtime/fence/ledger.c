@@ -1,0 +1,365 @@
+#include "fence/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "fence/bridge.h"
+#include "fence/event.h"
+#include "fence/sleeper.h"
+#include "fence/wait.h"
+#include "os/handle.h"
+#include "queue/command_queue.h"
+
+/* Updates on their way at which acceptance begins to retire (E-6), and records that are kept. */
+#define RETIRE_AT 64
+
+VkResult bf_ledger_init(struct bf_ledger *ledger, struct bf_device *device)
+{
+    ledger->device = device;
+    ledger->engine_count = device->engine_count;
+    ledger->retire_at = RETIRE_AT;
+    ledger->engines =
+        calloc(device->engine_count ? device->engine_count : 1, sizeof(*ledger->engines));
+    return ledger->engines ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void bf_ledger_stop(struct bf_ledger *ledger)
+{
+    for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
+        bf_bridge_stop(fence);
+    for (uint32_t i = 0; ledger->engines && i < ledger->engine_count; i++) {
+        bf_sleeper_destroy(ledger->engines[i].sleeper);
+        ledger->engines[i].sleeper = NULL;
+    }
+}
+
+void bf_ledger_finish(struct bf_ledger *ledger)
+{
+    while (ledger->spares) {
+        struct bf_update *next = ledger->spares->next;
+        free(ledger->spares);
+        ledger->spares = next;
+    }
+    while (ledger->fences) {
+        ledger->fences->references = 1;
+        bf_handle_remove(ledger->fences);
+        bf_fence_release(ledger->fences);
+    }
+    free(ledger->engines);
+    ledger->engines = NULL;
+}
+
+void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effects)
+{
+    while (effects->sleepers) {
+        uint32_t engine = (uint32_t)__builtin_ctzll(effects->sleepers);
+        effects->sleepers &= effects->sleepers - 1;
+        bf_sleeper_kick(device->ledger.engines[engine].sleeper);
+    }
+    while (effects->fired) {
+        struct bf_group *group = effects->fired;
+        effects->fired = group->next_fired;
+        bf_group_fire(device, group);
+    }
+}
+
+void bf_effects_run(struct bf_device *device, struct bf_effects *effects)
+{
+    bf_effects_run_but_pump(device, effects);
+    while (effects->mirrored) {
+        struct bf_fence *fence = effects->mirrored;
+        effects->mirrored = fence->next_mirrored;
+        bf_bridge_mirror(fence);
+    }
+    bf_engines_pump(device, effects->engines);
+    effects->engines = 0;
+}
+
+/* The first engine on which the frontier isn't complete as far as is known, or engine_count. */
+static uint32_t missing_engine(const struct bf_ledger *ledger, const uint64_t *frontier)
+{
+    uint32_t i = 0;
+    while (i < ledger->engine_count && frontier[i] <= ledger->engines[i].completed)
+        i++;
+    return i;
+}
+
+static void see(struct bf_ledger *ledger, uint32_t engine, uint64_t epoch)
+{
+    if (ledger->engines[engine].completed < epoch)
+        ledger->engines[engine].completed = epoch;
+}
+
+bool bf_ledger_is_complete(const struct bf_ledger *ledger, const uint64_t *frontier)
+{
+    return missing_engine(ledger, frontier) == ledger->engine_count;
+}
+
+/* Reads the counters of all engines with something outstanding. */
+static VkResult collect(struct bf_ledger *ledger, uint64_t *seen)
+{
+    struct bf_device *device = ledger->device;
+    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        seen[i] = atomic_load(&ledger->engines[i].completed);
+        if (atomic_load(&engine->accepted_epoch) <= seen[i])
+            continue;
+        VkResult result = bf_engine_completed_epoch(engine, &seen[i]);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult collect_at_one_instant(struct bf_ledger *ledger, uint64_t *seen)
+{
+    uint64_t again[BF_MAX_ENGINES] = {0};
+    VkResult result = collect(ledger, seen);
+    bool same = ledger->engine_count == 1 || !ledger->bridged;
+    while (result == VK_SUCCESS && !same) {
+        memcpy(again, seen, ledger->engine_count * sizeof(*seen));
+        result = collect(ledger, seen);
+        same = memcmp(again, seen, ledger->engine_count * sizeof(*seen)) == 0;
+    }
+    return result;
+}
+
+VkResult bf_ledger_retire(struct bf_ledger *ledger, struct bf_effects *effects)
+{
+    if (!atomic_load(&ledger->pending))
+        return VK_SUCCESS;
+    uint64_t seen[BF_MAX_ENGINES] = {0};
+    VkResult result = collect_at_one_instant(ledger, seen);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&ledger->lock);
+    for (uint32_t i = 0; i < ledger->engine_count; i++)
+        see(ledger, i, seen[i]);
+    bf_ledger_retire_known(ledger, effects);
+    bf_lock_release(&ledger->lock);
+    return VK_SUCCESS;
+}
+
+VkResult bf_ledger_is_idle(struct bf_ledger *ledger, struct bf_command_queue *queue, bool *idle)
+{
+    struct bf_device *device = ledger->device;
+    for (;;) {
+        uint32_t engine = missing_engine(ledger, queue->frontier);
+        *idle = engine == ledger->engine_count;
+        if (*idle)
+            return VK_SUCCESS;
+        uint64_t wanted = queue->frontier[engine], seen = 0;
+        bf_lock_release(&ledger->lock);
+        VkResult result = bf_engine_completed_epoch(&device->engines[engine], &seen);
+        bf_lock_acquire(&ledger->lock);
+        if (result == VK_SUCCESS)
+            see(ledger, engine, seen);
+        if (result != VK_SUCCESS || seen < wanted)
+            return result;
+    }
+}
+
+struct bf_update *bf_ledger_take_update(struct bf_ledger *ledger, struct bf_fence *fence,
+                                        uint64_t value)
+{
+    struct bf_update *update = ledger->spares;
+    if (update)
+        ledger->spares = update->next;
+    else
+        update = malloc(sizeof(*update) + ledger->engine_count * sizeof(update->frontier[0]));
+    if (!update)
+        return NULL;
+    update->fence = fence;
+    update->value = value;
+    update->need.inserted = false;
+    bf_fence_reference(fence);
+    return update;
+}
+
+void bf_ledger_drop_update(struct bf_ledger *ledger, struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    update->next = ledger->spares;
+    ledger->spares = update;
+    bf_fence_release(fence);
+}
+
+/* Puts the update with those that a sleeper waits for, on an engine that it is still missing: its
+ * own queue's if possible, since that one usually comes last. */
+static void add_need(struct bf_ledger *ledger, struct bf_update *update, struct bf_effects *effects)
+{
+    uint32_t engine = update->queue->base.engine->number;
+    for (uint32_t i = 0;
+         i < ledger->engine_count && update->frontier[engine] <= ledger->engines[engine].completed;
+         i++) {
+        if (update->frontier[i] > ledger->engines[i].completed)
+            engine = i;
+    }
+    update->need_engine = engine;
+    update->need.key = update->frontier[engine];
+    struct bf_ledger_engine *e = &ledger->engines[engine];
+    bf_heap_insert(&e->needs, &update->need);
+    if (e->needs.root == &update->need)
+        effects->sleepers |= UINT64_C(1) << engine;
+}
+
+static bool is_watched(const struct bf_update *update)
+{
+    return update->value > update->fence->monitored ||
+           bf_bridge_watches(update->fence, update->value);
+}
+
+void bf_ledger_monitor(struct bf_ledger *ledger, struct bf_fence *fence, struct bf_effects *effects)
+{
+    for (struct bf_update *u = fence->first_update; u; u = u->next_of_fence) {
+        if (!u->need.inserted && is_watched(u))
+            add_need(ledger, u, effects);
+    }
+}
+
+static void list_active(struct bf_ledger *ledger, struct bf_command_queue *queue)
+{
+    queue->next_active = ledger->active;
+    queue->previous_active = NULL;
+    if (ledger->active)
+        ledger->active->previous_active = queue;
+    ledger->active = queue;
+}
+
+static void unlist_active(struct bf_ledger *ledger, struct bf_command_queue *queue)
+{
+    if (queue->previous_active)
+        queue->previous_active->next_active = queue->next_active;
+    else
+        ledger->active = queue->next_active;
+    if (queue->next_active)
+        queue->next_active->previous_active = queue->previous_active;
+}
+
+void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                      struct bf_update *update, struct bf_effects *effects)
+{
+    struct bf_fence *fence = update->fence;
+    update->queue = queue;
+    update->number = ledger->next_number++;
+    memcpy(update->frontier, queue->frontier, ledger->engine_count * sizeof(update->frontier[0]));
+
+    update->next = NULL;
+    if (queue->last_update)
+        queue->last_update->next = update;
+    else
+        queue->first_update = update;
+    if (queue->first_update == update)
+        list_active(ledger, queue);
+    queue->last_update = update;
+
+    update->next_of_fence = NULL;
+    update->previous_of_fence = fence->last_update;
+    if (fence->last_update)
+        fence->last_update->next_of_fence = update;
+    else
+        fence->first_update = update;
+    fence->last_update = update;
+
+    atomic_fetch_add(&fence->pending, 1);
+    atomic_fetch_add(&ledger->pending, 1);
+    if (is_watched(update))
+        add_need(ledger, update, effects);
+    bf_fence_ground(fence, update->value, effects);
+}
+
+bool bf_ledger_is_crowded(struct bf_ledger *ledger)
+{
+    return atomic_load_explicit(&ledger->pending, memory_order_relaxed) >= ledger->retire_at;
+}
+
+/* The first update of its queue is complete, and precedes all others that are. */
+static void retire_first_of(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                            struct bf_effects *effects)
+{
+    struct bf_update *update = queue->first_update;
+    struct bf_fence *fence = update->fence;
+    queue->first_update = update->next;
+    if (!queue->first_update) {
+        queue->last_update = NULL;
+        unlist_active(ledger, queue);
+    }
+    if (update->previous_of_fence)
+        update->previous_of_fence->next_of_fence = update->next_of_fence;
+    else
+        fence->first_update = update->next_of_fence;
+    if (update->next_of_fence)
+        update->next_of_fence->previous_of_fence = update->previous_of_fence;
+    else
+        fence->last_update = update->previous_of_fence;
+    if (update->need.inserted)
+        bf_heap_remove(&ledger->engines[update->need_engine].needs, &update->need);
+
+    bf_fence_apply(fence, update->value, effects);
+    atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
+    atomic_fetch_sub(&ledger->pending, 1);
+    bf_ledger_drop_update(ledger, update);
+    if (!queue->first_update)
+        bf_command_queue_reap(queue);
+}
+
+/* Updates that a sleeper has waited for on one engine and that are missing another. */
+static void move_needs(struct bf_ledger *ledger, struct bf_effects *effects)
+{
+    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+        struct bf_ledger_engine *e = &ledger->engines[i];
+        while (e->needs.root && e->needs.root->key <= e->completed) {
+            struct bf_update *update =
+                (struct bf_update *)((char *)e->needs.root - offsetof(struct bf_update, need));
+            bf_heap_remove(&e->needs, &update->need);
+            if (is_watched(update))
+                add_need(ledger, update, effects);
+        }
+    }
+}
+
+void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects)
+{
+    for (;;) {
+        struct bf_command_queue *first = NULL;
+        for (struct bf_command_queue *q = ledger->active; q; q = q->next_active) {
+            /* Frontiers of one queue grow: if its first isn't complete, none is. */
+#ifdef BELFRY_BREAK_CAUSAL_ORDER
+            if (bf_ledger_is_complete(ledger, q->first_update->frontier) &&
+                (!first || q->first_update->number > first->first_update->number))
+#else
+            if ((!first || q->first_update->number < first->first_update->number) &&
+                bf_ledger_is_complete(ledger, q->first_update->frontier))
+#endif
+                first = q;
+        }
+        if (!first)
+            break;
+        retire_first_of(ledger, first, effects);
+    }
+    move_needs(ledger, effects);
+    uint32_t left = atomic_load_explicit(&ledger->pending, memory_order_relaxed);
+    ledger->retire_at = left > RETIRE_AT / 2 ? 2 * left : RETIRE_AT;
+}
+
+void bf_ledger_lose(struct bf_ledger *ledger)
+{
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&ledger->lock);
+    ledger->lost = true;
+    struct bf_fence *next;
+    for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
+        bf_fence_reference(fence);
+        atomic_store(&fence->value, UINT64_MAX);
+        bf_fence_satisfy_all(fence, &effects);
+        next = fence->next;
+        bf_fence_release(fence);
+    }
+    /* None of them will apply any more. */
+    for (uint32_t i = 0; i < ledger->engine_count; i++)
+        ledger->engines[i].completed = UINT64_MAX;
+    bf_ledger_retire_known(ledger, &effects);
+    bf_lock_release(&ledger->lock);
+    bf_effects_run_but_pump(ledger->device, &effects);
+}

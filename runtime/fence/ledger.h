@@ -1,0 +1,149 @@
+/*
+ * The ledger of a device: which signals of fences are on their way, and when each applies.
+ *
+ * When a queue comes to a signal, everything before it in the queue has been accepted by the
+ * driver. What must be complete before the signal applies is then known: a frontier, one epoch per
+ * engine, the join of the queue's own last epoch and of the frontiers of all waits it has passed.
+ * The signal becomes an update on its way; it costs the driver nothing. Whoever asks (a reader, a
+ * sleeper, a CPU signal) looks how far the engines are, and retires: applies what is complete.
+ *
+ *  E-1  A queue's frontier only grows, and holds everything that its next signal comes after: an
+ *       accepted execution adds its own epoch, a wait that is passed on account of an update adds
+ *       that update's frontier. (A wait that is satisfied adds nothing: all of it is complete.)
+ *  E-2  Updates get numbers in the order of acceptance. An update that another one follows, through
+ *       any chain of waits, has the smaller number and a frontier contained in the other's.
+ *  E-3  Retirement applies, in the order of their numbers, the updates whose frontier lies within
+ *       what was seen complete. By E-2, whatever precedes an update in cause is applied before it,
+ *       in whichever order the engines' counters were read: rewinding stays legal.
+ *  E-4  Where causes can pass unseen, through a semaphore of the program's (fence/bridge.h), the
+ *       counters are read until two readings agree: together they were true at one instant.
+ *  E-5  An engine's work that was seen complete needs neither semaphore nor barrier before the work
+ *       of a later vkQueueSubmit2: the epoch's signal made its writes available, and submitting
+ *       makes everything available visible (Vulkan, "Availability, Visibility, and Domain
+ *       Operations").
+ *  E-6  The updates on their way are bounded by the work in flight: every so many of them, who
+ *       accepts one retires.
+ *
+ * The lock is a leaf but for the locks of events; no driver call is made under it.
+ *
+ * Proven by tests/model (E-1 to E-3, E-5 against the ideal machine), tests/fence and tests/random.
+ */
+#ifndef BELFRY_FENCE_LEDGER_H
+#define BELFRY_FENCE_LEDGER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fence/fence.h"
+#include "os/heap.h"
+#include "os/lock.h"
+
+struct bf_engine;
+
+/* A signal on its way. */
+struct bf_update {
+    struct bf_update *next; /* of its queue, or a spare */
+    struct bf_update *next_of_fence, *previous_of_fence;
+    struct bf_command_queue *queue;
+    struct bf_fence *fence; /* referenced */
+    uint64_t value;
+    uint64_t number; /* E-2 */
+    struct bf_heap_node
+        need; /* in the heap of the engine that a sleeper waits for on its account */
+    uint32_t need_engine;
+    uint64_t frontier[]; /* one epoch per engine */
+};
+
+/* What is known of one engine. */
+struct bf_ledger_engine {
+    _Atomic uint64_t completed; /* the epoch it was seen to have reached; only grows */
+    struct bf_heap needs;
+    struct bf_sleeper *sleeper; /* NULL until the CPU first waits */
+};
+
+struct bf_ledger {
+    struct bf_lock lock;
+    struct bf_device *device;
+    uint32_t engine_count;
+    struct bf_ledger_engine *engines;
+    uint64_t next_number;
+    _Atomic uint32_t pending;        /* updates on their way */
+    uint32_t retire_at;              /* E-6 */
+    struct bf_command_queue *active; /* queues that have any */
+    struct bf_command_queue *queues; /* all of the device, dying ones included */
+    struct bf_fence *fences;
+    struct bf_update *spares;
+    bool bridged; /* E-4 */
+    bool lost;
+    _Atomic bool cpu_waits;      /* there has been one: engines have sleepers */
+    struct bf_lock sleeper_lock; /* making sleepers; held over pthread_create */
+};
+
+/* What is to be done once the lock has been released, by bf_effects_run. */
+struct bf_effects {
+    uint64_t engines;          /* to pump */
+    uint64_t sleepers;         /* of these engines have something nearer to wait for */
+    struct bf_group *fired;    /* events to set, threads to wake */
+    struct bf_fence *mirrored; /* exported semaphores to signal */
+};
+
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_ledger_init(struct bf_ledger *ledger, struct bf_device *device);
+/* Ends the sleepers. No other call may run or follow. */
+void bf_ledger_stop(struct bf_ledger *ledger);
+/* Frees the rest, fences that the program has left behind included. */
+void bf_ledger_finish(struct bf_ledger *ledger);
+
+/* The caller holds no engine's lock, nor the ledger's. */
+void bf_effects_run(struct bf_device *device, struct bf_effects *effects);
+
+/* The same but for the pumping, which the caller will see to: it may hold an engine's lock. */
+void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effects);
+
+/* Looks how far the engines are and retires (E-3). Neither lock is held.
+ * Errors: VK_ERROR_DEVICE_LOST (the caller tells the device), and those of
+ * vkGetSemaphoreCounterValue. */
+VkResult bf_ledger_retire(struct bf_ledger *ledger, struct bf_effects *effects);
+
+/* The same for what is known to be complete already; the lock is held. */
+void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects);
+
+/* Within what was seen complete? The lock is held. */
+bool bf_ledger_is_complete(const struct bf_ledger *ledger, const uint64_t *frontier);
+
+/* Is everything complete that the queue has handed over and waited for? Looks at no more engines
+ * than it must. The lock is held, and is released while it looks. Errors: those of
+ * vkGetSemaphoreCounterValue. */
+VkResult bf_ledger_is_idle(struct bf_ledger *ledger, struct bf_command_queue *queue, bool *idle);
+
+/* A record for a signal that will be accepted; NULL: out of memory. The lock is held. */
+struct bf_update *bf_ledger_take_update(struct bf_ledger *ledger, struct bf_fence *fence,
+                                        uint64_t value);
+void bf_ledger_drop_update(struct bf_ledger *ledger, struct bf_update *update);
+
+/* The queue has come to the signal, and everything before it has been accepted. The lock is held. */
+void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                      struct bf_update *update, struct bf_effects *effects);
+
+/* So many updates are on their way that somebody should retire (E-6). */
+bool bf_ledger_is_crowded(struct bf_ledger *ledger);
+
+/* The fence's 'monitored' has sunk: its updates above it want a sleeper. The lock is held. */
+void bf_ledger_monitor(struct bf_ledger *ledger, struct bf_fence *fence,
+                       struct bf_effects *effects);
+
+/* Adds 'other' to 'frontier'. */
+static inline void bf_frontier_join(uint64_t *frontier, const uint64_t *other, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (frontier[i] < other[i])
+            frontier[i] = other[i];
+    }
+}
+
+/* Every fence reads UINT64_MAX, all that waits is satisfied (F-4). The lock is not held; an
+ * engine's may be. */
+void bf_ledger_lose(struct bf_ledger *ledger);
+
+#endif

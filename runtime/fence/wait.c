@@ -1,0 +1,218 @@
+#include "fence/wait.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "fence/bridge.h"
+#include "fence/event.h"
+#include "fence/fence.h"
+#include "fence/ledger.h"
+#include "fence/sleeper.h"
+#include "os/clock.h"
+#include "os/log.h"
+
+static void group_release(struct bf_group *group)
+{
+    if (atomic_fetch_sub(&group->references, 1) == 1) {
+        bf_event_release(group->event);
+        free(group);
+    }
+}
+
+void bf_group_fire(struct bf_device *device, struct bf_group *group)
+{
+    if (group->event) {
+        bf_event_set(group->event);
+        atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
+    } else {
+        atomic_store(&group->done, 1);
+        bf_futex_wake(&group->done, 1);
+    }
+    group_release(group);
+}
+
+/* The device of all of them, or NULL with a line. */
+static struct bf_device *check(const char *call, uint32_t count, const BfFence *fences,
+                               const uint64_t *values, BfFenceWaitFlags flags)
+{
+    struct bf_device *device = NULL;
+    if (count == 0 || !fences || !values || (flags & ~(VkFlags)BF_FENCE_WAIT_ANY_BIT)) {
+        bf_log(BF_LOG_ERROR, "%s: count %u, pFences %p, pValues %p, flags 0x%x", call, count,
+               (const void *)fences, (const void *)values, flags);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_fence *fence = bf_fence_of(fences[i], call);
+        if (!fence)
+            return NULL;
+        if (device && device != fence->device) {
+            bf_log(BF_LOG_ERROR, "%s: pFences[%u] belongs to another device", call, i);
+            return NULL;
+        }
+        device = fence->device;
+    }
+    return device;
+}
+
+/* Takes the group off every fence; false: it has fired, or is about to. The lock is held. */
+static bool group_cancel(struct bf_group *group)
+{
+    if (group->missing == 0)
+        return false;
+    group->missing = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        bf_fence_disarm(&group->waits[i]);
+    return true;
+}
+
+/* Arms the group. Returns true if it is satisfied at once: it is then on no fence, and has not been
+ * fired. */
+static bool group_arm(struct bf_device *device, struct bf_group *group, const BfFence *fences,
+                      BfFenceWaitFlags flags, struct bf_effects *effects)
+{
+    struct bf_ledger *ledger = &device->ledger;
+    uint32_t count = group->count; /* once the lock is released it may fire and be gone */
+    group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
+    bf_lock_acquire(&ledger->lock);
+    for (uint32_t i = 0; i < count && group->missing; i++) {
+        if (bf_fence_arm((struct bf_fence *)fences[i], &group->waits[i]))
+            group->missing--;
+    }
+    bool satisfied = group->missing == 0;
+    if (satisfied) {
+        group->missing = 1;
+        group_cancel(group);
+    }
+    for (uint32_t i = 0; i < count && !satisfied; i++)
+        bf_ledger_monitor(ledger, (struct bf_fence *)fences[i], effects);
+    bf_lock_release(&ledger->lock);
+    for (uint32_t i = 0; i < count && !satisfied; i++) {
+        if (((struct bf_fence *)fences[i])->imported)
+            bf_sleeper_kick(((struct bf_fence *)fences[i])->sleeper);
+    }
+    return satisfied;
+}
+
+/* What stands between the calls and the ledger: threads that will look, and a look of our own. */
+static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence *fences,
+                        struct bf_effects *effects)
+{
+    bool pending = false;
+    VkResult result = bf_sleepers_ensure(device);
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
+        struct bf_fence *fence = (struct bf_fence *)fences[i];
+        pending = pending || atomic_load(&fence->pending);
+        if (fence->imported)
+            result = bf_bridge_prepare_wait(fence, effects);
+    }
+    if (result == VK_SUCCESS && pending)
+        result = bf_ledger_retire(&device->ledger, effects);
+    return result;
+}
+
+static struct bf_group *group_create(uint32_t count, const uint64_t *values)
+{
+    struct bf_group *group = calloc(1, sizeof(*group) + count * sizeof(group->waits[0]));
+    if (!group)
+        return NULL;
+    group->references = 1;
+    group->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        group->waits[i].group = group;
+        group->waits[i].node.key = values[i];
+    }
+    return group;
+}
+
+static VkResult set_event(const char *call, uint32_t count, const BfFence *fences,
+                          const uint64_t *values, BfFenceWaitFlags flags, BfEvent handle)
+{
+    struct bf_device *device = check(call, count, fences, values, flags);
+    struct bf_event *event = device ? bf_event_of(handle, call) : NULL;
+    if (!event)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_effects effects = {0};
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_group *group = group_create(count, values);
+    if (!group) {
+        bf_event_release(event);
+        return result;
+    }
+    group->event = event;
+    result = prepare(device, count, fences, &effects);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        bf_effects_run(device, &effects);
+        bf_device_lost(device, call); /* now every value is reached */
+        result = VK_SUCCESS;
+    }
+    if (result != VK_SUCCESS)
+        group_release(group);
+    else if (group_arm(device, group, fences, flags, &effects))
+        bf_group_fire(device, group);
+    bf_effects_run(device, &effects);
+    return result;
+}
+
+VkResult bfSetEventOnFence(BfFence fence, uint64_t value, BfEvent event)
+{
+    return set_event(__func__, 1, &fence, &value, BF_FENCE_WAIT_ALL, event);
+}
+
+VkResult bfSetEventOnFences(uint32_t count, const BfFence *fences, const uint64_t *values,
+                            BfFenceWaitFlags flags, BfEvent event)
+{
+    return set_event(__func__, count, fences, values, flags, event);
+}
+
+/* Sleeps until the group fires or the time is up; the group may then not be touched any more. */
+static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint64_t timeout_ns)
+{
+    uint64_t deadline = bf_deadline_ns(timeout_ns);
+    struct timespec until = bf_timespec(deadline);
+    bool in_time = true;
+    while (!atomic_load(&group->done) && in_time)
+        in_time = bf_futex_wait(&group->done, 0, deadline == UINT64_MAX ? NULL : &until);
+    VkResult result = VK_SUCCESS;
+    if (!atomic_load(&group->done)) {
+        bf_lock_acquire(&device->ledger.lock);
+        bool cancelled = group_cancel(group);
+        bf_lock_release(&device->ledger.lock);
+        if (cancelled) {
+            result = VK_TIMEOUT;
+            group_release(group); /* nobody will fire it */
+        }
+    }
+    group_release(group);
+    return result;
+}
+
+VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *values,
+                      BfFenceWaitFlags flags, uint64_t timeout_ns)
+{
+    struct bf_device *device = check(__func__, count, fences, values, flags);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    struct bf_group *group = group_create(count, values);
+    if (!group)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_effects effects = {0};
+    VkResult result = prepare(device, count, fences, &effects);
+    if (result != VK_SUCCESS) {
+        group_release(group);
+        bf_effects_run(device, &effects);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    atomic_store(&group->references, 2);
+    bool satisfied = group_arm(device, group, fences, flags, &effects);
+    bf_effects_run(device, &effects);
+    bf_trace_flush(device->trace);
+    if (satisfied) {
+        group_release(group);
+        group_release(group);
+    } else {
+        result = sleep_on(device, group, timeout_ns);
+    }
+    return bf_device_is_lost(device) ? bf_device_settle(device) : result;
+}

@@ -1,0 +1,21 @@
+/*
+ * The CPU's waits: one value, or all or any of several, by an event or by a sleeping thread.
+ *
+ *  G-1  A group fires once: 'missing' reaches 0 under the ledger's lock, and whoever brought it
+ *       there takes the group off every fence and fires it after the lock has been released.
+ *  G-2  A group is freed by the last of the two who know it: who fires it, and the thread that
+ *       sleeps on it.
+ *
+ * Proven by tests/fence (multiple.c, threads.c, lifetime.c), under ThreadSanitizer and
+ * AddressSanitizer.
+ */
+#ifndef BELFRY_FENCE_WAIT_H
+#define BELFRY_FENCE_WAIT_H
+
+struct bf_device;
+struct bf_group;
+
+/* Sets its event or wakes its thread. No lock but an engine's may be held. */
+void bf_group_fire(struct bf_device *device, struct bf_group *group);
+
+#endif

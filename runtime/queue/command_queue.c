@@ -1,0 +1,434 @@
+#include "queue/command_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "fence/sleeper.h"
+#include "os/handle.h"
+#include "os/log.h"
+#include "queue/command_buffer.h"
+
+static struct bf_command_queue *queue_of(BfQueue handle, const char *call)
+{
+    return bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue")
+               ? (struct bf_command_queue *)handle
+               : NULL;
+}
+
+uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue)
+{
+    struct bf_engine *engine = queue->base.engine;
+    atomic_store(&queue->base.blocked, false);
+    atomic_store(&engine->dirty, 1);
+    return bf_engine_bit(engine);
+}
+
+void bf_command_queue_reap(struct bf_command_queue *queue)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    if (!queue->gone || queue->first_update)
+        return;
+    if (queue->previous)
+        queue->previous->next = queue->next;
+    else
+        ledger->queues = queue->next;
+    if (queue->next)
+        queue->next->previous = queue->previous;
+    bf_queue_free_packets(&queue->base);
+    free(queue);
+}
+
+static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packet *packet,
+                                 bool batched)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_wait *wait = &packet->wait;
+    bool satisfied = wait->satisfied;
+#ifdef BELFRY_BREAK_TICKET
+    satisfied = atomic_load(&wait->fence->value) >= wait->node.key;
+#endif
+    if (satisfied || ledger->lost)
+        return batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
+    if (batched) /* the frontier has yet to take in what is in the batch */
+        return BF_PASSAGE_LATER;
+    const struct bf_update *update = bf_fence_update_reaching(wait->fence, wait->node.key);
+    if (update) {
+        bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
+        return BF_PASSAGE_DONE;
+    }
+    bf_fence_block(wait, queue);
+    atomic_store(&queue->base.blocked, true);
+    return BF_PASSAGE_BLOCKED;
+}
+
+enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_packet *packet,
+                                      bool batched, uint64_t *engines)
+{
+    struct bf_device *device = queue->base.device;
+    enum bf_passage passage = batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
+    if (packet->kind == BF_PACKET_WAIT) {
+        struct bf_trace_sync obstacle = {(uintptr_t)packet->wait.fence, packet->wait.node.key};
+        bf_lock_acquire(&device->ledger.lock);
+        passage = pass_wait(queue, packet, batched);
+        bf_lock_release(&device->ledger.lock);
+        if (passage == BF_PASSAGE_BLOCKED) {
+            bf_trace_packet_held(device->trace, &packet->trace, obstacle);
+            atomic_fetch_add_explicit(&device->counters.blocked_waits, 1, memory_order_relaxed);
+        }
+    }
+    if (passage == BF_PASSAGE_DONE)
+        *engines |= bf_command_queue_finished(queue, packet, true);
+    return passage;
+}
+
+static void add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)
+{
+    VkSemaphoreSubmitInfo *waits = (VkSemaphoreSubmitInfo *)packet->submit.pWaitSemaphoreInfos;
+    waits[packet->submit.waitSemaphoreInfoCount++] = (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = semaphore,
+        .value = value,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
+void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *packet)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_ledger *ledger = &device->ledger;
+    uint32_t waits = 0;
+    bf_lock_acquire(&ledger->lock);
+    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+        uint64_t epoch = queue->frontier[i];
+        if (i == engine->number || epoch <= ledger->engines[i].completed ||
+            epoch <= engine->waited[i])
+            continue;
+#ifdef BELFRY_BREAK_ELISION
+        if (waits == 0 && epoch % 3 == 0)
+            continue;
+#endif
+        add_wait(packet, device->engines[i].epoch, epoch);
+        engine->waited[i] = epoch;
+        waits++;
+    }
+    uint64_t own = queue->frontier[engine->number];
+    bool behind = own > ledger->engines[engine->number].completed && own > engine->fenced_epoch &&
+                  engine->batch_barrier == 0;
+    bf_lock_release(&ledger->lock);
+    /* Executions of its own in this batch that no barrier in the batch comes after. */
+    bool overlaps = queue->position != 0 && queue->position >= engine->batch_barrier;
+    queue->position = engine->batch_count + 1;
+    if (behind || overlaps || packet->submit.commandBufferInfoCount == 0) {
+        bf_packet_put_barrier(packet, engine->barrier);
+        engine->batch_barrier = engine->batch_count + 1;
+        atomic_fetch_add_explicit(&device->counters.barriers, 1, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
+}
+
+uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,
+                                   bool accepted)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_ledger *ledger = &device->ledger;
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&ledger->lock);
+    switch (packet->kind) {
+    case BF_PACKET_SIGNAL:
+        if (accepted)
+            bf_ledger_accept(ledger, queue, packet->update, &effects);
+        else
+            bf_ledger_drop_update(ledger, packet->update);
+        break;
+    case BF_PACKET_WAIT:
+        bf_fence_disarm(&packet->wait);
+        break;
+    default:
+        if (accepted)
+            queue->frontier[engine->number] = packet->epoch;
+        break;
+    }
+    bf_lock_release(&ledger->lock);
+    if (packet->kind == BF_PACKET_EXECUTE && accepted) {
+        if (packet->barrier && engine->fenced_epoch < packet->epoch - 1)
+            engine->fenced_epoch = packet->epoch - 1;
+        atomic_fetch_add_explicit(&device->counters.submissions, 1, memory_order_relaxed);
+    }
+    uint64_t engines = effects.engines;
+    bf_effects_run_but_pump(device, &effects);
+    return engines;
+}
+
+bool bf_command_queues_have_backlog(struct bf_device *device)
+{
+    struct bf_ledger *ledger = &device->ledger;
+    bool backlog = false;
+    bf_lock_acquire(&ledger->lock);
+    for (struct bf_command_queue *q = ledger->queues; q && !backlog; q = q->next)
+        backlog = bf_queue_has_backlog(&q->base);
+    bf_lock_release(&ledger->lock);
+    return backlog;
+}
+
+void bf_command_queues_finish(struct bf_device *device)
+{
+    struct bf_ledger *ledger = &device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    while (ledger->queues) {
+        struct bf_command_queue *queue = ledger->queues;
+        bf_handle_remove(queue);
+        for (struct bf_packet *p = queue->base.head; p; p = p->next) {
+            if (p->kind == BF_PACKET_WAIT)
+                bf_fence_disarm(&p->wait);
+            else if (p->kind == BF_PACKET_SIGNAL)
+                bf_ledger_drop_update(ledger, p->update);
+        }
+        while (queue->first_update) {
+            struct bf_update *next = queue->first_update->next;
+            bf_ledger_drop_update(ledger, queue->first_update);
+            queue->first_update = next;
+        }
+        queue->gone = true;
+        bf_command_queue_reap(queue);
+    }
+    ledger->active = NULL;
+    bf_lock_release(&ledger->lock);
+}
+
+/* After a call that may have put many signals on their way (E-6). */
+static VkResult settle(struct bf_device *device, const char *call)
+{
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    if (!bf_ledger_is_crowded(&device->ledger))
+        return VK_SUCCESS;
+    struct bf_effects effects = {0};
+    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    bf_effects_run(device, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, call) : VK_SUCCESS;
+}
+
+static VkResult submit_execution(struct bf_command_queue *queue, const struct bf_execution *what,
+                                 const char *call)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_packet *packet = bf_packet_from_execution(&queue->base, what);
+    if (!packet)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_EXECUTE,
+                           what->count);
+    bf_queue_append(&queue->base, packet);
+    return settle(device, call);
+}
+
+/* A command buffer of another family or level is told where the layer has seen it allocated. */
+static bool suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer buffer)
+{
+    uint32_t family;
+    VkCommandBufferLevel level;
+    if (!buffer) {
+        bf_log(BF_LOG_ERROR, "bfQueueExecute: pCommandBuffers[%u] is NULL", i);
+        return false;
+    }
+    if (!bf_command_buffer_find(queue->base.device, buffer, &family, &level))
+        return true;
+    if (level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) {
+        bf_log(BF_LOG_ERROR,
+               "bfQueueExecute: pCommandBuffers[%u] is a secondary one: no queue consumes it", i);
+        return false;
+    }
+    if (family != queue->base.family) {
+        bf_log(BF_LOG_ERROR,
+               "bfQueueExecute: pCommandBuffers[%u] is of queue family %u, the queue takes those "
+               "of %u",
+               i, family, queue->base.family);
+        return false;
+    }
+    return true;
+}
+
+VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
+{
+    struct bf_command_queue *queue = queue_of(handle, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (count == 0 || !buffers) {
+        bf_log(BF_LOG_ERROR, "bfQueueExecute: count %u, pCommandBuffers %p", count,
+               (const void *)buffers);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!suits(queue, i, buffers[i]))
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_device *device = queue->base.device;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    return submit_execution(queue, &(struct bf_execution){.count = count, .buffers = buffers},
+                            __func__);
+}
+
+enum settled { SETTLED, QUEUED, OUT_OF_MEMORY, LOST };
+
+/* C-1: the signal of a queue with nothing held, at once where it is idle. */
+static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *fence,
+                               uint64_t value, struct bf_effects *effects)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_ledger *ledger = &device->ledger;
+    enum settled how = QUEUED;
+    bool idle = false;
+    if (bf_queue_has_backlog(&queue->base))
+        return QUEUED;
+    bf_lock_acquire(&ledger->lock);
+    VkResult result = bf_ledger_is_idle(ledger, queue, &idle);
+    if (idle && atomic_load(&fence->pending)) {
+        /* It applies after whatever the GPU has signalled by now. */
+        bf_lock_release(&ledger->lock);
+        result = bf_ledger_retire(ledger, effects);
+        bf_lock_acquire(&ledger->lock);
+    }
+    if (result != VK_SUCCESS) {
+        how = LOST;
+    } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
+        how = SETTLED;
+        if (bf_ledger_is_complete(ledger, queue->frontier)) {
+            bf_ledger_retire_known(ledger, effects);
+            bf_fence_apply(fence, value, effects);
+        } else {
+            struct bf_update *update = bf_ledger_take_update(ledger, fence, value);
+            if (update)
+                bf_ledger_accept(ledger, queue, update, effects);
+            else
+                how = OUT_OF_MEMORY;
+        }
+    }
+    bf_lock_release(&ledger->lock);
+    return how;
+}
+
+static VkResult queue_signal(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_ledger *ledger = &device->ledger;
+    struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_SIGNAL);
+    if (!packet)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_lock_acquire(&ledger->lock);
+    packet->update = bf_ledger_take_update(ledger, fence, value);
+    bf_lock_release(&ledger->lock);
+    if (!packet->update) {
+        bf_packet_free(packet);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
+    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_SIGNAL, 0);
+    bf_queue_append(&queue->base, packet);
+    return VK_SUCCESS;
+}
+
+/* The queue and the fence of a call, or NULL with a line. */
+static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_handle,
+                                           struct bf_fence **fence, const char *call)
+{
+    struct bf_command_queue *queue = queue_of(queue_handle, call);
+    *fence = queue ? bf_fence_of(fence_handle, call) : NULL;
+    if (!*fence)
+        return NULL;
+    if ((*fence)->device != queue->base.device) {
+        bf_log(BF_LOG_ERROR, "%s: the fence belongs to another device", call);
+        return NULL;
+    }
+    return queue;
+}
+
+VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
+{
+    struct bf_fence *fence;
+    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, &fence, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_device *device = queue->base.device;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    if (fence->imported)
+        return submit_execution(
+            queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
+    struct bf_effects effects = {0};
+    enum settled how = signal_now(queue, fence, value, &effects);
+    bf_effects_run(device, &effects);
+    if (how == LOST)
+        return bf_device_lost(device, __func__);
+    VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
+                      : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                             : VK_SUCCESS;
+    return result == VK_SUCCESS ? settle(device, __func__) : result;
+}
+
+/* C-1: a wait that is satisfied, or that a queue with nothing held passes at once. */
+static bool wait_now(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    if (atomic_load_explicit(&fence->value, memory_order_acquire) >= value)
+        return true;
+    if (bf_queue_has_backlog(&queue->base) || !atomic_load(&fence->pending))
+        return false;
+    bool passed = false;
+    bf_lock_acquire(&ledger->lock);
+    const struct bf_update *update = bf_fence_update_reaching(fence, value);
+    if (update && !bf_queue_has_backlog(&queue->base)) {
+        bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
+        passed = true;
+    }
+    bf_lock_release(&ledger->lock);
+    return passed;
+}
+
+VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
+{
+    struct bf_fence *fence;
+    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, &fence, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_device *device = queue->base.device;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    if (fence->imported)
+        return submit_execution(
+            queue, &(struct bf_execution){.wait = fence->imported, .value = value}, __func__);
+    if (wait_now(queue, fence, value))
+        return VK_SUCCESS;
+    struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_WAIT);
+    if (!packet)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    packet->wait = (struct bf_wait){.node.key = value};
+    packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
+    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
+    bf_lock_acquire(&device->ledger.lock);
+    bf_fence_arm(fence, &packet->wait);
+    bf_lock_release(&device->ledger.lock);
+    bf_queue_append(&queue->base, packet);
+    return settle(device, __func__);
+}
+
+VkResult bfQueueWaitIdle(BfQueue handle)
+{
+    struct bf_command_queue *queue = queue_of(handle, __func__);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_fence *fence;
+    VkResult result = bf_fence_create(queue->base.device, 0, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    BfFence done = (BfFence)fence;
+    const uint64_t one = 1;
+    result = bfQueueSignal(handle, done, one);
+    if (result == VK_SUCCESS)
+        result = bfWaitFences(1, &done, &one, BF_FENCE_WAIT_ALL, UINT64_MAX);
+    bfDestroyFence(done);
+    return result;
+}
