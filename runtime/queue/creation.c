@@ -36,26 +36,28 @@ static int fitness(BfQueueType type, VkQueueFlags flags)
 }
 
 /* The engine for a new queue: of the most fitting family, the one with the fewest queues; ones of
- * high priority keep away from those of others where there is a choice. The realtime engine is for
- * realtime queues alone. */
+ * high priority keep away from those of others where there is a choice. A realtime queue lands on a
+ * realtime engine or nowhere; others land there only where the program gave Belfry no other. */
 static struct bf_engine *choose_engine(struct bf_device *device, const BfQueueCreateInfo *info)
 {
     struct bf_engine *best = NULL;
-    int best_fitness = 0;
+    int best_rank = 0;
     uint32_t best_load = 0;
-    bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    bool wanted = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
     for (uint32_t i = 0; i < device->engine_count; i++) {
         struct bf_engine *engine = &device->engines[i];
+        bool realtime = engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
         int fit = fitness(info->type, engine->family_flags);
         if (fit == 0 || (engine->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
-            realtime != (engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR))
+            (wanted ? !realtime : engine->reserved))
             continue;
+        int rank = fit + (wanted == realtime ? 8 : 0);
         uint32_t load = atomic_load(&engine->command_queues);
         if (info->priority == BF_QUEUE_PRIORITY_HIGH)
             load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
-        if (!best || fit > best_fitness || (fit == best_fitness && load < best_load)) {
+        if (!best || rank > best_rank || (rank == best_rank && load < best_load)) {
             best = engine;
-            best_fitness = fit;
+            best_rank = rank;
             best_load = load;
         }
     }
