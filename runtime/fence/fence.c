@@ -1,5 +1,6 @@
 #include "fence/fence.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device/device.h"
@@ -201,6 +202,11 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fen
         fence->next->previous = fence;
     ledger->fences = fence;
     bf_lock_release(&ledger->lock);
+    if (device->trace) {
+        char name[32];
+        snprintf(name, sizeof(name), "fence %u", atomic_fetch_add(&device->fences_made, 1));
+        bf_trace_name_semaphore(device->trace, (uintptr_t)fence, name);
+    }
     *out = fence;
     return VK_SUCCESS;
 }
@@ -215,6 +221,7 @@ void bfDestroyFence(BfFence handle)
     struct bf_device *device = fence->device;
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
+    bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
     bf_bridge_stop(fence);
     bf_lock_acquire(&device->ledger.lock);
     fence->destroyed = true;

@@ -335,6 +335,20 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
                             __func__);
 }
 
+/* A signal or a wait that cost no packet leaves the same mark as one that did. */
+static void trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
+                          struct bf_fence *fence, uint64_t value)
+{
+    struct bf_trace *trace = queue->base.device->trace;
+    if (!trace)
+        return;
+    struct bf_trace_packet packet = {0};
+    const struct bf_trace_sync sync = {(uintptr_t)fence, value};
+    bool wait = kind == BF_TRACE_WAIT;
+    bf_trace_packet_queued(trace, &packet, queue->base.trace_id, kind, 0);
+    bf_trace_packet_handed_over(trace, &packet, wait, &sync, !wait, &sync);
+}
+
 enum settled { SETTLED, QUEUED, OUT_OF_MEMORY, LOST };
 
 /* C-1: the signal of a queue with nothing held, at once where it is idle. */
@@ -426,6 +440,8 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     bf_effects_run(device, &effects);
     if (how == LOST)
         return bf_device_lost(device, __func__);
+    if (how == SETTLED)
+        trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
                       : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                              : VK_SUCCESS;
@@ -463,8 +479,10 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     if (fence->imported)
         return submit_execution(
             queue, &(struct bf_execution){.wait = fence->imported, .value = value}, __func__);
-    if (wait_now(queue, fence, value))
+    if (wait_now(queue, fence, value)) {
+        trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;
+    }
     struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_WAIT);
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -590,7 +590,7 @@ void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, 
                                        .lane = LANE_NONE,
                                        .queued_ns = now};
     if (is_known(t, packet)) {
-        t->summary.queues[queue].queued++;
+        t->summary.queues[queue].queued += kind != BF_TRACE_SIGNAL && kind != BF_TRACE_WAIT;
         t->summary.queues[queue].presents += kind == BF_TRACE_PRESENT;
         bf_summary_extend(&t->summary, now);
         /* A present is an instant: it is handed over in the call that queued it. */
