@@ -72,8 +72,18 @@ void bf_effects_run(struct bf_device *device, struct bf_effects *effects)
         effects->mirrored = fence->next_mirrored;
         bf_bridge_mirror(fence);
     }
+    if (!effects->engines)
+        return;
     bf_engines_pump(device, effects->engines);
     effects->engines = 0;
+    /* Signals that came after nothing but waits apply now, on this thread. */
+    struct bf_ledger *ledger = &device->ledger;
+    if (atomic_load(&ledger->pending)) {
+        bf_lock_acquire(&ledger->lock);
+        bf_ledger_retire_known(ledger, effects);
+        bf_lock_release(&ledger->lock);
+        bf_effects_run(device, effects);
+    }
 }
 
 /* The first engine on which the frontier isn't complete as far as is known, or engine_count. */

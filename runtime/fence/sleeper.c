@@ -16,6 +16,9 @@
 
 enum { FIRST, EXPRESS, THREADS };
 
+/* No value is needed. (0 may be: of an update that waits for no work at all, and wants a look.) */
+#define NOTHING UINT64_MAX
+
 struct bf_sleeper {
     struct bf_device *device;
     struct bf_engine *engine; /* or */
@@ -27,17 +30,17 @@ struct bf_sleeper {
         _Atomic bool started;
         _Atomic uint32_t turn; /* counts kicks */
         _Atomic bool parked;
-        uint64_t target; /* what it waits for; 0: nothing */
+        uint64_t target; /* what it waits for, or NOTHING */
     } threads[THREADS];
 };
 
-/* The least value that anybody needs, 0 if none is; and how far it has come. The lock is held. */
+/* The least value that anybody needs, or NOTHING; and how far it has come. The lock is held. */
 static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
 {
     struct bf_ledger *ledger = &sleeper->device->ledger;
     if (sleeper->fence) {
         *completed = atomic_load(&sleeper->fence->value);
-        return sleeper->fence->cpu_waits.root ? sleeper->fence->cpu_waits.root->key : 0;
+        return sleeper->fence->cpu_waits.root ? sleeper->fence->cpu_waits.root->key : NOTHING;
     }
     struct bf_ledger_engine *e = &ledger->engines[sleeper->engine->number];
     *completed = e->completed;
@@ -49,10 +52,10 @@ static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
             return e->needs.root->key;
         bf_heap_remove(&e->needs, &update->need); /* its waiters have gone */
     }
-    return 0;
+    return NOTHING;
 }
 
-/* Under the lock: what the thread waits for next; 0 to park. */
+/* Under the lock: what the thread waits for next; NOTHING to park. */
 static uint64_t next_target(struct sleeper_thread *thread)
 {
     struct bf_sleeper *sleeper = thread->sleeper;
@@ -60,7 +63,7 @@ static uint64_t next_target(struct sleeper_thread *thread)
     if (thread == &sleeper->threads[FIRST])
         return least;
     uint64_t first = sleeper->threads[FIRST].target;
-    return least && first && least < first ? completed + 1 : 0;
+    return first != NOTHING && least < first ? completed + 1 : NOTHING;
 }
 
 static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
@@ -98,13 +101,13 @@ static void *sleep_and_look(void *argument)
         bf_lock_acquire(&ledger->lock);
         bool stop = sleeper->stop;
         /* A lost device has satisfied everybody. */
-        uint64_t target = stop || ledger->lost ? 0 : next_target(thread);
+        uint64_t target = stop || ledger->lost ? NOTHING : next_target(thread);
         thread->target = target;
         uint32_t turn = atomic_load(&thread->turn);
         bf_lock_release(&ledger->lock);
         if (stop)
             return NULL;
-        if (!target) {
+        if (target == NOTHING) {
             atomic_store(&thread->parked, true);
             bf_futex_wait(&thread->turn, turn, NULL);
             atomic_store(&thread->parked, false);
@@ -147,8 +150,10 @@ static struct bf_sleeper *create(struct bf_device *device, struct bf_engine *eng
     sleeper->device = device;
     sleeper->engine = engine;
     sleeper->fence = fence;
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         sleeper->threads[i].sleeper = sleeper;
+        sleeper->threads[i].target = NOTHING;
+    }
     if (!start(&sleeper->threads[FIRST])) {
         free(sleeper);
         return NULL;
@@ -217,7 +222,7 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
     struct bf_ledger *ledger = &sleeper->device->ledger;
     kick(&sleeper->threads[FIRST]);
     bf_lock_acquire(&ledger->lock);
-    bool inverted = next_target(&sleeper->threads[EXPRESS]) != 0;
+    bool inverted = next_target(&sleeper->threads[EXPRESS]) != NOTHING;
     bf_lock_release(&ledger->lock);
     if (!inverted)
         return;
