@@ -158,6 +158,7 @@ struct icd_config {
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
     uint32_t oom_at_submit;
+    bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */
     uint32_t null_index;
 };
