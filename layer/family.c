@@ -43,7 +43,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties(
 
 /* The driver fills the structs chained to each entry; those of an appended family are handed to it
  * in its host's place. */
-static void fill_appended(struct layer_instance *i, struct layer_physical *p, uint32_t shown,
+static void fill_appended(struct layer_physical *p, uint32_t shown,
                           VkQueueFamilyProperties2 *target)
 {
     VkQueueFamilyProperties2 *all = calloc(p->family_count, sizeof(*all));
@@ -52,7 +52,7 @@ static void fill_appended(struct layer_instance *i, struct layer_physical *p, ui
         for (uint32_t f = 0; f < count; f++)
             all[f].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
         all[host].pNext = target->pNext;
-        i->queue_families2(p->handle, &count, all);
+        p->questions->queue_families2(p->handle, &count, all);
         free(all);
     }
     target->queueFamilyProperties = p->families[host];
@@ -64,7 +64,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     struct layer_instance *i = layer_instance_of(physical);
     struct layer_physical *p = layer_physical_of(physical);
     if (!p) {
-        i->queue_families2(physical, count, properties);
+        i->questions.queue_families2(physical, count, properties);
         return;
     }
     uint32_t available = shown_count(p);
@@ -75,9 +75,9 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     if (*count > available)
         *count = available;
     uint32_t real = *count < p->family_count ? *count : p->family_count;
-    i->queue_families2(physical, &real, properties);
+    p->questions->queue_families2(physical, &real, properties);
     for (uint32_t f = p->family_count; f < *count; f++)
-        fill_appended(i, p, f, &properties[f]);
+        fill_appended(p, f, &properties[f]);
     for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++)
         narrow(p, f, &properties[f].queueFamilyProperties);
 }
@@ -138,11 +138,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
 {
     struct layer_instance *i = layer_instance_of(physical);
     struct layer_physical *p = layer_physical_of(physical);
+    PFN_vkGetPhysicalDeviceImageFormatProperties2 next =
+        p ? p->questions->image_format2 : i->questions.image_format2;
     const VkPhysicalDeviceImageDrmFormatModifierInfoEXT *drm = layer_chain_find(
         info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
     if (!p || !drm || drm->sharingMode != VK_SHARING_MODE_CONCURRENT ||
         bf_family_map_is_identity(&p->map))
-        return i->image_format2(physical, info, properties);
+        return next(physical, info, properties);
 
     uint32_t families[BF_MAX_FAMILIES];
     uint32_t count = layer_real_families(&p->map, drm->queueFamilyIndexCount,
@@ -151,7 +153,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     VkStructureType unknown;
     VkResult result = layer_chain_copy(info->pNext, drm, &chain, &unknown);
     if (result != VK_SUCCESS) /* what stands in the way is no reason to fail a question */
-        return i->image_format2(physical, info, properties);
+        return next(physical, info, properties);
     VkPhysicalDeviceImageDrmFormatModifierInfoEXT *own = (void *)layer_chain_find(
         chain.head, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
     own->sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
@@ -159,7 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     own->pQueueFamilyIndices = families;
     VkPhysicalDeviceImageFormatInfo2 copy = *info;
     copy.pNext = chain.head;
-    result = i->image_format2(physical, &copy, properties);
+    result = next(physical, &copy, properties);
     layer_chain_free(&chain);
     return result;
 }

@@ -32,12 +32,21 @@ static bool has_name(const char *const *names, uint32_t count, const char *name)
     return false;
 }
 
-/* A 1.0 program's instance needs VK_KHR_get_physical_device_properties2 before any of the
- * extensions the scheduler stands on: added in a copy, and left out again where nobody has it. */
+/*
+ * On a device of Vulkan 1.0 the extensions that the scheduler stands on need
+ * VK_KHR_get_physical_device_properties2 in the instance, whatever the program's version; which
+ * devices there are is known only afterwards. So it is added to every instance, in a copy, and left
+ * out again where nobody has it.
+ *
+ * Its commands are handed on all the same. The Vulkan loader, once it has seen the extension arrive
+ * at its end of the chain, answers for these names itself, and from then on leads the core commands
+ * to them too: without them a program's vkGetPhysicalDeviceFeatures2 would jump to NULL.
+ */
 static VkResult create_below(const VkInstanceCreateInfo *info,
                              const VkAllocationCallbacks *allocator, VkInstance *instance,
-                             VkLayerInstanceCreateInfo *link, uint32_t api_version)
+                             VkLayerInstanceCreateInfo *link, bool *with_properties2)
 {
+    *with_properties2 = true;
     VkLayerInstanceLink *below = link->u.pLayerInfo;
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)below->pfnNextGetInstanceProcAddr(VK_NULL_HANDLE, "vkCreateInstance");
@@ -45,7 +54,7 @@ static VkResult create_below(const VkInstanceCreateInfo *info,
         return VK_ERROR_INITIALIZATION_FAILED;
     link->u.pLayerInfo = below->pNext;
     uint32_t count = info->enabledExtensionCount;
-    if (api_version >= VK_API_VERSION_1_1 || has_name(info->ppEnabledExtensionNames, count, GPDP2))
+    if (has_name(info->ppEnabledExtensionNames, count, GPDP2))
         return create(info, allocator, instance);
 
     const char **names = malloc((count + 1) * sizeof(*names));
@@ -60,37 +69,37 @@ static VkResult create_below(const VkInstanceCreateInfo *info,
     VkResult result = create(&copy, allocator, instance);
     free(names);
     if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
+        *with_properties2 = false;
         link->u.pLayerInfo = below->pNext; /* the layers below have moved it on */
         result = create(info, allocator, instance);
     }
     return result;
 }
 
-/* By the name that the program's version has: an older one's instance may answer to the core name
- * too, but calling it by that is an error, and the validation layer below says so. */
-static PFN_vkVoidFunction first_of(struct layer_instance *i, uint32_t core_since, const char *core,
-                                   const char *extension)
+static PFN_vkVoidFunction first_of(struct layer_instance *i, const char *name, const char *other)
 {
-    bool promoted = i->api_version >= core_since;
-    PFN_vkVoidFunction function = i->next(i->handle, promoted ? core : extension);
-    return function ? function : i->next(i->handle, promoted ? extension : core);
+    PFN_vkVoidFunction function = i->next(i->handle, name);
+    return function ? function : i->next(i->handle, other);
 }
 
 /* All at once, while the instance is being made: afterwards the loader answers some names with the
- * top of the chain, which is us. */
+ * top of the chain, which is us. A command that has two names is called by the one that instance
+ * and device have in common: the other may be there too, but calling it is an error, and the
+ * validation layer below says so. */
 static void load_functions(struct layer_instance *i)
 {
 #define LOAD(member, name) i->member = (PFN_##name)i->next(i->handle, #name)
-#define LOAD2(member, name)                                                                        \
-    i->member = (PFN_##name)first_of(i, VK_API_VERSION_1_1, #name, #name "KHR")
+#define LOAD2(member, name, suffix)                                                                \
+    i->old_##member = (PFN_##name)first_of(i, #name suffix, #name);                                \
+    i->member = (PFN_##name)first_of(i, #name, #name suffix)
     LOAD(properties, vkGetPhysicalDeviceProperties);
     LOAD(queue_families, vkGetPhysicalDeviceQueueFamilyProperties);
     LOAD(device_extensions, vkEnumerateDeviceExtensionProperties);
     LOAD(destroy, vkDestroyInstance);
-    LOAD2(features2, vkGetPhysicalDeviceFeatures2);
-    LOAD2(properties2, vkGetPhysicalDeviceProperties2);
-    LOAD2(queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2);
-    LOAD2(image_format2, vkGetPhysicalDeviceImageFormatProperties2);
+    LOAD2(questions.features2, vkGetPhysicalDeviceFeatures2, "KHR");
+    LOAD2(questions.queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2, "KHR");
+    LOAD2(questions.image_format2, vkGetPhysicalDeviceImageFormatProperties2, "KHR");
+    LOAD2(tools, vkGetPhysicalDeviceToolProperties, "EXT");
     LOAD(create_messenger, vkCreateDebugUtilsMessengerEXT);
     LOAD(destroy_messenger, vkDestroyDebugUtilsMessengerEXT);
     LOAD(create_report, vkCreateDebugReportCallbackEXT);
@@ -102,9 +111,6 @@ static void load_functions(struct layer_instance *i)
     LOAD(directfb_support, vkGetPhysicalDeviceDirectFBPresentationSupportEXT);
     LOAD(performance_counters, vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR);
     LOAD(performance_passes, vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR);
-    i->tools = (PFN_vkGetPhysicalDeviceToolProperties)first_of(
-        i, VK_API_VERSION_1_3, "vkGetPhysicalDeviceToolProperties",
-        "vkGetPhysicalDeviceToolPropertiesEXT");
 #undef LOAD
 #undef LOAD2
     i->next_physical =
@@ -132,7 +138,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
         goto fail_settings;
     bf_log_set_level(i->settings.log);
 
-    result = create_below(info, allocator, instance, link, i->api_version);
+    result = create_below(info, allocator, instance, link, &i->asks_old_devices);
     if (result != VK_SUCCESS)
         goto fail_create;
     i->handle = *instance;
@@ -190,7 +196,6 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
 static void find_realtime(struct layer_physical *p, const VkExtensionProperties *list,
                           uint32_t count)
 {
-    struct layer_instance *i = p->instance;
     bool core = p->api_version >= VK_MAKE_API_VERSION(0, 1, 4, 0);
     bool khr = has_extension(list, count, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
     if (khr)
@@ -200,7 +205,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
     else if (!core)
         return;
     p->realtime_families = UINT32_MAX;
-    if (!i->queue_families2 ||
+    if (!p->questions->queue_families2 ||
         (!core && !khr && !has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
         return;
     VkQueueFamilyProperties2 families[BF_MAX_FAMILIES];
@@ -212,7 +217,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
         families[f] = (VkQueueFamilyProperties2){
             .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, .pNext = &able[f]};
     }
-    i->queue_families2(p->handle, &n, families);
+    p->questions->queue_families2(p->handle, &n, families);
     p->realtime_families = 0;
     for (uint32_t f = 0; f < n; f++) {
         for (uint32_t k = 0; k < able[f].priorityCount && k < VK_MAX_GLOBAL_PRIORITY_SIZE_KHR;
@@ -253,7 +258,9 @@ static VkResult find_capabilities(struct layer_physical *p)
     if (i->settings.realtime)
         find_realtime(p, list, count);
     free(list);
-    if (!i->features2 || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
+    bool askable =
+        p->questions->features2 && (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
+    if (!askable || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
         return VK_SUCCESS;
 
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
@@ -271,7 +278,7 @@ static VkResult find_capabilities(struct layer_physical *p)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
         .pNext = may_reset ? (void *)&reset : (void *)&sync2,
     };
-    i->features2(p->handle, &features);
+    p->questions->features2(p->handle, &features);
     p->timeline_by_extension = !core12;
     p->sync2_by_extension = !core13;
     p->host_reset_by_extension = !core12;
@@ -291,6 +298,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     i->properties(handle, &properties);
     p->api_version =
         properties.apiVersion < i->api_version ? properties.apiVersion : i->api_version;
+    p->questions = p->api_version >= VK_API_VERSION_1_1 ? &i->questions : &i->old_questions;
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
     p->timestamp_period = properties.limits.timestampPeriod;
@@ -420,7 +428,9 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
         .layer = BF_LAYER_NAME,
     };
     struct layer_instance *i = layer_instance_of(physical);
-    PFN_vkGetPhysicalDeviceToolProperties next = i->tools;
+    struct layer_physical *p = layer_physical_of(physical);
+    PFN_vkGetPhysicalDeviceToolProperties next =
+        p && p->api_version < VK_API_VERSION_1_3 ? i->old_tools : i->tools;
     if (!properties) {
         uint32_t below = 0;
         VkResult result = next ? next(physical, &below, NULL) : VK_SUCCESS;

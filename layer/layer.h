@@ -30,6 +30,13 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 struct layer_messenger;
 struct layer_device;
 
+/* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
+struct layer_questions {
+    PFN_vkGetPhysicalDeviceFeatures2 features2;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 queue_families2;
+    PFN_vkGetPhysicalDeviceImageFormatProperties2 image_format2;
+};
+
 struct layer_instance {
     VkInstance handle;
     PFN_vkGetInstanceProcAddr next;
@@ -43,11 +50,10 @@ struct layer_instance {
     struct bf_lock messengers_lock; /* leaf lock: the list of messengers */
     struct layer_messenger *messengers;
 
-    /* Core, or KHR where the instance is older; NULL where it has neither. */
-    PFN_vkGetPhysicalDeviceFeatures2 features2;
-    PFN_vkGetPhysicalDeviceProperties2 properties2;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 queue_families2;
-    PFN_vkGetPhysicalDeviceImageFormatProperties2 image_format2;
+    bool asks_old_devices; /* VK_KHR_get_physical_device_properties2 is enabled below */
+    /* By the extension's names, for physical devices of Vulkan 1.0, and by the core names, for
+     * newer ones; NULL where nobody below has either. */
+    struct layer_questions old_questions, questions;
     PFN_vkGetPhysicalDeviceProperties properties;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
     PFN_vkEnumerateDeviceExtensionProperties device_extensions;
@@ -56,7 +62,7 @@ struct layer_instance {
     PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger;
     PFN_vkCreateDebugReportCallbackEXT create_report;
     PFN_vkDestroyDebugReportCallbackEXT destroy_report;
-    PFN_vkGetPhysicalDeviceToolProperties tools; /* NULL: nobody below has the command */
+    PFN_vkGetPhysicalDeviceToolProperties old_tools, tools; /* likewise, before 1.3 and since */
     PFN_vkGetPhysicalDeviceSurfaceSupportKHR surface_support;
     PFN_layer_presentation_support xcb_support, xlib_support, wayland_support, directfb_support;
     PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR performance_counters;
@@ -67,6 +73,7 @@ struct layer_physical {
     VkPhysicalDevice handle;
     struct layer_instance *instance;
     uint32_t api_version; /* what programs may use of it: the lesser of instance's and device's */
+    const struct layer_questions *questions; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
     float timestamp_period;

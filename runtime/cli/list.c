@@ -66,6 +66,35 @@ static void vulkan_close(struct vulkan *vulkan)
     }
 }
 
+static bool extension_listed(const VkExtensionProperties *extensions, uint32_t count,
+                             const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(extensions[i].extensionName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Drivers of Vulkan 1.0 have the extensions that the layer needs only beside this one. */
+static bool instance_has_properties2(const struct vulkan *vulkan)
+{
+    PFN_vkEnumerateInstanceExtensionProperties enumerate =
+        (PFN_vkEnumerateInstanceExtensionProperties)vulkan_function(
+            vulkan, "vkEnumerateInstanceExtensionProperties");
+    uint32_t count = 0;
+    if (!enumerate || enumerate(NULL, &count, NULL) != VK_SUCCESS) {
+        return false;
+    }
+    VkExtensionProperties *extensions = calloc(count ? count : 1, sizeof(*extensions));
+    bool found =
+        extensions && enumerate(NULL, &count, extensions) >= VK_SUCCESS &&
+        extension_listed(extensions, count, VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
+    free(extensions);
+    return found;
+}
+
 static int vulkan_open(struct vulkan *vulkan)
 {
     *vulkan = (struct vulkan){0};
@@ -93,9 +122,12 @@ static int vulkan_open(struct vulkan *vulkan)
         .pApplicationName = "belfry list",
         .apiVersion = version < VK_API_VERSION_1_1 ? VK_API_VERSION_1_0 : VK_API_VERSION_1_3,
     };
+    static const char *const properties2 = VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME;
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &application,
+        .enabledExtensionCount = instance_has_properties2(vulkan) ? 1 : 0,
+        .ppEnabledExtensionNames = &properties2,
     };
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)vulkan_function(vulkan, "vkCreateInstance");
     VkResult result = create ? create(&info, NULL, &vulkan->instance) : VK_ERROR_UNKNOWN;
@@ -127,13 +159,10 @@ static bool device_has_extension(const struct vulkan *vulkan, VkPhysicalDevice d
         return false;
     }
     VkExtensionProperties *extensions = calloc(count ? count : 1, sizeof(*extensions));
-    bool found = false;
-    if (extensions && vulkan->EnumerateDeviceExtensionProperties(device, NULL, &count,
-                                                                 extensions) >= VK_SUCCESS) {
-        for (uint32_t i = 0; i < count && !found; i++) {
-            found = strcmp(extensions[i].extensionName, name) == 0;
-        }
-    }
+    bool found = extensions &&
+                 vulkan->EnumerateDeviceExtensionProperties(device, NULL, &count, extensions) >=
+                     VK_SUCCESS &&
+                 extension_listed(extensions, count, name);
     free(extensions);
     return found;
 }

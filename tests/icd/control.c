@@ -18,6 +18,8 @@ struct icd_world icd_world = {
 };
 
 #define MAX_REMEMBERED_BINDS 4096
+#define MAX_TEXTS            512
+#define MAX_TEXT             64
 
 static struct {
     _Atomic uint64_t violations[BELFRY_ICD_VIOLATION_COUNT];
@@ -34,6 +36,8 @@ static struct {
     void *user;
     struct belfry_icd_sparse_bind binds[MAX_REMEMBERED_BINDS];
     size_t n_binds;
+    char texts[MAX_TEXTS][MAX_TEXT];
+    size_t n_texts;
 } control;
 
 uint64_t icd_now(void)
@@ -85,6 +89,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_DESTROY_PENDING] = "destroy pending",
     [BELFRY_ICD_COMMAND_BUFFER_STATE] = "command buffer state",
     [BELFRY_ICD_UNKNOWN_FAMILY] = "unknown family",
+    [BELFRY_ICD_LABEL_UNBALANCED] = "label unbalanced",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)
@@ -130,6 +135,23 @@ void icd_record_free(struct belfry_icd_record *record)
     icd_lock();
     icd_record(record);
     icd_unlock();
+}
+
+const char *icd_text(const char *text)
+{
+    char cut[MAX_TEXT];
+    snprintf(cut, sizeof(cut), "%s", text);
+    const char *found = "-";
+    icd_lock();
+    size_t i = 0;
+    while (i < control.n_texts && strcmp(control.texts[i], cut) != 0)
+        i++;
+    if (i == control.n_texts && i < MAX_TEXTS)
+        memcpy(control.texts[control.n_texts++], cut, sizeof(cut));
+    if (i < control.n_texts)
+        found = control.texts[i];
+    icd_unlock();
+    return found;
 }
 
 void icd_remember_bind(const struct belfry_icd_sparse_bind *bind)

@@ -4,6 +4,8 @@
  */
 #include "icd.h"
 
+#include <stdio.h>
+
 #define SLOT(handle_) ICD_FROM(private_slot, ICD_KIND_PRIVATE_DATA_SLOT, handle_)
 
 void icd_handle_seen(VkObjectType type, uint64_t handle, const char *call)
@@ -49,21 +51,58 @@ static VkResult icd_SetDebugUtilsObjectTagEXT(VkDevice device,
     return VK_SUCCESS;
 }
 
-static void icd_QueueBeginDebugUtilsLabelEXT(VkQueue queue, const VkDebugUtilsLabelEXT *pLabelInfo)
+static void label_record(struct icd_queue *queue, enum belfry_icd_call call, const char *label)
 {
-    (void)pLabelInfo;
-    icd_object_check(queue, ICD_KIND_QUEUE, "vkQueueBeginDebugUtilsLabelEXT");
+    struct belfry_icd_record record = {.call = call,
+                                       .family = queue->family,
+                                       .index = queue->index,
+                                       .labels = queue->labels,
+                                       .label = label};
+    icd_lock();
+    icd_record(&record);
+    icd_unlock();
 }
 
-static void icd_QueueEndDebugUtilsLabelEXT(VkQueue queue)
+static void icd_QueueBeginDebugUtilsLabelEXT(VkQueue queue_, const VkDebugUtilsLabelEXT *pLabelInfo)
 {
-    icd_object_check(queue, ICD_KIND_QUEUE, "vkQueueEndDebugUtilsLabelEXT");
+    struct icd_queue *queue = ICD_FROM(icd_queue, ICD_KIND_QUEUE, queue_);
+    char labels[256];
+    icd_queue_enter(queue, "vkQueueBeginDebugUtilsLabelEXT");
+    snprintf(labels, sizeof(labels), "%s%s%s", queue->labels, queue->open_labels ? "/" : "",
+             pLabelInfo->pLabelName);
+    queue->labels = icd_text(labels);
+    queue->open_labels++;
+    label_record(queue, BELFRY_ICD_CALL_LABEL_BEGIN, icd_text(pLabelInfo->pLabelName));
+    icd_queue_leave(queue);
 }
 
-static void icd_QueueInsertDebugUtilsLabelEXT(VkQueue queue, const VkDebugUtilsLabelEXT *pLabelInfo)
+static void icd_QueueEndDebugUtilsLabelEXT(VkQueue queue_)
 {
-    (void)pLabelInfo;
-    icd_object_check(queue, ICD_KIND_QUEUE, "vkQueueInsertDebugUtilsLabelEXT");
+    struct icd_queue *queue = ICD_FROM(icd_queue, ICD_KIND_QUEUE, queue_);
+    icd_queue_enter(queue, "vkQueueEndDebugUtilsLabelEXT");
+    if (!queue->open_labels) {
+        icd_violation(BELFRY_ICD_LABEL_UNBALANCED, "no label is open on queue %u:%u", queue->family,
+                      queue->index);
+    } else {
+        char labels[256];
+        snprintf(labels, sizeof(labels), "%s", queue->labels);
+        char *last = strrchr(labels, '/');
+        const char *ended = icd_text(last ? last + 1 : labels);
+        *(last ? last : labels) = '\0';
+        queue->labels = icd_text(labels);
+        queue->open_labels--;
+        label_record(queue, BELFRY_ICD_CALL_LABEL_END, ended);
+    }
+    icd_queue_leave(queue);
+}
+
+static void icd_QueueInsertDebugUtilsLabelEXT(VkQueue queue_,
+                                              const VkDebugUtilsLabelEXT *pLabelInfo)
+{
+    struct icd_queue *queue = ICD_FROM(icd_queue, ICD_KIND_QUEUE, queue_);
+    icd_queue_enter(queue, "vkQueueInsertDebugUtilsLabelEXT");
+    label_record(queue, BELFRY_ICD_CALL_LABEL_INSERT, icd_text(pLabelInfo->pLabelName));
+    icd_queue_leave(queue);
 }
 
 static void icd_CmdBeginDebugUtilsLabelEXT(VkCommandBuffer commandBuffer,

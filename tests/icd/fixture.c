@@ -47,9 +47,11 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
     assert_success(volkInitialize());
     environment_apply(environment, true);
 
-    static const char *const extensions[] = {VK_KHR_SURFACE_EXTENSION_NAME,
-                                             VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME,
-                                             VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    static const char *const extensions[] = {
+        VK_KHR_SURFACE_EXTENSION_NAME, VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME,
+        VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+        /* older drivers have little without it */
+        VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME};
     static const char *const layers[] = {"VK_LAYER_KHRONOS_validation"};
     static const VkValidationFeatureEnableEXT enables[] = {
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
@@ -76,7 +78,7 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
         .pApplicationInfo = &application,
         .enabledLayerCount = validate ? 1 : 0,
         .ppEnabledLayerNames = layers,
-        .enabledExtensionCount = 3,
+        .enabledExtensionCount = sizeof(extensions) / sizeof(extensions[0]),
         .ppEnabledExtensionNames = extensions,
     };
     /* Counts begin with this instance; a driver that isn't loaded yet has none. */

@@ -158,6 +158,7 @@ struct icd_config {
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
     uint32_t oom_at_submit;
+    bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */
     uint32_t null_index;
 };
@@ -309,6 +310,8 @@ void icd_count(enum icd_counter counter, uint64_t n);
 void icd_record(struct belfry_icd_record *record);
 /* Not locked, free mode: the same, at no cost while nobody listens. */
 void icd_record_free(struct belfry_icd_record *record);
+/* The one copy of a text that lives as long as the library; a dash once there are too many. */
+const char *icd_text(const char *text);
 /* Locked: remembers an executed sparse bind. */
 void icd_remember_bind(const struct belfry_icd_sparse_bind *bind);
 /* Locked: keeps a retired queue's counts. */
@@ -445,6 +448,9 @@ struct icd_queue {
     VkDeviceQueueCreateFlags flags;
     uint64_t timestamp_mask; /* 0 where the family has no timestamps */
     _Atomic uint32_t callers;
+    /* The queue's caller's. */
+    const char *labels; /* as records have them */
+    uint32_t open_labels;
 
     /* Written by the caller of a queue's calls or its worker, one writer each. */
     struct {

@@ -41,6 +41,8 @@ enum belfry_icd_violation {
     /* A queue family index that this device doesn't have, in a command pool, a concurrent resource
      * or a barrier. */
     BELFRY_ICD_UNKNOWN_FAMILY,
+    /* A queue's debug label ended where none was open. */
+    BELFRY_ICD_LABEL_UNBALANCED,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 
@@ -69,6 +71,9 @@ enum belfry_icd_call {
     BELFRY_ICD_CALL_SUBMIT,
     BELFRY_ICD_CALL_BIND_SPARSE,
     BELFRY_ICD_CALL_PRESENT,
+    BELFRY_ICD_CALL_LABEL_BEGIN,
+    BELFRY_ICD_CALL_LABEL_END,
+    BELFRY_ICD_CALL_LABEL_INSERT,
 };
 
 /* One accepted call on a queue. */
@@ -83,6 +88,11 @@ struct belfry_icd_record {
     uint32_t command_buffers; /* summed over the infos */
     uint64_t fence;           /* the driver's handle, 0 for none */
     uint64_t thread;          /* gettid() of the caller */
+    /* The debug labels that are open on the queue, outermost first: "frame/shadows"; "" for none.
+     * Of a label call: after it, and the name of the label itself. Both stay as long as the
+     * library; names beyond a few hundred, and beyond 63 letters, are cut off. */
+    const char *labels;
+    const char *label;
 };
 
 /* One range of a sparse bind, as given to vkQueueBindSparse. */

@@ -205,6 +205,10 @@ static VkResult icd_CreateInstance(const VkInstanceCreateInfo *pCreateInfo,
     if (!instance)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     icd_config_read(&instance->config);
+    for (uint32_t i = 0; i < pCreateInfo->enabledExtensionCount; i++)
+        instance->config.properties2 |=
+            !strcmp(pCreateInfo->ppEnabledExtensionNames[i],
+                    VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
     set_loader_magic_value(&instance->physical);
     instance->physical.object.kind = ICD_KIND_PHYSICAL_DEVICE;
     instance->physical.instance = instance;

@@ -21,10 +21,11 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
     case ICD_EXT_NONE:
     case ICD_EXTENSION_COUNT:
         return false;
+    /* On a 1.0 device these depend on an extension of the instance. */
     case ICD_KHR_TIMELINE_SEMAPHORE:
-        return config->timeline;
+        return config->timeline && (config->minor > 0 || config->properties2);
     case ICD_KHR_SYNCHRONIZATION_2:
-        return config->synchronization2;
+        return config->synchronization2 && (config->minor > 0 || config->properties2);
     default:
         return true;
     }

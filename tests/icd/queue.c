@@ -20,6 +20,7 @@ void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t
     queue->flags = flags;
     queue->timestamp_mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     queue->tail = &queue->head;
+    queue->labels = "";
     pthread_cond_init(&queue->wake, NULL);
 }
 

@@ -164,6 +164,7 @@ static VkResult batch_queue(const struct batch *batch, struct icd_queue *queue,
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_SUBMIT,
                                        .family = queue->family,
                                        .index = queue->index,
+                                       .labels = queue->labels,
                                        .infos = batch->n,
                                        .fence = (uint64_t)(uintptr_t)fence};
     icd_lock();
@@ -223,6 +224,7 @@ static VkResult batch_free(const struct batch *batch, struct icd_queue *queue,
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_SUBMIT,
                                        .family = queue->family,
                                        .index = queue->index,
+                                       .labels = queue->labels,
                                        .infos = batch->n,
                                        .fence = (uint64_t)(uintptr_t)fence};
     batch_count(batch, queue, fence, &record);
@@ -387,6 +389,7 @@ static VkResult bind_sparse(struct icd_queue *queue, uint32_t n, const VkBindSpa
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_BIND_SPARSE,
                                        .family = queue->family,
                                        .index = queue->index,
+                                       .labels = queue->labels,
                                        .infos = n,
                                        .fence = (uint64_t)(uintptr_t)fence};
     uint32_t packets = n ? n : fence ? 1 : 0;
@@ -451,6 +454,7 @@ static VkResult present(struct icd_queue *queue, const VkPresentInfoKHR *info)
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_PRESENT,
                                        .family = queue->family,
                                        .index = queue->index,
+                                       .labels = queue->labels,
                                        .infos = info->swapchainCount,
                                        .waits = info->waitSemaphoreCount};
     VkResult result = packets_hand_over(packet, queue, "vkQueuePresentKHR", &record);

@@ -277,6 +277,24 @@ static void test_unknown_family(void **state)
     fixture_close(&f);
 }
 
+static void test_label_unbalanced(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2 QUIET=1");
+    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                        .pLabelName = "a"};
+    vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
+    vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
+    fixture_expect_none(&f);
+    vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
+    vkQueueEndDebugUtilsLabelEXT(f.queues[0][1]); /* the other's is none of its business */
+    fixture_expect(&f, BELFRY_ICD_LABEL_UNBALANCED, 1);
+    vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
+    fixture_expect_none(&f);
+    fixture_close(&f);
+}
+
 /* First of all, while the process has no thread yet. */
 static void test_abort(void **state)
 {
@@ -311,6 +329,7 @@ int main(void)
         TEST(test_destroy_busy_device),
         TEST(test_command_buffer_state),
         TEST(test_unknown_family),
+        TEST(test_label_unbalanced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,6 +284,56 @@ static void test_recorder(void **state)
     fixture_close(&f);
 }
 
+static void test_labels(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q2");
+    VkSemaphore a = fixture_timeline(&f, 0);
+    struct belfry_icd_record records[16] = {0};
+    const VkQueue queue = f.queues[0][0];
+    const VkDebugUtilsLabelEXT frame = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                        .pLabelName = "frame"},
+                               pass = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                       .pLabelName = "pass"};
+    f.icd.record_start(records, 16);
+    vkQueueBeginDebugUtilsLabelEXT(queue, &frame);
+    assert_success(fixture_submit1(queue, (struct submit){.signal = a, .signal_value = 1}));
+    vkQueueBeginDebugUtilsLabelEXT(queue, &pass);
+    assert_success(fixture_submit(queue, (struct submit){.signal = a, .signal_value = 2}));
+    assert_success(fixture_submit(f.queues[0][1], (struct submit){.wait = a, .wait_value = 1}));
+    vkQueueInsertDebugUtilsLabelEXT(queue, &frame);
+    vkQueueEndDebugUtilsLabelEXT(queue);
+    vkQueueEndDebugUtilsLabelEXT(queue);
+    assert_success(fixture_submit(queue, (struct submit){.signal = a, .signal_value = 3}));
+    assert_int_equal(f.icd.record_stop(), 9);
+    static const struct {
+        enum belfry_icd_call call;
+        const char *labels, *label;
+    } expected[] = {
+        {BELFRY_ICD_CALL_LABEL_BEGIN, "frame", "frame"},
+        {BELFRY_ICD_CALL_SUBMIT, "frame", NULL},
+        {BELFRY_ICD_CALL_LABEL_BEGIN, "frame/pass", "pass"},
+        {BELFRY_ICD_CALL_SUBMIT, "frame/pass", NULL},
+        {BELFRY_ICD_CALL_SUBMIT, "", NULL}, /* the other queue's */
+        {BELFRY_ICD_CALL_LABEL_INSERT, "frame/pass", "frame"},
+        {BELFRY_ICD_CALL_LABEL_END, "frame", "pass"},
+        {BELFRY_ICD_CALL_LABEL_END, "", "frame"},
+        {BELFRY_ICD_CALL_SUBMIT, "", NULL},
+    };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_int_equal(records[i].call, expected[i].call);
+        assert_string_equal(records[i].labels, expected[i].labels);
+        if (expected[i].label)
+            assert_string_equal(records[i].label, expected[i].label);
+        else
+            assert_null(records[i].label);
+    }
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroySemaphore(f.device, a, NULL);
+    fixture_close(&f);
+}
+
 /* At rest nothing wakes. */
 static void test_no_wakeups_at_rest(void **state)
 {
@@ -460,6 +510,7 @@ int main(void)
         TEST(test_events),
         TEST(test_pause),
         TEST(test_recorder),
+        TEST(test_labels),
         TEST(test_no_wakeups_at_rest),
         TEST(test_shared_timeline),
         TEST(test_free_submit),

@@ -144,6 +144,41 @@ static void test_versions(void **state)
     }
 }
 
+/* A device extension isn't there while one of the instance is missing that it depends on. */
+static void test_old_device_of_a_plain_instance(void **state)
+{
+    (void)state;
+    for (uint32_t minor = 0; minor < 2; minor++) {
+        setenv("BELFRY_ICD_API", minor ? "1.1" : "1.0", 1);
+        assert_success(volkInitialize());
+        const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                               .apiVersion = VK_API_VERSION_1_3};
+        const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                           .pApplicationInfo = &application};
+        VkInstance instance;
+        assert_success(vkCreateInstance(&info, NULL, &instance));
+        unsetenv("BELFRY_ICD_API");
+        volkLoadInstance(instance);
+        VkPhysicalDevice physical;
+        uint32_t n = 1;
+        assert_success(vkEnumeratePhysicalDevices(instance, &n, &physical));
+        static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
+                                            VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
+        for (uint32_t i = 0; i < 2; i++) {
+            assert_int_equal(extension_offered(physical, names[i]), minor);
+            const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                                    .enabledExtensionCount = 1,
+                                                    .ppEnabledExtensionNames = &names[i]};
+            VkDevice device = VK_NULL_HANDLE;
+            assert_int_equal(vkCreateDevice(physical, &device_info, NULL, &device),
+                             minor ? VK_SUCCESS : VK_ERROR_EXTENSION_NOT_PRESENT);
+            if (minor)
+                vkDestroyDevice(device, NULL);
+        }
+        vkDestroyInstance(instance, NULL);
+    }
+}
+
 static void test_nothing_new(void **state)
 {
     (void)state;
@@ -228,9 +263,15 @@ static void test_core_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_families),        TEST(test_same_queue_twice), TEST(test_timestamp_bits),
-        TEST(test_versions),        TEST(test_nothing_new),      TEST(test_null_queue),
-        TEST(test_global_priority), TEST(test_core_commands),
+        TEST(test_families),
+        TEST(test_same_queue_twice),
+        TEST(test_timestamp_bits),
+        TEST(test_versions),
+        TEST(test_nothing_new),
+        TEST(test_null_queue),
+        TEST(test_global_priority),
+        TEST(test_core_commands),
+        TEST(test_old_device_of_a_plain_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

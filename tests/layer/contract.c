@@ -449,7 +449,8 @@ static void test_tools(void **state)
 
 #define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
 
-/* A 1.0 program gets the extension that everything else stands on, once, unless nobody has it. */
+/* Every program gets the extension that everything else stands on where a device is a 1.0 one, once,
+ * unless nobody has it. */
 static void test_instance_extension(void **state)
 {
     (void)state;
@@ -461,7 +462,7 @@ static void test_instance_extension(void **state)
             fake_load(NULL);
             assert_int_equal(fake_instance(versions[v], n, with), VK_SUCCESS);
             assert_int_equal(fake.instance_tries, 1);
-            uint32_t added = v < 2 && n < 2;
+            uint32_t added = n < 2;
             assert_int_equal(fake.instance_extension_count, n + added);
             if (added)
                 assert_string_equal(fake.instance_extensions[n], GPDP2);
@@ -480,6 +481,35 @@ static void test_instance_extension(void **state)
     assert_int_equal(n, 1);
     fake_close();
     assert_int_equal(lines_end(NULL, 0), 1);
+}
+
+/* Without the extension: a device of 1.1 has the commands in its core, one of 1.0 is asked nothing
+ * and passed through. */
+static void test_no_instance_extension(void **state)
+{
+    (void)state;
+    static const char *const extensions[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
+                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, NULL};
+    for (uint32_t instance = 0; instance < 4; instance += 3) {
+        for (uint32_t device = 0; device < 4; device += 3) {
+            bool scheduled = instance && device;
+            lines_begin();
+            fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, device, 0),
+                                            .extensions = extensions,
+                                            .no_properties2_extension = true});
+            assert_int_equal(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL),
+                             VK_SUCCESS);
+            assert_int_equal(fake.instance_tries, 2);
+            assert_int_equal(fake.instance_extension_count, 0);
+            uint32_t n = 0;
+            ((PFN_vkGetPhysicalDeviceQueueFamilyProperties)fake.gipa(
+                fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties"))(fake.physical, &n,
+                                                                            NULL);
+            assert_int_equal(n, scheduled ? 3 : 1);
+            fake_close();
+            assert_int_equal(lines_end(NULL, 0), !scheduled);
+        }
+    }
 }
 
 static void test_instance_that_fails(void **state)
@@ -527,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_device_extensions),
         cmocka_unit_test(test_tools),
         cmocka_unit_test(test_instance_extension),
+        cmocka_unit_test(test_no_instance_extension),
         cmocka_unit_test(test_instance_that_fails),
         cmocka_unit_test(test_null_handles),
     };

@@ -65,7 +65,7 @@ static VkResult drv_CreateInstance(const VkInstanceCreateInfo *info,
     for (uint32_t i = 0; i < info->enabledExtensionCount && i < 8; i++) {
         const char *name = info->ppEnabledExtensionNames[i];
         snprintf(fake.instance_extensions[i], sizeof(fake.instance_extensions[i]), "%s", name);
-        known &= !fake.driver.no_properties2 ||
+        known &= (!fake.driver.no_properties2 && !fake.driver.no_properties2_extension) ||
                  strcmp(name, VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME) != 0;
     }
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
@@ -122,9 +122,24 @@ static void drv_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physical
         properties[i] = fake.driver.families[i];
 }
 
+/* Which of a command's two names may be called: the core's where instance and device have it, the
+ * extension's where that is enabled. */
+static void assert_callable(bool core)
+{
+    bool enabled = false;
+    for (uint32_t i = 0; i < fake.instance_extension_count && i < 8; i++)
+        enabled |= strcmp(fake.instance_extensions[i],
+                          VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME) == 0;
+    if (core)
+        assert_true(fake.instance_version >= VK_API_VERSION_1_1 &&
+                    fake.driver.api_version >= VK_API_VERSION_1_1);
+    else
+        assert_true(enabled);
+}
+
 /* Marks what it fills, so that a test sees whose answer a struct holds. */
-static void drv_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physical, uint32_t *count,
-                                                        VkQueueFamilyProperties2 *properties)
+static void fill_families2(VkPhysicalDevice physical, uint32_t *count,
+                           VkQueueFamilyProperties2 *properties)
 {
     assert_ptr_equal(physical, &physical_object);
     if (!properties) {
@@ -145,8 +160,22 @@ static void drv_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physica
     }
 }
 
-static void drv_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
-                                           VkPhysicalDeviceFeatures2 *features)
+static void drv_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physical, uint32_t *count,
+                                                        VkQueueFamilyProperties2 *properties)
+{
+    assert_callable(true);
+    fill_families2(physical, count, properties);
+}
+
+static void drv_GetPhysicalDeviceQueueFamilyProperties2KHR(VkPhysicalDevice physical,
+                                                           uint32_t *count,
+                                                           VkQueueFamilyProperties2 *properties)
+{
+    assert_callable(false);
+    fill_families2(physical, count, properties);
+}
+
+static void fill_features2(VkPhysicalDevice physical, VkPhysicalDeviceFeatures2 *features)
 {
     assert_ptr_equal(physical, &physical_object);
     for (VkBaseOutStructure *s = features->pNext; s; s = s->pNext) {
@@ -160,6 +189,20 @@ static void drv_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
             ((VkPhysicalDeviceHostQueryResetFeatures *)s)->hostQueryReset =
                 !fake.driver.no_host_reset;
     }
+}
+
+static void drv_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
+                                           VkPhysicalDeviceFeatures2 *features)
+{
+    assert_callable(true);
+    fill_features2(physical, features);
+}
+
+static void drv_GetPhysicalDeviceFeatures2KHR(VkPhysicalDevice physical,
+                                              VkPhysicalDeviceFeatures2 *features)
+{
+    assert_callable(false);
+    fill_features2(physical, features);
 }
 
 static VkResult drv_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const char *layer,
@@ -302,10 +345,6 @@ static PFN_vkVoidFunction drv_GetInstanceProcAddr(VkInstance instance, const cha
     {                                                                                              \
         "vk" #name, (PFN_vkVoidFunction)(1 ? drv_##name : (PFN_vk##name)0)                         \
     }
-#define ALIAS(name)                                                                                \
-    {                                                                                              \
-        "vk" #name "KHR", (PFN_vkVoidFunction)drv_##name                                           \
-    }
 static const struct entry {
     const char *name;
     PFN_vkVoidFunction function;
@@ -316,9 +355,9 @@ static const struct entry {
     PHYSICAL(GetPhysicalDeviceProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties2),
-    ALIAS(GetPhysicalDeviceQueueFamilyProperties2),
+    PHYSICAL(GetPhysicalDeviceQueueFamilyProperties2KHR),
     PHYSICAL(GetPhysicalDeviceFeatures2),
-    ALIAS(GetPhysicalDeviceFeatures2),
+    PHYSICAL(GetPhysicalDeviceFeatures2KHR),
     PHYSICAL(EnumerateDeviceExtensionProperties),
     PHYSICAL(CreateDevice),
     PHYSICAL(DestroyDevice),
@@ -432,6 +471,7 @@ VkResult fake_instance(uint32_t version, uint32_t extension_count, const char *c
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)fake.gipa(VK_NULL_HANDLE, "vkCreateInstance");
     assert_non_null(create);
+    fake.instance_version = version ? version : VK_API_VERSION_1_0;
     VkInstance instance = VK_NULL_HANDLE;
     VkResult result = create(&info, NULL, &instance);
     if (result != VK_SUCCESS)

@@ -31,9 +31,10 @@ struct fake_driver {
     VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */
     const char *const *extensions;                   /* of the device, NULL-terminated, or NULL */
     bool no_timeline, no_sync2, no_host_reset;
-    bool no_properties2;         /* vkCreateInstance knows no such extension, nobody the commands */
-    bool no_physical_proc_addr;  /* no vk_layerGetPhysicalDeviceProcAddr */
-    bool (*lacks)(const char *); /* commands it doesn't have; NULL: it has all, under any name */
+    bool no_properties2; /* vkCreateInstance knows no such extension, nobody the commands */
+    bool no_properties2_extension; /* the commands are there by their core names alone */
+    bool no_physical_proc_addr;    /* no vk_layerGetPhysicalDeviceProcAddr */
+    bool (*lacks)(const char *);   /* commands it doesn't have; NULL: it has all, under any name */
     VkResult create_results[FAKE_TRIES]; /* of vkCreateDevice, call by call */
     VkResult instance_result;
 };
@@ -68,6 +69,7 @@ struct fake {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
+    uint32_t instance_version; /* 1.0 if the program named none */
     uint32_t instance_tries, device_tries, devices_destroyed, instances_destroyed;
     char instance_extensions[8][VK_MAX_EXTENSION_NAME_SIZE]; /* of the last try */
     uint32_t instance_extension_count;

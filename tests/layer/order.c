@@ -303,7 +303,54 @@ static void test_validation_below(void **state)
     silent(BELFRY ":" VALIDATION);
 }
 
-/* Validation speaks when there is something to say: or the two tests above prove nothing. */
+/* A device of Vulkan 1.0 under a program of 1.3: what Belfry asks of it, and enables, is valid. */
+static void test_validation_of_old_devices(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {VALIDATION ":" BELFRY, BELFRY ":" VALIDATION};
+    if (!has_layer(VALIDATION))
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        world_layers = lists[i];
+        struct world w;
+        assert_success(world_instance(&w, "API=1.0"));
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(w.physical, &properties);
+        if (w.icd.library)
+            assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), 0);
+        static const float priority = 1.0f;
+        VkDeviceQueueCreateInfo queues[3];
+        for (uint32_t f = 0; f < 3; f++)
+            queues[f] =
+                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = f,
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
+        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                         .queueCreateInfoCount = 3,
+                                         .pQueueCreateInfos = queues};
+        assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
+        for (uint32_t f = 0; f < 3; f++)
+            vkGetDeviceQueue(w.device, f, 0, &w.queues[f][0]);
+        VkSemaphore b = world_binary(&w);
+        /* A program of its own time: no timeline, no newer submission. */
+        const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+        const VkSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                     .signalSemaphoreCount = 1,
+                                     .pSignalSemaphores = &b};
+        const VkSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                   .waitSemaphoreCount = 1,
+                                   .pWaitSemaphores = &b,
+                                   .pWaitDstStageMask = &stage};
+        assert_success(vkQueueSubmit(w.queues[1][0], 1, &signal, VK_NULL_HANDLE));
+        assert_success(vkQueueSubmit(w.queues[2][0], 1, &wait, VK_NULL_HANDLE));
+        assert_success(vkDeviceWaitIdle(w.device));
+        vkDestroySemaphore(w.device, b, NULL);
+        world_close(&w);
+    }
+}
+
+/* Validation speaks when there is something to say: or the tests above prove nothing. */
 static void validation_speaks(const char *layers)
 {
     world_layers = layers;
@@ -347,9 +394,13 @@ int main(void)
 {
     unsetenv("VK_INSTANCE_LAYERS"); /* instances name their layers here */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bystanders),        cmocka_unit_test(test_copied_chain),
-        cmocka_unit_test(test_validation_above),  cmocka_unit_test(test_validation_below),
-        cmocka_unit_test(test_validation_speaks), cmocka_unit_test(test_everything_at_once),
+        cmocka_unit_test(test_bystanders),
+        cmocka_unit_test(test_copied_chain),
+        cmocka_unit_test(test_validation_above),
+        cmocka_unit_test(test_validation_below),
+        cmocka_unit_test(test_validation_speaks),
+        cmocka_unit_test(test_everything_at_once),
+        cmocka_unit_test(test_validation_of_old_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

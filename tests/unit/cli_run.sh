@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli_run.sh PROGRAM: what 'belfry' sets, says and exits with, without a Vulkan driver.
+# cli_run.sh PROGRAM: what 'belfry' sets, says and exits with, with no GPU's driver.
 belfry=$1
 here=$(cd "$(dirname "$belfry")" && pwd -P)
 manifest=$(cd "$here/../lib" && pwd -P)/VkLayer_belfry_multi_engine.json
@@ -143,6 +143,17 @@ printf 'belfry_multi_engine.log = info\nbelfry_multi_engine.lgo = 1\n' >vk_layer
 VK_MULTI_ENGINE_SUMMARY=1 run 0 settings
 says out 'from: file vk_layer_settings.txt:1'; says out 'from: environment VK_MULTI_ENGINE_SUMMARY'
 says err 'vk_layer_settings.txt:2'; lines err 1
+
+# The oldest drivers have what the layer needs, for who asks as the layer does.
+driver=$here/../lib/belfry_test_icd.json
+if [ -f "$driver" ]; then
+    VK_ICD_FILENAMES=$driver VK_DRIVER_FILES=$driver BELFRY_ICD_API=1.0 run 0 list
+    says out 'Vulkan 1.0.'; says out 'emulated: appended'
+    export BELFRY_ICD_NO_SYNC2=1
+    VK_ICD_FILENAMES=$driver VK_DRIVER_FILES=$driver BELFRY_ICD_API=1.0 run 0 list
+    says out 'The driver lacks VK_KHR_synchronization2'
+    unset BELFRY_ICD_NO_SYNC2
+fi
 
 # Without a driver there is nothing to list.
 VK_ICD_FILENAMES=/none VK_DRIVER_FILES=/none run 77 list; silent out
