@@ -133,8 +133,6 @@ void bf_bridge_stop(struct bf_fence *fence)
     struct bf_device *device = fence->device;
     bf_sleeper_destroy(fence->sleeper);
     fence->sleeper = NULL;
-    VkSemaphore registered = fence->registered;
-    fence->registered = VK_NULL_HANDLE;
     if (fence->mirror) {
         bf_lock_acquire(&fence->mirror_lock); /* nobody is signalling it */
         bf_lock_acquire(&device->ledger.lock);
@@ -142,8 +140,13 @@ void bf_bridge_stop(struct bf_fence *fence)
         bf_lock_release(&device->ledger.lock);
         bf_lock_release(&fence->mirror_lock);
     }
-    if (registered)
-        bf_semaphore_forget(device, registered);
+    bf_lock_acquire(&device->ledger.bridge_lock);
+    struct bf_semaphore *known =
+        fence->registered ? bf_semaphore_find(device, fence->registered) : NULL;
+    if (known && --known->bridges == 0)
+        bf_semaphore_forget(device, fence->registered);
+    fence->registered = VK_NULL_HANDLE;
+    bf_lock_release(&device->ledger.bridge_lock);
 }
 
 /* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
@@ -158,11 +161,21 @@ static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, 
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult result = device->counter_value(device->handle, semaphore, counter);
-    if (result != VK_SUCCESS || known)
+    if (result != VK_SUCCESS)
         return result;
-    result = bf_semaphore_register(device, semaphore, true, external, *counter);
-    if (result == VK_SUCCESS)
+    bf_lock_acquire(&device->ledger.bridge_lock);
+    known = bf_semaphore_find(device, semaphore);
+    if (!known) {
+        result = bf_semaphore_register(device, semaphore, true, external, *counter);
+        known = bf_semaphore_find(device, semaphore);
+        if (result == VK_SUCCESS)
+            known->bridges = 1;
+    } else if (known->bridges) {
+        known->bridges++;
+    }
+    if (result == VK_SUCCESS && known->bridges)
         fence->registered = semaphore;
+    bf_lock_release(&device->ledger.bridge_lock);
     return result;
 }
 

@@ -78,6 +78,7 @@ struct bf_ledger {
     bool lost;
     _Atomic bool cpu_waits;      /* there has been one: engines have sleepers */
     struct bf_lock sleeper_lock; /* making sleepers; held over pthread_create */
+    struct bf_lock bridge_lock;  /* which semaphores are known on account of fences alone */
 };
 
 /* What is to be done once the lock has been released, by bf_effects_run. */
