@@ -181,6 +181,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .queues = a.queues,
             .serialize_submits = settings.serialize_submits,
             .timestamp_period_ns = a.timestamp_period_ns,
+            .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,
         };
         bf_log_set_level(settings.log);
@@ -222,6 +223,8 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
                          const VkSubmitInfo2 *infos, VkFence fence)
 {
     struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    if (queue && count && !infos)
+        bf_log(BF_LOG_ERROR, "bfVkQueueSubmit: pSubmits is NULL");
     if (!queue || (count && !infos))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     for (uint32_t i = 0; i < count; i++) {
@@ -261,6 +264,8 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
 VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
 {
     struct bf_device *device = bf_device_of(handle, __func__);
+    if (device && !out)
+        bf_log(BF_LOG_ERROR, "bfGetDeviceCounters: pCounters is NULL");
     if (!device || !out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_counters *c = &device->counters;

@@ -65,7 +65,7 @@ struct bf_device {
 
     struct bf_trace *trace; /* NULL: off; not owned */
 
-    struct bf_ledger ledger; /* command queues and fences */
+    struct bf_ledger ledger;                           /* command queues and fences */
     _Atomic uint32_t command_queues_made, fences_made; /* for their names */
     struct bf_counters counters;
 };

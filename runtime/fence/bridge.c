@@ -90,6 +90,30 @@ uint64_t bf_bridge_value(struct bf_fence *fence)
     return atomic_load(&fence->value);
 }
 
+bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *call)
+{
+    struct bf_semaphore *sem = fence->imported;
+    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_effects effects = {0};
+    bf_bridge_observe(fence, &effects);
+    bf_effects_run(fence->device, &effects);
+    bf_lock_acquire(&ledger->lock);
+    uint64_t least = atomic_load(&fence->value);
+    if (least < atomic_load(&sem->reached[BF_FOR_WAIT]))
+        least = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    if (least < atomic_load(&sem->queued[BF_FOR_WAIT]))
+        least = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    if (value > least)
+        atomic_store(&sem->queued[BF_FOR_WAIT], value);
+    bf_lock_release(&ledger->lock);
+    if (value > least)
+        return true;
+    bf_log(BF_LOG_ERROR,
+           "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
+           call, (unsigned long long)value, (unsigned long long)least);
+    return false;
+}
+
 VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
 {
     struct bf_device *device = fence->device;

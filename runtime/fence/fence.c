@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "fence/wait.h"
 #include "os/handle.h"
 #include "os/log.h"
 #include "queue/command_queue.h"
@@ -68,6 +69,7 @@ static void count_down(struct bf_group *group, struct bf_effects *effects)
         return;
     for (uint32_t i = 0; i < group->count; i++)
         bf_fence_disarm(&group->waits[i]);
+    bf_group_tell(group);
     group->next_fired = effects->fired;
     effects->fired = group;
 }
@@ -98,9 +100,11 @@ void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *e
         return;
     /* The last of its waits may hold the last reference. */
     bf_fence_reference(fence);
-    atomic_store_explicit(&fence->value, value, memory_order_release);
+    atomic_fetch_add(&fence->pending, 1); /* F-4 */
+    atomic_store(&fence->value, value);
     satisfy_up_to(fence, value, effects);
     bf_bridge_applied(fence, value, effects);
+    atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }
 
@@ -147,7 +151,7 @@ void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue)
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value)
 {
     struct bf_update *update = fence->first_update;
-    while (update && update->value < value)
+    while (update && (update->value < value || update->packet))
         update = update->next_of_fence;
     return update;
 }
@@ -238,15 +242,19 @@ uint64_t bfGetFenceValue(BfFence handle)
         return UINT64_MAX;
     if (fence->imported)
         return bf_bridge_value(fence);
-    if (atomic_load(&fence->pending)) {
-        struct bf_device *device = fence->device;
-        struct bf_effects effects = {0};
-        VkResult result = bf_ledger_retire(&device->ledger, &effects);
-        bf_effects_run(device, &effects);
-        if (result == VK_ERROR_DEVICE_LOST)
-            bf_device_lost(device, "bfGetFenceValue");
-    }
-    return atomic_load(&fence->value);
+    uint64_t value = atomic_load(&fence->value);
+    if (!atomic_load(&fence->pending))
+        return value;
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    bf_effects_run(device, &effects);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "bfGetFenceValue");
+    bf_lock_acquire(&device->ledger.lock);
+    value = atomic_load(&fence->value);
+    bf_lock_release(&device->ledger.lock);
+    return value;
 }
 
 VkResult bfSignalFence(BfFence handle, uint64_t value)

@@ -12,9 +12,13 @@
  *       and empties the heap up to it, both under the lock. No later value can undo that.
  *  F-3  'monitored' is the least value that a CPU waiter wants, less one; UINT64_MAX when none does.
  *       An update above it is watched by a sleeper (fence/sleeper.h), any other by nobody.
- *  F-4  Destroying a fence, or losing the device, satisfies whatever waits for it.
+ *  F-4  A value, and what it sets off, are seen together: events are set and threads are told under
+ *       the lock that the value is set under, and who reads while an update is being applied waits
+ *       for that lock. So whoever reads a value finds its events set, and whoever sees an event
+ *       reads its value; and neither ever runs ahead of what caused it.
+ *  F-5  Destroying a fence, or losing the device, satisfies whatever waits for it.
  *
- * Proven by tests/fence (F-1 to F-4 by behaviour), tests/model (F-1, F-2 against the ideal machine)
+ * Proven by tests/fence (F-1 to F-5 by behaviour), tests/model (F-1, F-2 against the ideal machine)
  * and tests/random.
  */
 #ifndef BELFRY_FENCE_FENCE_H
@@ -64,7 +68,7 @@ struct bf_fence {
     struct bf_device *device;
     struct bf_fence *next, *previous; /* of the device */
     _Atomic uint64_t value;
-    _Atomic uint32_t pending;                     /* updates on their way */
+    _Atomic uint32_t pending; /* updates on their way, and one that is being applied */
     struct bf_update *first_update, *last_update; /* these, in order of acceptance */
     uint32_t references; /* the handle, and each update, packet and wait that names it */
     bool destroyed;
@@ -108,13 +112,13 @@ void bf_fence_disarm(struct bf_wait *wait);
 /* A queue's wait stands at the head of its queue and nothing will satisfy it yet. */
 void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue);
 
-/* The first update on its way that reaches the value, or NULL. */
+/* The first update on its way that reaches the value and may be rested on (E-5), or NULL. */
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value);
 
 /* An update of that value has been accepted: queues that stand at a wait it reaches go on. */
 void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
-/* Satisfies all that waits, whatever it waits for (F-4). */
+/* Satisfies all that waits, whatever it waits for (F-5). */
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects);
 
 void bf_fence_reference(struct bf_fence *fence);

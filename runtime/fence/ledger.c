@@ -11,7 +11,7 @@
 #include "os/handle.h"
 #include "queue/command_queue.h"
 
-/* Updates on their way at which acceptance begins to retire (E-6), and records that are kept. */
+/* Updates on their way at which acceptance begins to retire (E-7), and records that are kept. */
 #define RETIRE_AT 64
 
 VkResult bf_ledger_init(struct bf_ledger *ledger, struct bf_device *device)
@@ -113,7 +113,7 @@ static VkResult collect(struct bf_ledger *ledger, uint64_t *seen)
     for (uint32_t i = 0; i < ledger->engine_count; i++) {
         struct bf_engine *engine = &device->engines[i];
         seen[i] = atomic_load(&ledger->engines[i].completed);
-        if (atomic_load(&engine->accepted_epoch) <= seen[i])
+        if (atomic_load(&engine->issued_epoch) <= seen[i])
             continue;
         VkResult result = bf_engine_completed_epoch(engine, &seen[i]);
         if (result != VK_SUCCESS)
@@ -247,21 +247,25 @@ static void unlist_active(struct bf_ledger *ledger, struct bf_command_queue *que
         queue->next_active->previous_active = queue->previous_active;
 }
 
-void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
-                      struct bf_update *update, struct bf_effects *effects)
+/* The update is on its way, after the queue's frontier. */
+static void launch(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                   struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
 {
     struct bf_fence *fence = update->fence;
+    uint32_t own = queue->base.engine->number;
     update->queue = queue;
     update->number = ledger->next_number++;
     memcpy(update->frontier, queue->frontier, ledger->engine_count * sizeof(update->frontier[0]));
+    if (update->frontier[own] < epoch)
+        update->frontier[own] = epoch;
 
     update->next = NULL;
-    if (queue->last_update)
+    if (queue->last_update) {
         queue->last_update->next = update;
-    else
+    } else {
         queue->first_update = update;
-    if (queue->first_update == update)
         list_active(ledger, queue);
+    }
     queue->last_update = update;
 
     update->next_of_fence = NULL;
@@ -276,7 +280,73 @@ void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
     atomic_fetch_add(&ledger->pending, 1);
     if (is_watched(update))
         add_need(ledger, update, effects);
-    bf_fence_ground(fence, update->value, effects);
+}
+
+/* Takes the update off its fence and its sleeper. */
+static void land(struct bf_ledger *ledger, struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    if (update->previous_of_fence)
+        update->previous_of_fence->next_of_fence = update->next_of_fence;
+    else
+        fence->first_update = update->next_of_fence;
+    if (update->next_of_fence)
+        update->next_of_fence->previous_of_fence = update->previous_of_fence;
+    else
+        fence->last_update = update->previous_of_fence;
+    if (update->need.inserted)
+        bf_heap_remove(&ledger->engines[update->need_engine].needs, &update->need);
+}
+
+void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                      struct bf_update *update, struct bf_effects *effects)
+{
+    update->packet = NULL;
+    launch(ledger, queue, update, 0, effects);
+    bf_fence_ground(update->fence, update->value, effects);
+}
+
+void bf_ledger_announce(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                        struct bf_packet *packet, uint64_t epoch, struct bf_effects *effects)
+{
+    packet->announced = true;
+    packet->update->packet = packet;
+    launch(ledger, queue, packet->update, epoch, effects);
+}
+
+void bf_ledger_confirm(struct bf_ledger *ledger, struct bf_packet *packet,
+                       struct bf_effects *effects)
+{
+    struct bf_update *update = packet->update;
+    (void)ledger;
+    if (!update)
+        return;
+    update->packet = NULL;
+    bf_fence_ground(update->fence, update->value, effects);
+}
+
+void bf_ledger_withdraw(struct bf_ledger *ledger, struct bf_packet *packet)
+{
+    struct bf_update *update = packet->update;
+    packet->announced = false;
+    if (!update)
+        return;
+    struct bf_command_queue *queue = update->queue;
+    struct bf_update *before = NULL;
+    for (struct bf_update *u = queue->first_update; u != update; u = u->next)
+        before = u;
+    if (before)
+        before->next = update->next;
+    else
+        queue->first_update = update->next;
+    if (queue->last_update == update)
+        queue->last_update = before;
+    if (!queue->first_update)
+        unlist_active(ledger, queue);
+    land(ledger, update);
+    atomic_fetch_sub(&update->fence->pending, 1);
+    atomic_fetch_sub(&ledger->pending, 1);
+    update->packet = NULL;
 }
 
 bool bf_ledger_is_crowded(struct bf_ledger *ledger)
@@ -295,16 +365,9 @@ static void retire_first_of(struct bf_ledger *ledger, struct bf_command_queue *q
         queue->last_update = NULL;
         unlist_active(ledger, queue);
     }
-    if (update->previous_of_fence)
-        update->previous_of_fence->next_of_fence = update->next_of_fence;
-    else
-        fence->first_update = update->next_of_fence;
-    if (update->next_of_fence)
-        update->next_of_fence->previous_of_fence = update->previous_of_fence;
-    else
-        fence->last_update = update->previous_of_fence;
-    if (update->need.inserted)
-        bf_heap_remove(&ledger->engines[update->need_engine].needs, &update->need);
+    land(ledger, update);
+    if (update->packet)
+        update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
     bf_fence_apply(fence, update->value, effects);
     atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
@@ -361,8 +424,10 @@ void bf_ledger_lose(struct bf_ledger *ledger)
     struct bf_fence *next;
     for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
         bf_fence_reference(fence);
+        atomic_fetch_add(&fence->pending, 1); /* F-4 */
         atomic_store(&fence->value, UINT64_MAX);
         bf_fence_satisfy_all(fence, &effects);
+        atomic_fetch_sub(&fence->pending, 1);
         next = fence->next;
         bf_fence_release(fence);
     }

@@ -17,16 +17,20 @@
  *       in whichever order the engines' counters were read: rewinding stays legal.
  *  E-4  Where causes can pass unseen, through a semaphore of the program's (fence/bridge.h), the
  *       counters are read until two readings agree: together they were true at one instant.
- *  E-5  An engine's work that was seen complete needs neither semaphore nor barrier before the work
+ *  E-5  A signal that goes in one driver call with the work before it is announced before that call:
+ *       once any of the call's work can be seen to be complete, so can the signal. Nothing but its
+ *       own fence rests on it until the call has returned (Rule M), and a call that fails takes it
+ *       back.
+ *  E-6  An engine's work that was seen complete needs neither semaphore nor barrier before the work
  *       of a later vkQueueSubmit2: the epoch's signal made its writes available, and submitting
  *       makes everything available visible (Vulkan, "Availability, Visibility, and Domain
  *       Operations").
- *  E-6  The updates on their way are bounded by the work in flight: every so many of them, who
+ *  E-7  The updates on their way are bounded by the work in flight: every so many of them, who
  *       accepts one retires.
  *
  * The lock is a leaf but for the locks of events; no driver call is made under it.
  *
- * Proven by tests/model (E-1 to E-3, E-5 against the ideal machine), tests/fence and tests/random.
+ * Proven by tests/model (E-1 to E-3, E-6 against the ideal machine), tests/fence and tests/random.
  */
 #ifndef BELFRY_FENCE_LEDGER_H
 #define BELFRY_FENCE_LEDGER_H
@@ -48,7 +52,8 @@ struct bf_update {
     struct bf_command_queue *queue;
     struct bf_fence *fence; /* referenced */
     uint64_t value;
-    uint64_t number; /* E-2 */
+    uint64_t number;          /* E-2 */
+    struct bf_packet *packet; /* it is announced only (E-5), on behalf of this one; else NULL */
     struct bf_heap_node
         need; /* in the heap of the engine that a sleeper waits for on its account */
     uint32_t need_engine;
@@ -69,7 +74,7 @@ struct bf_ledger {
     struct bf_ledger_engine *engines;
     uint64_t next_number;
     _Atomic uint32_t pending;        /* updates on their way */
-    uint32_t retire_at;              /* E-6 */
+    uint32_t retire_at;              /* E-7 */
     struct bf_command_queue *active; /* queues that have any */
     struct bf_command_queue *queues; /* all of the device, dying ones included */
     struct bf_fence *fences;
@@ -85,7 +90,7 @@ struct bf_ledger {
 struct bf_effects {
     uint64_t engines;          /* to pump */
     uint64_t sleepers;         /* of these engines have something nearer to wait for */
-    struct bf_group *fired;    /* events to set, threads to wake */
+    struct bf_group *fired;    /* threads to wake, groups to free */
     struct bf_fence *mirrored; /* exported semaphores to signal */
 };
 
@@ -127,7 +132,16 @@ void bf_ledger_drop_update(struct bf_ledger *ledger, struct bf_update *update);
 void bf_ledger_accept(struct bf_ledger *ledger, struct bf_command_queue *queue,
                       struct bf_update *update, struct bf_effects *effects);
 
-/* So many updates are on their way that somebody should retire (E-6). */
+/* E-5: the signal of a packet whose call comes next, after the queue's work up to 'epoch' of its
+ * engine; confirmed or withdrawn once the call has returned. An update that has been applied
+ * meanwhile is no longer the packet's. The lock is held. */
+void bf_ledger_announce(struct bf_ledger *ledger, struct bf_command_queue *queue,
+                        struct bf_packet *packet, uint64_t epoch, struct bf_effects *effects);
+void bf_ledger_confirm(struct bf_ledger *ledger, struct bf_packet *packet,
+                       struct bf_effects *effects);
+void bf_ledger_withdraw(struct bf_ledger *ledger, struct bf_packet *packet);
+
+/* So many updates are on their way that somebody should retire (E-7). */
 bool bf_ledger_is_crowded(struct bf_ledger *ledger);
 
 /* The fence's 'monitored' has sunk: its updates above it want a sleeper. The lock is held. */
@@ -143,7 +157,7 @@ static inline void bf_frontier_join(uint64_t *frontier, const uint64_t *other, u
     }
 }
 
-/* Every fence reads UINT64_MAX, all that waits is satisfied (F-4). The lock is not held; an
+/* Every fence reads UINT64_MAX, all that waits is satisfied (F-5). The lock is not held; an
  * engine's may be. */
 void bf_ledger_lose(struct bf_ledger *ledger);
 

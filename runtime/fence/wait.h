@@ -2,7 +2,8 @@
  * The CPU's waits: one value, or all or any of several, by an event or by a sleeping thread.
  *
  *  G-1  A group fires once: 'missing' reaches 0 under the ledger's lock, and whoever brought it
- *       there takes the group off every fence and fires it after the lock has been released.
+ *       there takes the group off every fence, tells it, and wakes who sleeps on it after the lock
+ *       has been released.
  *  G-2  A group is freed by the last of the two who know it: who fires it, and the thread that
  *       sleeps on it.
  *
@@ -15,7 +16,11 @@
 struct bf_device;
 struct bf_group;
 
-/* Sets its event or wakes its thread. No lock but an engine's may be held. */
+/* It has come to pass: sets its event, or lets its thread go. Never blocks; under the ledger's lock
+ * wherever a value's being applied has brought it about (F-4). */
+void bf_group_tell(struct bf_group *group);
+
+/* Wakes its thread, and lets go of it. No lock but an engine's may be held. */
 void bf_group_fire(struct bf_device *device, struct bf_group *group);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "fence/bridge.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
 #include "os/handle.h"
@@ -132,6 +133,20 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
 }
 
+void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet)
+{
+    struct bf_device *device = queue->base.device;
+    struct bf_effects effects = {0};
+    if (packet->kind == BF_PACKET_EXECUTE)
+        queue->issued_epoch = packet->epoch;
+    if (packet->kind != BF_PACKET_SIGNAL)
+        return;
+    bf_lock_acquire(&device->ledger.lock);
+    bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, &effects);
+    bf_lock_release(&device->ledger.lock);
+    bf_effects_run_but_pump(device, &effects);
+}
+
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,
                                    bool accepted)
 {
@@ -142,7 +157,11 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     bf_lock_acquire(&ledger->lock);
     switch (packet->kind) {
     case BF_PACKET_SIGNAL:
-        if (accepted)
+        if (!packet->update)
+            break; /* it has been applied, or the device lost, since it was announced */
+        if (packet->announced)
+            bf_ledger_confirm(ledger, packet, &effects);
+        else if (accepted)
             bf_ledger_accept(ledger, queue, packet->update, &effects);
         else
             bf_ledger_drop_update(ledger, packet->update);
@@ -202,7 +221,7 @@ void bf_command_queues_finish(struct bf_device *device)
     bf_lock_release(&ledger->lock);
 }
 
-/* After a call that may have put many signals on their way (E-6). */
+/* After a call that may have put many signals on their way (E-7). */
 static VkResult settle(struct bf_device *device, const char *call)
 {
     if (bf_device_is_lost(device))
@@ -296,6 +315,7 @@ static bool try_direct(struct bf_command_queue *queue, uint32_t count,
         }
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
+        atomic_store(&engine->issued_epoch, packet.epoch);
         *result = bf_engine_driver_submit(engine, 1, &packet.submit, VK_NULL_HANDLE);
         if (*result == VK_SUCCESS) {
             atomic_store(&engine->accepted_epoch, packet.epoch);
@@ -432,9 +452,12 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     struct bf_device *device = queue->base.device;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
-    if (fence->imported)
+    if (fence->imported) {
+        if (!bf_bridge_may_signal(fence, value, __func__))
+            return VK_ERROR_VALIDATION_FAILED_EXT;
         return submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
+    }
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     bf_effects_run(device, &effects);

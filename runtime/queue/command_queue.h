@@ -8,7 +8,7 @@
  *       then on all that follow are, until the queue is empty again.
  *  C-2  An execution is put behind everything its queue's frontier holds: another engine's epoch by
  *       a semaphore wait, this engine's by a full barrier before it, unless it was seen complete
- *       (E-5), or an earlier submission on this engine has waited for as much, or a barrier lies
+ *       (E-6), or an earlier submission on this engine has waited for as much, or a barrier lies
  *       between already. So two executions of one queue don't overlap, nor any execution and what
  *       its queue has waited for.
  *  C-3  A wait is armed in the call (F-2). At the head of its queue it is passed if it is satisfied,
@@ -39,7 +39,8 @@ struct bf_command_queue {
     struct bf_access_queue *access; /* NULL: unchecked */
 
     /* Under the engine's lock. */
-    bool leaving;      /* destroyed: the engine drops it once it is empty */
+    bool leaving;          /* destroyed: the engine drops it once it is empty */
+    uint64_t issued_epoch; /* of its last execution that the driver has been called with */
     uint32_t position; /* in the batch being put together: of its last execution, plus 1; 0: none */
 
     /* Under the ledger's lock. */
@@ -82,6 +83,9 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
 
 /* Gives an execution its semaphore waits and its barrier (C-2). */
 void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *packet);
+
+/* The packet goes with the next driver call (E-5). */
+void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet);
 
 /* The driver accepted the packet, or 'accepted' is false and it never will. */
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,

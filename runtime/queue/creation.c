@@ -219,8 +219,12 @@ void bfDestroyQueue(BfQueue handle)
 
 VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)
 {
-    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue") || !info)
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info) {
+        bf_log(BF_LOG_ERROR, "bfGetQueueInfo: pInfo is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     *info = (BfQueueCreateInfo){
         .type = queue->type,

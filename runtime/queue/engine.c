@@ -321,6 +321,28 @@ static void set_witness(struct bf_engine *engine, uint32_t i, uint64_t epoch)
                    lacks_witness(packet) ? epoch : 0);
 }
 
+/* E-5: the signals that go with the call. */
+static void announce(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        if (engine->batch_queues[i]->is_command_queue)
+            bf_command_queue_announce(bf_command_queue_of(engine->batch_queues[i]),
+                                      engine->batch[i]);
+    }
+}
+
+static void withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    struct bf_ledger *ledger = &engine->device->ledger;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (!engine->batch[i]->announced)
+            continue;
+        bf_lock_acquire(&ledger->lock);
+        bf_ledger_withdraw(ledger, engine->batch[i]);
+        bf_lock_release(&ledger->lock);
+    }
+}
+
 /* Packets first to first + count - 1 of the batch, in one driver call; only the last of them that
  * the driver sees may have a fence or be no execution. */
 static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
@@ -337,6 +359,8 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
     for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)
         set_witness(engine, i, epoch);
 
+    atomic_store(&engine->issued_epoch, epoch);
+    announce(engine, first, count);
     VkResult result;
     uint32_t infos = 0;
     if (last->kind == BF_PACKET_BIND_SPARSE) {
@@ -352,6 +376,7 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         atomic_store(&engine->accepted_epoch, epoch);
         return result;
     }
+    withdraw(engine, first, count);
     for (uint32_t i = first; i < first + count; i++) {
         if (engine->batch[i]->epoch)
             drop_epoch(engine->batch[i]);
@@ -662,7 +687,7 @@ VkResult bf_engine_completed_epoch(struct bf_engine *engine, uint64_t *epoch)
 {
     struct bf_device *device = engine->device;
     *epoch = 0;
-    if (atomic_load(&engine->accepted_epoch) == 0) /* perhaps there is no semaphore either */
+    if (atomic_load(&engine->issued_epoch) == 0) /* perhaps there is no semaphore either */
         return VK_SUCCESS;
     atomic_fetch_add_explicit(&device->counters.counter_queries, 1, memory_order_relaxed);
     VkResult result = device->counter_value(device->handle, engine->epoch, epoch);

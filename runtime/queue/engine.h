@@ -74,6 +74,7 @@ struct bf_engine {
      * trace, for every submission. */
     VkSemaphore epoch; /* VK_NULL_HANDLE: not counted */
     _Atomic uint64_t accepted_epoch;
+    _Atomic uint64_t issued_epoch; /* the driver has been called with it, or is about to be */
     struct bf_stamps *stamps;
 
     /* For command queues (C-2), under the lock: what earlier submissions have put all later ones

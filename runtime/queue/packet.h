@@ -44,7 +44,8 @@ struct bf_packet {
     uint64_t epoch;                  /* that it signals; 0: none */
     bool barrier;                    /* a command queue's execution begins with one */
     struct bf_wait wait;             /* BF_PACKET_WAIT */
-    struct bf_update *update;        /* BF_PACKET_SIGNAL */
+    struct bf_update *update;        /* BF_PACKET_SIGNAL; NULL: it has been applied already */
+    bool announced;                  /* E-5 */
     struct bf_trace_sync fence_sync; /* of either, for the trace */
     uint32_t stamp;                  /* slot of the GPU stamps, UINT32_MAX: none */
     struct bf_trace_packet trace;

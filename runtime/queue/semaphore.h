@@ -58,6 +58,7 @@ struct bf_semaphore {
     _Atomic bool forgotten; /* the program has destroyed it */
     _Atomic bool watched;   /* an external semaphore's watcher thread is running */
     _Atomic uint64_t reached[2];
+    /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     uint32_t bridges;            /* fences on whose account alone it is known (fence/bridge.c) */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */

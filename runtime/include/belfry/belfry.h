@@ -95,6 +95,8 @@ typedef struct BfAttachInfo {
     const BfAttachQueue *pQueues;
     /* The device has VK_EXT_calibrated_timestamps (or the KHR form) enabled. */
     VkBool32 calibratedTimestamps;
+    /* The device has the feature hostQueryReset enabled. */
+    VkBool32 hostQueryReset;
 } BfAttachInfo;
 
 /*
@@ -284,8 +286,9 @@ BF_API VkResult bfGetQueueTimestampFrequency(BfQueue queue, uint64_t *pFrequency
  * The queue's timestamp counter (ticks) and CLOCK_MONOTONIC (nanoseconds), sampled nearly together.
  * Without calibrated timestamps on the device this submits a timestamp of its own and waits for it.
  *
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps), VK_ERROR_OUT_OF_HOST_MEMORY,
- * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps; or it takes transfers alone,
+ * which can't reset queries, and the device has neither calibrated timestamps nor host query reset
+ * enabled), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
 BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, uint64_t *pCpuNs);
@@ -317,7 +320,8 @@ BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, B
 /*
  * Legal with signals and waits in flight: queues that wait for it go on, events that are registered
  * with it are set, blocked threads return VK_SUCCESS; signals to it that are under way change
- * nothing any more. NULL is allowed. Thread-safety: the fence externally synchronised.
+ * nothing any more. What queues wait for or signal of an imported fence is its semaphore's, and goes
+ * on. NULL is allowed. Thread-safety: the fence externally synchronised.
  */
 BF_API void bfDestroyFence(BfFence fence);
 
