@@ -48,16 +48,18 @@ static void monitor_anew(struct bf_fence *fence)
     fence->monitored = fence->cpu_waits.root ? fence->cpu_waits.root->key - 1 : UINT64_MAX;
 }
 
-static void unblock(struct bf_wait *wait, struct bf_effects *effects)
+/* Its queue stands at it no longer; returns the engine to pump, as a mask. */
+static uint64_t unblock(struct bf_wait *wait)
 {
     if (!wait->blocks)
-        return;
+        return 0;
     struct bf_wait **link = &wait->fence->blocked;
     while (*link != wait)
         link = &(*link)->next_blocked;
     *link = wait->next_blocked;
-    effects->engines |= bf_command_queue_unblocked(wait->blocks);
+    uint64_t engine = bf_command_queue_unblocked(wait->blocks);
     wait->blocks = NULL;
+    return engine;
 }
 
 /* One of a group's waits is satisfied. */
@@ -81,7 +83,7 @@ static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effect
     if (wait->group)
         count_down(wait->group, effects);
     else
-        unblock(wait, effects);
+        effects->engines |= unblock(wait);
 }
 
 static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
@@ -137,6 +139,7 @@ void bf_fence_disarm(struct bf_wait *wait)
     bf_heap_remove(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
     if (wait->group)
         monitor_anew(fence);
+    unblock(wait); /* on a device that has just been lost: who drops it goes on by itself */
     wait->fence = NULL;
     bf_fence_release(fence);
 }
@@ -162,7 +165,7 @@ void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *
     for (struct bf_wait *wait = fence->blocked; wait; wait = next) {
         next = wait->next_blocked;
         if (wait->node.key <= value)
-            unblock(wait, effects);
+            effects->engines |= unblock(wait);
     }
 }
 
