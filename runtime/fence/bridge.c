@@ -223,7 +223,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     bf_lock_acquire(&device->ledger.lock);
-    device->ledger.bridged = true;
+    atomic_store(&device->ledger.bridged, true);
     fence->imported = bf_semaphore_find(device, semaphore);
     bf_semaphore_reference(fence->imported);
     if (!device->ledger.lost)

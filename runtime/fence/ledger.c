@@ -126,7 +126,7 @@ static VkResult collect_at_one_instant(struct bf_ledger *ledger, uint64_t *seen)
 {
     uint64_t again[BF_MAX_ENGINES] = {0};
     VkResult result = collect(ledger, seen);
-    bool same = ledger->engine_count == 1 || !ledger->bridged;
+    bool same = ledger->engine_count == 1 || !atomic_load(&ledger->bridged);
     while (result == VK_SUCCESS && !same) {
         memcpy(again, seen, ledger->engine_count * sizeof(*seen));
         result = collect(ledger, seen);
@@ -159,13 +159,15 @@ VkResult bf_ledger_is_idle(struct bf_ledger *ledger, struct bf_command_queue *qu
         *idle = engine == ledger->engine_count;
         if (*idle)
             return VK_SUCCESS;
-        uint64_t wanted = queue->frontier[engine], seen = 0;
+        uint64_t wanted = queue->frontier[engine], seen[BF_MAX_ENGINES] = {0};
         bf_lock_release(&ledger->lock);
-        VkResult result = bf_engine_completed_epoch(&device->engines[engine], &seen);
+        VkResult result = bf_engine_completed_epoch(&device->engines[engine], &seen[engine]);
+        if (result == VK_SUCCESS && atomic_load(&ledger->bridged)) /* E-4: or one is too few */
+            result = collect_at_one_instant(ledger, seen);
         bf_lock_acquire(&ledger->lock);
-        if (result == VK_SUCCESS)
-            see(ledger, engine, seen);
-        if (result != VK_SUCCESS || seen < wanted)
+        for (uint32_t i = 0; i < ledger->engine_count && result == VK_SUCCESS; i++)
+            see(ledger, i, seen[i]);
+        if (result != VK_SUCCESS || seen[engine] < wanted)
             return result;
     }
 }
@@ -351,7 +353,8 @@ void bf_ledger_withdraw(struct bf_ledger *ledger, struct bf_packet *packet)
 
 bool bf_ledger_is_crowded(struct bf_ledger *ledger)
 {
-    return atomic_load_explicit(&ledger->pending, memory_order_relaxed) >= ledger->retire_at;
+    return atomic_load_explicit(&ledger->pending, memory_order_relaxed) >=
+           atomic_load_explicit(&ledger->retire_at, memory_order_relaxed);
 }
 
 /* The first update of its queue is complete, and precedes all others that are. */
@@ -413,7 +416,8 @@ void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects
     }
     move_needs(ledger, effects);
     uint32_t left = atomic_load_explicit(&ledger->pending, memory_order_relaxed);
-    ledger->retire_at = left > RETIRE_AT / 2 ? 2 * left : RETIRE_AT;
+    atomic_store_explicit(&ledger->retire_at, left > RETIRE_AT / 2 ? 2 * left : RETIRE_AT,
+                          memory_order_relaxed);
 }
 
 void bf_ledger_lose(struct bf_ledger *ledger)

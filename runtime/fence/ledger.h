@@ -74,12 +74,12 @@ struct bf_ledger {
     struct bf_ledger_engine *engines;
     uint64_t next_number;
     _Atomic uint32_t pending;        /* updates on their way */
-    uint32_t retire_at;              /* E-7 */
+    _Atomic uint32_t retire_at;      /* E-7 */
     struct bf_command_queue *active; /* queues that have any */
     struct bf_command_queue *queues; /* all of the device, dying ones included */
     struct bf_fence *fences;
     struct bf_update *spares;
-    bool bridged; /* E-4 */
+    _Atomic bool bridged; /* E-4 */
     bool lost;
     _Atomic bool cpu_waits;      /* there has been one: engines have sleepers */
     struct bf_lock sleeper_lock; /* making sleepers; held over pthread_create */

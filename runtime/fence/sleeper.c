@@ -63,7 +63,9 @@ static uint64_t next_target(struct sleeper_thread *thread)
     if (thread == &sleeper->threads[FIRST])
         return least;
     uint64_t first = sleeper->threads[FIRST].target;
-    return first != NOTHING && least < first ? completed + 1 : NOTHING;
+    if (first == NOTHING || least >= first)
+        return NOTHING;
+    return least > completed ? completed + 1 : least; /* which has come: it wants a look alone */
 }
 
 static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
