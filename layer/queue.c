@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/label.h"
+
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
                                                    VkQueue *queue)
 {
@@ -87,55 +89,34 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
     return result;
 }
 
-/* Labels of queues that share a VkQueue land there in the order of the calls; the driver's tools
- * see them on the VkQueue, where begin and end of two queues may interleave. */
-struct label_call {
-    PFN_vkQueueBeginDebugUtilsLabelEXT set; /* begin or insert; NULL: end */
-    PFN_vkQueueEndDebugUtilsLabelEXT end;
-    const VkDebugUtilsLabelEXT *label;
-};
-
-static VkResult call_label(struct bf_device *device, VkQueue handle, void *context)
-{
-    const struct label_call *c = context;
-    (void)device;
-    if (c->set)
-        c->set(handle, c->label);
-    else
-        c->end(handle);
-    return VK_SUCCESS;
-}
-
-static void pass_label(VkQueue queue, struct label_call call)
-{
-    if (layer_device_of(queue)->runtime)
-        bf_queue_call(layer_queue(queue), call_label, &call);
-    else
-        call_label(NULL, queue, &call);
-}
-
+/* Labels belong to the queue's order: the runtime puts them around its packets. */
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueBeginDebugUtilsLabelEXT(VkQueue queue,
                                                                 const VkDebugUtilsLabelEXT *label)
 {
-    pass_label(queue, (struct label_call){
-                          .set = layer_device_of(queue)->debug.vkQueueBeginDebugUtilsLabelEXT,
-                          .label = label,
-                      });
+    struct layer_device *d = layer_device_of(queue);
+    if (d->runtime)
+        bf_label_begin(layer_queue(queue), label);
+    else
+        d->debug.vkQueueBeginDebugUtilsLabelEXT(queue, label);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueEndDebugUtilsLabelEXT(VkQueue queue)
 {
-    pass_label(queue, (struct label_call){
-                          .end = layer_device_of(queue)->debug.vkQueueEndDebugUtilsLabelEXT});
+    struct layer_device *d = layer_device_of(queue);
+    if (d->runtime)
+        bf_label_end(layer_queue(queue));
+    else
+        d->debug.vkQueueEndDebugUtilsLabelEXT(queue);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
                                                                  const VkDebugUtilsLabelEXT *label)
 {
-    pass_label(queue, (struct label_call){
-                          .set = layer_device_of(queue)->debug.vkQueueInsertDebugUtilsLabelEXT,
-                          .label = label,
-                      });
+    struct layer_device *d = layer_device_of(queue);
+    if (d->runtime)
+        bf_label_insert(layer_queue(queue), label);
+    else
+        d->debug.vkQueueInsertDebugUtilsLabelEXT(queue, label);
 }
 
 /* Checkpoints are the VkQueue's: queues that share it see each other's. */

@@ -22,6 +22,7 @@ static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr
                                                            : vk->vkGetSemaphoreCounterValueKHR;
     device->signal_semaphore =
         vk->vkSignalSemaphore ? vk->vkSignalSemaphore : vk->vkSignalSemaphoreKHR;
+    device->label_calls = bf_label_calls_of(device->handle, get_proc_addr);
     if (!device->submit2 || !device->wait_semaphores || !device->counter_value ||
         !device->signal_semaphore)
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -188,6 +189,7 @@ void bf_device_destroy(struct bf_device *device)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
         if (engine->barrier_pool)
             device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
+        bf_label_release(engine->labels);
         free(engine->waited);
         free(engine->queues);
     }

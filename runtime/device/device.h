@@ -16,6 +16,7 @@
 #include "os/lock.h"
 #include "os/map.h"
 #include "queue/engine.h"
+#include "queue/label.h"
 #include "queue/queue.h"
 #include "trace/trace.h"
 
@@ -38,6 +39,7 @@ struct bf_device {
     PFN_vkWaitSemaphores wait_semaphores;
     PFN_vkGetSemaphoreCounterValue counter_value;
     PFN_vkSignalSemaphore signal_semaphore;
+    struct bf_label_calls label_calls;
     PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps; /* NULL: not enabled */
     VkResult (*set_loader_data)(VkDevice device, void *object); /* NULL: not needed */
     double timestamp_period_ns;

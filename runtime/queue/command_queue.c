@@ -10,6 +10,7 @@
 #include "os/handle.h"
 #include "os/log.h"
 #include "queue/command_buffer.h"
+#include "queue/label.h"
 
 /* Command buffers of one call that the direct path keeps on its stack; more go by a packet. */
 #define DIRECT_BUFFERS 16
@@ -316,6 +317,7 @@ static bool try_direct(struct bf_command_queue *queue, uint32_t count,
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
         atomic_store(&engine->issued_epoch, packet.epoch);
+        bf_label_enter(engine, NULL);
         *result = bf_engine_driver_submit(engine, 1, &packet.submit, VK_NULL_HANDLE);
         if (*result == VK_SUCCESS) {
             atomic_store(&engine->accepted_epoch, packet.epoch);

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "queue/command_queue.h"
+#include "queue/label.h"
 
 /* Batches that one pump hands over before it looks for somebody to take over. */
 #define PUMP_BOUND 16
@@ -103,6 +104,8 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
          * it is over, down to the signals of the call before. */
         if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
             return;
+        if (!bf_label_fits(engine, packet))
+            return;
         enum bf_side side;
         struct bf_sync *obstacle;
         while ((obstacle = bf_packet_obstacle(device, packet, &side)) != NULL) {
@@ -195,6 +198,7 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
     take_off_list(queue, packet);
     if (accepted) {
         trace_handed_over(device, packet);
+        bf_label_passed(engine, queue, packet);
         if (packet->stamp != UINT32_MAX)
             bf_stamps_accepted(engine->stamps, packet->stamp, atomic_load(&engine->accepted_epoch),
                                packet->trace.handed_over_ns);
@@ -354,6 +358,7 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
     }
     if (!last)
         return VK_SUCCESS;
+    bf_label_enter(engine, last->labels);
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
     uint64_t epoch = add_epochs(engine, first, count, last);
     for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)

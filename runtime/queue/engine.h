@@ -84,6 +84,8 @@ struct bf_engine {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier; /* from everything to everything; recorded once */
 
+    struct bf_label *labels; /* open on the VkQueue (queue/label.h); under the lock */
+
     /* Under the lock: the batch being put together. */
     uint32_t batch_count;
     uint32_t batch_barrier; /* position of the last packet in it with a barrier, plus 1; 0: none */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "queue/label.h"
 #include "queue/witness.h"
 
 /* Places consecutive arrays in one block: first with base NULL, to learn the size. */
@@ -349,8 +350,9 @@ struct bf_packet *bf_packet_from_fence(void)
     return packet;
 }
 
-static void release_semaphores(struct bf_packet *packet)
+static void release_contents(struct bf_packet *packet)
 {
+    bf_label_drop(packet);
     for (uint32_t i = 0; i < packet->wait_count; i++)
         bf_semaphore_release(packet->waits[i].sem);
     for (uint32_t i = 0; i < packet->signal_count; i++)
@@ -359,13 +361,13 @@ static void release_semaphores(struct bf_packet *packet)
 
 void bf_packet_free(struct bf_packet *packet)
 {
-    release_semaphores(packet);
+    release_contents(packet);
     free(packet);
 }
 
 void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
 {
-    release_semaphores(packet);
+    release_contents(packet);
     if (packet->block) {
         bf_lock_acquire(&queue->lock);
         bool kept = queue->spare_count < BF_PACKET_SPARES;

@@ -24,6 +24,9 @@ enum bf_packet_kind {
     BF_PACKET_WAIT,
 };
 
+struct bf_label;
+struct bf_label_insert;
+
 struct bf_packet {
     struct bf_packet *next;
     enum bf_packet_kind kind;
@@ -47,6 +50,8 @@ struct bf_packet {
     struct bf_update *update;        /* BF_PACKET_SIGNAL; NULL: it has been applied already */
     bool announced;                  /* E-5 */
     struct bf_trace_sync fence_sync; /* of either, for the trace */
+    struct bf_label *labels;         /* open around it (queue/label.h); NULL: none */
+    struct bf_label_insert *inserts; /* labels inserted behind it */
     uint32_t stamp;                  /* slot of the GPU stamps, UINT32_MAX: none */
     struct bf_trace_packet trace;
 };

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "os/clock.h"
 #include "os/log.h"
+#include "queue/label.h"
 
 /* Operations of one call that the direct path keeps on its stack; more go by packets. */
 #define DIRECT_SYNCS 16
@@ -110,6 +111,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
                           VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
+    bf_label_enter(engine, queue->labels);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         return true;
@@ -184,6 +186,7 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
     for (struct bf_packet *p = first; p; p = p->next)
         bf_packet_take_targets(p);
     bf_lock_acquire(&queue->lock);
+    bf_label_attach(queue, first);
     atomic_fetch_add(&queue->appended, count);
     if (queue->tail)
         queue->tail->next = first;
@@ -221,6 +224,8 @@ void bf_queue_free_packets(struct bf_queue *queue)
         free(queue->spares);
         queue->spares = next;
     }
+    bf_label_release(queue->labels);
+    queue->labels = NULL;
 }
 
 struct chain {
@@ -384,6 +389,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
      * of this queue that are held would be overtaken, so there must be none. */
     if (ready || (!atomic_load(&device->shared) && !bf_queue_has_backlog(queue))) {
+        bf_label_enter(engine, queue->labels);
         bf_device_submit_enter(device);
         result = raw->submit(device, engine->handle, raw->context);
         bf_device_submit_leave(device);
@@ -435,6 +441,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     uint32_t wait_count = 0;
 
     bf_engine_enter(engine);
+    bf_label_enter(engine, queue->labels);
     result = device->vk.vkQueuePresentKHR(engine->handle, info);
     atomic_store(&queue->unwitnessed, true);
     uint64_t engines = 0;

@@ -36,6 +36,9 @@ struct bf_queue {
     _Atomic uint64_t appended; /* packets that took the list, ever */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
 
+    struct bf_label *labels; /* open (queue/label.h) */
+    uint32_t labels_lost;    /* open too, and left out */
+
     _Atomic bool blocked; /* the first packet waits for 'waiter', which will release it */
     struct bf_waiter waiter;
 

@@ -12,3 +12,10 @@ foreach(name map semaphore family placement)
   target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
+
+# With its allocations made to fail.
+add_executable(test_label ${CMAKE_CURRENT_LIST_DIR}/label.c ${runtime}/queue/label.c)
+target_include_directories(test_label PRIVATE ${runtime} ${runtime}/include)
+target_link_libraries(test_label PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+target_link_options(test_label PRIVATE -Wl,--wrap=malloc -Wl,--wrap=free)
+belfry_add_test(unit_label SUITE unit DRIVER none COMMAND test_label)

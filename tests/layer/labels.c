@@ -1,0 +1,656 @@
+/*
+ * Debug labels of queues (guarantees N-1 to N-4, queue/label.h): whoever shares a VkQueue, and
+ * whatever is held, a queue's labels are around its own batches.
+ *
+ * What reaches the driver is written as a line: "+a" begins the label a, "-a" ends it, "!a" is
+ * inserted, "s" is a submission (or a sparse bind), "p" a present; in brackets the labels that are
+ * open around the two, outermost first.
+ */
+#include "world.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "belfry/belfry.h"
+#include "lines.h"
+
+#define RECORDS 256
+
+static struct belfry_icd_record records[RECORDS];
+
+static void watch(struct world *w)
+{
+    memset(records, 0, sizeof(records));
+    w->icd.record_start(records, RECORDS);
+}
+
+/* What has come since 'watch'; goes on watching. */
+static void expect_at(struct world *w, const char *expected, const char *file, int line)
+{
+    char text[4096] = "";
+    size_t n = w->icd.record_stop(), length = 0;
+    assert_true(n <= RECORDS);
+    for (size_t i = 0; i < n; i++) {
+        const struct belfry_icd_record *r = &records[i];
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", i ? " " : "");
+        switch (r->call) {
+        case BELFRY_ICD_CALL_LABEL_BEGIN:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "+%s", r->label);
+            break;
+        case BELFRY_ICD_CALL_LABEL_END:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "-%s", r->label);
+            break;
+        case BELFRY_ICD_CALL_LABEL_INSERT:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "!%s[%s]", r->label,
+                                       r->labels);
+            break;
+        default:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s[%s]",
+                                       r->call == BELFRY_ICD_CALL_PRESENT ? "p" : "s", r->labels);
+            break;
+        }
+    }
+    if (strcmp(text, expected) != 0) {
+        fprintf(stderr, "  expected: %s\n  came:     %s\n", expected, text);
+        _fail(file, line);
+    }
+    watch(w);
+}
+#define EXPECT(w, expected) expect_at(w, expected, __FILE__, __LINE__)
+
+/* The struct and the name are gone when the call returns, as a program may have it. */
+static void call_label(PFN_vkQueueBeginDebugUtilsLabelEXT call, VkQueue queue, const char *name)
+{
+    char copy[64];
+    snprintf(copy, sizeof(copy), "%s", name);
+    VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                  .pLabelName = copy,
+                                  .color = {1, 0, 0, 1}};
+    call(queue, &label);
+    memset(copy, '?', sizeof(copy) - 1);
+    memset(&label, 0xdd, sizeof(label));
+}
+
+static void begin(VkQueue queue, const char *name)
+{
+    call_label(vkQueueBeginDebugUtilsLabelEXT, queue, name);
+}
+
+static void insert(VkQueue queue, const char *name)
+{
+    call_label(vkQueueInsertDebugUtilsLabelEXT, queue, name);
+}
+
+static void end(VkQueue queue)
+{
+    vkQueueEndDebugUtilsLabelEXT(queue);
+}
+
+/* A batch that may not go before 't' has the value, and one that may at once. */
+static VkSemaphore passed; /* at 1 */
+
+static void hold(VkQueue queue, VkSemaphore t, uint64_t value)
+{
+    assert_success(world_submit(queue, (struct batch){.wait = t, .wait_value = value}));
+}
+
+static void submit(VkQueue queue)
+{
+    hold(queue, passed, 1);
+}
+
+static void open_world(struct world *w, const char *shape, const uint32_t *counts)
+{
+    world_open(w, shape, counts);
+    passed = world_timeline(w, 1);
+    watch(w);
+}
+
+static void close_world(struct world *w)
+{
+    w->icd.record_stop();
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, passed, NULL);
+    world_close(w);
+}
+
+static const uint32_t two[] = {2, WORLD_END}, three[] = {3, WORLD_END};
+
+/* N-3: each call as it was made, regions with nothing in them too. */
+static void test_alone_as_the_program_calls(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q4", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    begin(a, "a");
+    EXPECT(&w, "+a");
+    submit(a);
+    begin(a, "b");
+    begin(b, "other");
+    submit(a);
+    insert(a, "x");
+    EXPECT(&w, "s[a] +b +other s[a/b] !x[a/b]");
+    end(a);
+    begin(a, "empty");
+    end(a);
+    end(a);
+    insert(a, "y");
+    submit(a);
+    EXPECT(&w, "-b +empty -empty -a !y[] s[]");
+    end(b);
+    submit(b);
+    EXPECT(&w, "-other s[]");
+    close_world(&w);
+}
+
+/* N-1 */
+static void test_shared_each_around_its_own(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", three);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1], c = w.queues[0][2];
+    begin(a, "a");
+    begin(b, "b"); /* nothing to show for it yet */
+    EXPECT(&w, "+a");
+    submit(a);
+    submit(b);
+    submit(b);
+    submit(a);
+    EXPECT(&w, "s[a] -a +b s[b] s[b] -b +a s[a]");
+    /* One without labels is in nobody's. */
+    submit(c);
+    submit(a);
+    EXPECT(&w, "-a s[] +a s[a]");
+    /* Nested ones, of which only what differs is touched. */
+    begin(a, "in");
+    submit(a);
+    end(a);
+    begin(a, "in"); /* another of the same name */
+    submit(a);
+    EXPECT(&w, "+in s[a/in] -in +in s[a/in]");
+    submit(b);
+    submit(a);
+    EXPECT(&w, "-in -a +b s[b] -b +a +in s[a/in]");
+    end(a);
+    end(a);
+    EXPECT(&w, "-in -a");
+    /* Begun and ended by turns. */
+    end(b);
+    EXPECT(&w, "");
+    submit(b);
+    EXPECT(&w, "s[]");
+    begin(b, "b");
+    begin(a, "a");
+    end(b);
+    submit(a);
+    end(a);
+    EXPECT(&w, "+b -b +a s[a] -a");
+    close_world(&w);
+}
+
+/* N-2 */
+static void test_inserted_on_a_shared_queue(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    begin(a, "a");
+    submit(a);
+    insert(b, "x");
+    insert(a, "y");
+    submit(a);
+    end(a);
+    EXPECT(&w, "+a s[a] -a !x[] +a !y[a] s[a] -a");
+    close_world(&w);
+}
+
+/* Held packets keep their labels, alone on their VkQueue and beside others. */
+static void test_held(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"SHAPE=q2", "SHAPE=q1"};
+    for (uint32_t shared = 0; shared < 2; shared++) {
+        struct world w;
+        open_world(&w, shapes[shared], two);
+        VkQueue a = w.queues[0][0], b = w.queues[0][1];
+        VkSemaphore t = world_timeline(&w, 0);
+        begin(a, "a");
+        EXPECT(&w, "+a");
+        hold(a, t, 1);
+        end(a);
+        begin(a, "b");
+        insert(a, "before");
+        hold(a, t, 1);
+        insert(a, "x");
+        begin(a, "c");
+        insert(a, "y");
+        end(a);
+        insert(a, "z");
+        hold(a, t, 2);
+        hold(a, t, 2);
+        end(a);
+        hold(a, t, 2);
+        begin(a, "d");
+        EXPECT(&w, ""); /* its time hasn't come */
+        begin(b, "n");
+        submit(b);
+        end(b);
+        EXPECT(&w, shared ? "-a +n s[n] -n" : "+n s[n] -n");
+        world_signal(&w, t, 1);
+        EXPECT(&w, shared ? "+a s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]"
+                          : "s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]");
+        world_signal(&w, t, 2);
+        /* Two of one region go in one call. */
+        EXPECT(&w, "s[b] -b s[]");
+        submit(a);
+        EXPECT(&w, "+d s[d]");
+        end(a);
+        EXPECT(&w, "-d");
+        assert_success(vkDeviceWaitIdle(w.device));
+        vkDestroySemaphore(w.device, t, NULL);
+        close_world(&w);
+    }
+}
+
+/* An insert parts what would go in one call. */
+static void test_inserted_between_held_packets(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0];
+    VkSemaphore t = world_timeline(&w, 0);
+    for (uint64_t round = 1; round <= 2; round++) {
+        if (round == 2)
+            begin(a, "a");
+        for (uint32_t i = 0; i < 4; i++) {
+            hold(a, t, round);
+            if (i % 2)
+                insert(a, "x");
+        }
+        insert(a, "y");
+        if (round == 2)
+            end(a);
+        world_signal(&w, t, round);
+        EXPECT(&w, round == 1 ? "s[] !x[] s[] !x[] !y[]" : "+a s[a] !x[a] s[a] !x[a] !y[a] -a");
+    }
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, t, NULL);
+    close_world(&w);
+}
+
+/* Command queues, on the same VkQueue, have no labels and are in nobody's. */
+static void test_command_queues_are_in_no_label(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0];
+    BfDevice device;
+    BfQueue queue;
+    BfFence fence;
+    const BfQueueCreateInfo queue_info = {.type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {0};
+    assert_success(bfGetDevice(w.device, &device));
+    assert_success(bfCreateQueue(device, &queue_info, &queue));
+    assert_success(bfCreateFence(device, &fence_info, &fence));
+    VkCommandBuffer commands = world_store(&w, bfGetQueueFamilyIndex(queue), 0, 1);
+    VkCommandBuffer more = world_store(&w, bfGetQueueFamilyIndex(queue), 1, 1);
+    begin(a, "a");
+    submit(a);
+    assert_success(bfQueueExecute(queue, 1, &commands));
+    submit(a);
+    EXPECT(&w, "+a s[a] -a s[] +a s[a]");
+    assert_success(bfQueueWait(queue, fence, 1));
+    assert_success(bfQueueExecute(queue, 1, &more));
+    assert_success(bfQueueSignal(queue, fence, 2));
+    EXPECT(&w, "");
+    assert_success(bfSignalFence(fence, 1));
+    EXPECT(&w, "-a s[]");
+    submit(a);
+    assert_success(bfQueueWaitIdle(queue));
+    end(a);
+    EXPECT(&w, "+a s[a] -a");
+    bfDestroyFence(fence);
+    bfDestroyQueue(queue);
+    close_world(&w);
+}
+
+/* N-4: nothing comes after, and still the label ends. */
+static void test_held_and_ended_before_it_went(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    VkSemaphore t = world_timeline(&w, 0);
+    begin(a, "a");
+    begin(a, "b");
+    hold(a, t, 1);
+    end(a);
+    end(a);
+    EXPECT(&w, "+a +b");
+    world_signal(&w, t, 1);
+    EXPECT(&w, "s[a/b] -b -a");
+    /* With more behind it that is still held. */
+    begin(a, "a");
+    hold(a, t, 2);
+    end(a);
+    begin(a, "c");
+    hold(a, t, 3);
+    EXPECT(&w, "+a");
+    world_signal(&w, t, 2);
+    EXPECT(&w, "s[a] -a");
+    submit(b);
+    world_signal(&w, t, 3);
+    EXPECT(&w, "s[] +c s[c]"); /* which the program has left open */
+    end(a);
+    EXPECT(&w, "-c");
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, t, NULL);
+    close_world(&w);
+}
+
+/* Several queues released at once: one call for each, not one for all. */
+static void test_released_together(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", three);
+    VkSemaphore t = world_timeline(&w, 0);
+    static const char *const names[] = {"a", "b", NULL};
+    for (uint32_t q = 0; q < 3; q++) {
+        if (names[q])
+            begin(w.queues[0][q], names[q]);
+        hold(w.queues[0][q], t, 1);
+        hold(w.queues[0][q], t, 1);
+        if (names[q])
+            end(w.queues[0][q]);
+    }
+    EXPECT(&w, "+a");
+    world_signal(&w, t, 1);
+    size_t n = w.icd.record_count();
+    uint32_t calls = 0, infos[3] = {0};
+    static const char *const labels[] = {"a", "b", ""};
+    for (size_t i = 0; i < n; i++) {
+        if (records[i].call != BELFRY_ICD_CALL_SUBMIT)
+            continue;
+        calls++;
+        for (uint32_t q = 0; q < 3; q++) {
+            if (strcmp(records[i].labels, labels[q]) == 0)
+                infos[q] += records[i].infos;
+        }
+    }
+    assert_int_equal(calls, 3);
+    for (uint32_t q = 0; q < 3; q++)
+        assert_int_equal(infos[q], 2);
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, t, NULL);
+    close_world(&w);
+}
+
+/* A call with a fence, a fence alone, both forms of submission, several batches in a call. */
+static void test_every_form_of_submission(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    VkFence fence = world_fence(&w, false);
+    begin(a, "a");
+    begin(b, "b");
+    EXPECT(&w, "+a");
+    assert_success(
+        world_submit1(b, (struct batch){.wait = passed, .wait_value = 1, .fence = fence}));
+    EXPECT(&w, "-a +b s[b]");
+    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w.device, 1, &fence));
+    assert_success(vkQueueSubmit(a, 0, NULL, fence));
+    EXPECT(&w, "-b +a s[a]");
+    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    const VkSubmitInfo2 infos[2] = {{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2},
+                                    {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2}};
+    assert_success(vkResetFences(w.device, 1, &fence));
+    assert_success(vkQueueSubmit2(b, 2, infos, fence));
+    EXPECT(&w, "-a +b s[b]");
+    assert_success(vkQueueBindSparse(a, 0, NULL, VK_NULL_HANDLE));
+    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO};
+    assert_success(vkQueueBindSparse(a, 1, &bind, VK_NULL_HANDLE));
+    EXPECT(&w, "-b +a s[a]");
+    /* One that can't be copied. */
+    const struct {
+        VkStructureType sType;
+        const void *pNext;
+    } stranger = {(VkStructureType)1000999777, NULL};
+    const VkSubmitInfo2 strange = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .pNext = &stranger};
+    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w.device, 1, &fence));
+    assert_success(vkQueueSubmit2(b, 1, &strange, fence));
+    EXPECT(&w, "-a +b s[b]");
+    end(a);
+    end(b);
+    EXPECT(&w, "-b");
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroyFence(w.device, fence, NULL);
+    close_world(&w);
+}
+
+static void test_present(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    const VkHeadlessSurfaceCreateInfoEXT surface_info = {
+        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    assert_success(vkCreateHeadlessSurfaceEXT(w.instance, &surface_info, NULL, &surface));
+    const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+                                           .surface = surface,
+                                           .minImageCount = 2,
+                                           .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+                                           .imageExtent = {16, 16},
+                                           .imageArrayLayers = 1,
+                                           .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                           .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                                           .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                                           .presentMode = VK_PRESENT_MODE_FIFO_KHR};
+    assert_success(vkCreateSwapchainKHR(w.device, &info, NULL, &swapchain));
+    VkSemaphore acquired = world_binary(&w);
+    uint32_t image;
+    assert_success(
+        vkAcquireNextImageKHR(w.device, swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
+    begin(b, "b");
+    submit(b);
+    begin(a, "a");
+    const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                      .waitSemaphoreCount = 1,
+                                      .pWaitSemaphores = &acquired,
+                                      .swapchainCount = 1,
+                                      .pSwapchains = &swapchain,
+                                      .pImageIndices = &image};
+    assert_success(vkQueuePresentKHR(a, &present));
+    EXPECT(&w, "+b s[b] -b +a p[a]");
+    end(a);
+    end(b);
+    EXPECT(&w, "-a");
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, acquired, NULL);
+    vkDestroySwapchainKHR(w.device, swapchain, NULL);
+    vkDestroySurfaceKHR(w.instance, surface, NULL);
+    close_world(&w);
+}
+
+/* A trace takes every packet's way through the list. */
+static void test_traced(void **state)
+{
+    (void)state;
+    struct world w;
+    setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
+    open_world(&w, "SHAPE=q1", two);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    begin(a, "a");
+    submit(a);
+    begin(b, "b");
+    submit(b);
+    end(b);
+    submit(a);
+    end(a);
+    EXPECT(&w, "+a s[a] -a +b s[b] -b +a s[a] -a");
+    close_world(&w);
+}
+
+/* What a lost device drops takes its labels along. */
+static void test_lost(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "SHAPE=q1 LOSE_AT_SUBMIT=1", two);
+    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    VkSemaphore t = world_timeline(&w, 0);
+    begin(a, "a");
+    hold(a, t, 1);
+    insert(a, "x");
+    begin(a, "b");
+    insert(a, "y");
+    hold(a, t, 1);
+    lines_begin();
+    VkResult result = world_submit(b, (struct batch){.wait = passed, .wait_value = 1});
+    assert_int_equal(lines_end(NULL, 0), 1);
+    assert_int_equal(result, VK_ERROR_DEVICE_LOST);
+    end(a);
+    end(a);
+    end(a); /* one too many ends nothing */
+    begin(b, "left open");
+    w.icd.record_stop();
+    assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
+    vkDestroySemaphore(w.device, t, NULL);
+    vkDestroySemaphore(w.device, passed, NULL);
+    world_close(&w);
+}
+
+/* Under threads: every submission is in its own queue's labels, in its queue's order --------------
+ */
+
+#define THREADS 4
+#define ROUNDS  300
+
+static struct {
+    uint32_t batches[THREADS]; /* that came within labels of the thread */
+    uint32_t inserts[THREADS];
+    uint32_t last[THREADS]; /* the greatest number seen in them */
+    uint32_t wrong;
+} tally;
+
+/* "q2/17": thread 2's 17th round. */
+static void tally_seen(const struct belfry_icd_record *record, void *user)
+{
+    (void)user;
+    uint32_t thread, round;
+    if (record->call != BELFRY_ICD_CALL_SUBMIT && record->call != BELFRY_ICD_CALL_LABEL_INSERT)
+        return;
+    if (sscanf(record->labels, "q%u/%u", &thread, &round) != 2 || thread >= THREADS ||
+        round < tally.last[thread]) {
+        tally.wrong++;
+        return;
+    }
+    tally.last[thread] = round;
+    if (record->call == BELFRY_ICD_CALL_LABEL_INSERT)
+        tally.inserts[thread] += record->label[0] == 'x' && record->label[1] == '0' + (int)thread;
+    else
+        tally.batches[thread] += record->infos;
+}
+
+struct thread {
+    pthread_t id;
+    uint32_t number;
+    VkQueue queue;
+    VkSemaphore own, neighbour; /* each waits for what its neighbour has done half a lap before */
+};
+
+/* The round's number is the same text again and again, so that the driver keeps few of them. */
+static void *run_thread(void *argument)
+{
+    struct thread *t = argument;
+    char name[8], mark[8];
+    snprintf(name, sizeof(name), "q%u", t->number);
+    snprintf(mark, sizeof(mark), "x%u", t->number);
+    begin(t->queue, name);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        char round[16];
+        snprintf(round, sizeof(round), "%u", i / 10);
+        begin(t->queue, round);
+        assert_success(world_submit(t->queue, (struct batch){.wait = t->neighbour,
+                                                             .wait_value = i > 8 ? i - 8 : 0,
+                                                             .signal = t->own,
+                                                             .signal_value = i}));
+        if (i % 3 == 0)
+            insert(t->queue, mark);
+        end(t->queue);
+    }
+    end(t->queue);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const uint32_t four[] = {THREADS, WORLD_END};
+    static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
+    for (size_t s = 0; s < 2; s++) {
+        struct world w;
+        world_open(&w, shapes[s], four);
+        memset(&tally, 0, sizeof(tally));
+        struct thread threads[THREADS];
+        VkSemaphore semaphores[THREADS];
+        for (uint32_t i = 0; i < THREADS; i++)
+            semaphores[i] = world_timeline(&w, 0);
+        w.icd.set_callback(tally_seen, NULL);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            threads[i] = (struct thread){.number = i,
+                                         .queue = w.queues[0][i],
+                                         .own = semaphores[i],
+                                         .neighbour = semaphores[(i + 1) % THREADS]};
+            assert_int_equal(pthread_create(&threads[i].id, NULL, run_thread, &threads[i]), 0);
+        }
+        for (uint32_t i = 0; i < THREADS; i++)
+            pthread_join(threads[i].id, NULL);
+        for (uint32_t i = 0; i < THREADS; i++)
+            world_wait(&w, semaphores[i], ROUNDS);
+        assert_success(vkDeviceWaitIdle(w.device));
+        w.icd.set_callback(NULL, NULL);
+        assert_int_equal(tally.wrong, 0);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            assert_int_equal(tally.batches[i], ROUNDS);
+            assert_int_equal(tally.inserts[i], ROUNDS / 3);
+            vkDestroySemaphore(w.device, semaphores[i], NULL);
+        }
+        world_close(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alone_as_the_program_calls),
+        cmocka_unit_test(test_shared_each_around_its_own),
+        cmocka_unit_test(test_inserted_on_a_shared_queue),
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_held_and_ended_before_it_went),
+        cmocka_unit_test(test_inserted_between_held_packets),
+        cmocka_unit_test(test_command_queues_are_in_no_label),
+        cmocka_unit_test(test_released_together),
+        cmocka_unit_test(test_every_form_of_submission),
+        cmocka_unit_test(test_present),
+        cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
