@@ -247,8 +247,8 @@ fail:
     return false;
 }
 
-bool side_filler_create(struct side *side, uint32_t times, struct side_filler *filler,
-                        struct bench_found *found)
+static bool filler_create(struct side *side, uint32_t times, VkCommandBufferUsageFlags usage,
+                          struct side_filler *filler, struct bench_found *found)
 {
     *filler = (struct side_filler){0};
     if (!filler_memory(side, filler, found))
@@ -276,6 +276,7 @@ bool side_filler_create(struct side *side, uint32_t times, struct side_filler *f
         side->vk.vkBeginCommandBuffer(filler->commands,
                                       &(VkCommandBufferBeginInfo){
                                           .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                          .flags = usage,
                                       }),
         fail);
     for (uint32_t i = 0; i < times; ++i) {
@@ -293,6 +294,18 @@ bool side_filler_create(struct side *side, uint32_t times, struct side_filler *f
     return true;
 fail:
     return false;
+}
+
+bool side_filler_create(struct side *side, uint32_t times, struct side_filler *filler,
+                        struct bench_found *found)
+{
+    return filler_create(side, times, 0, filler, found);
+}
+
+bool side_filler_create_shared(struct side *side, uint32_t times, struct side_filler *filler,
+                               struct bench_found *found)
+{
+    return filler_create(side, times, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, filler, found);
 }
 
 void side_filler_destroy(struct side *side, struct side_filler *filler)

@@ -50,6 +50,9 @@ struct side_filler {
 /* `times` fills. Returns false with a reason in `found`; destroy it all the same. */
 bool side_filler_create(struct side *side, uint32_t times, struct side_filler *filler,
                         struct bench_found *found);
+/* The same, with commands that may be submitted any number of times at once. */
+bool side_filler_create_shared(struct side *side, uint32_t times, struct side_filler *filler,
+                               struct bench_found *found);
 void side_filler_destroy(struct side *side, struct side_filler *filler);
 
 /* How many fills keep the device busy for about `nanoseconds`; 0 with a reason in `found`. */

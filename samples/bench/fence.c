@@ -1,0 +1,481 @@
+/*
+ * `fence`: what D3D12's queues and fences cost, against the same thing written in timeline semaphores
+ * on the plain driver. Both sides are devices of their own on one GPU; Belfry's is attached.
+ */
+#include <belfry/belfry.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "../common/report.h"
+#include "bench.h"
+#include "crowd.h"
+#include "side.h"
+
+#define ROW_ONE    "hand-over on one engine, pieces of 0.15 ms"
+#define ROW_EMPTY  "hand-over on one engine, empty pieces"
+#define ROW_TWO    "hand-over between two engines"
+#define ROW_TRIP   "CPU signal, GPU work, CPU event"
+#define ROW_SIGNAL "bfQueueSignal, busy queue, its look apart"
+#define ROW_WAIT   "bfQueueWait for a signal on its way"
+#define ROW_COUNT  "submissions of these signals and waits"
+#define ROW_CROWD  "signal with waiters on 10,000 fences"
+
+static const char *const required[] = {
+    ROW_ONE, ROW_EMPTY, ROW_TRIP, ROW_SIGNAL, ROW_WAIT, ROW_COUNT, ROW_CROWD, NULL,
+};
+
+#define REPETITIONS 25
+#define HAND_OVERS  256
+#define TRIPS       256
+#define CALLS       64 /* of each kind in one burst, behind work that keeps the queue busy */
+#define BURSTS      16
+/* Of the plain driver's rate; the costs may be 1.05 and 1.1 times as high. */
+#define HAND_OVER_SHARE (1 / 1.05)
+#define TRIP_SHARE      (1 / 1.1)
+#define CALL_NS         100.0
+#define BUSY_NS         2000000u
+#define PIECE_NS        150000u
+#define FOREVER         UINT64_MAX
+
+/* Belfry's side. */
+struct attached {
+    struct side *side;
+    BfDevice device;
+    BfQueue queues[2]; /* on one engine, or on two */
+    BfFence fences[2];
+};
+
+static bool worked(VkResult result, const char *what, struct bench_found *found)
+{
+    if (result >= 0)
+        return true;
+    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
+    return false;
+}
+
+static bool attach(struct attached *a, struct side *side, uint32_t engines,
+                   struct bench_found *found)
+{
+    BfAttachQueue queues[2];
+    *a = (struct attached){.side = side};
+    for (uint32_t i = 0; i < engines; ++i)
+        queues[i] = (BfAttachQueue){
+            .queue = side->queues[i], .queueFamilyIndex = side->family, .queueIndex = i};
+    const BfAttachInfo info = {
+        .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+        .instance = side->instance,
+        .physicalDevice = side->gpu,
+        .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
+        .device = side->device,
+        .queueCount = engines,
+        .pQueues = queues,
+    };
+    if (!worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
+        return false;
+    for (int i = 0; i < 2; ++i) {
+        /* The second of two equal queues lands on the emptier engine. */
+        const BfQueueCreateInfo queue = {.type = BF_QUEUE_TYPE_DIRECT};
+        const BfFenceCreateInfo fence = {0};
+        if (!worked(bfCreateQueue(a->device, &queue, &a->queues[i]), "bfCreateQueue", found) ||
+            !worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence", found))
+            return false;
+    }
+    return true;
+}
+
+static void detach(struct attached *a)
+{
+    if (!a->device)
+        return;
+    a->side->vk.vkDeviceWaitIdle(a->side->device);
+    for (int i = 0; i < 2; ++i) {
+        bfDestroyQueue(a->queues[i]);
+        bfDestroyFence(a->fences[i]);
+    }
+    a->side->vk.vkDeviceWaitIdle(a->side->device);
+    bfDetachDevice(a->device);
+    *a = (struct attached){0};
+}
+
+static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
+{
+    return (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = semaphore,
+        .value = value,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
+static VkResult submit(struct side *side, VkQueue queue, VkCommandBuffer commands,
+                       const VkSemaphoreSubmitInfo *wait, const VkSemaphoreSubmitInfo *signal)
+{
+    const VkCommandBufferSubmitInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = commands,
+    };
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .waitSemaphoreInfoCount = wait != NULL,
+        .pWaitSemaphoreInfos = wait,
+        .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &buffer,
+        .signalSemaphoreInfoCount = signal != NULL,
+        .pSignalSemaphoreInfos = signal,
+    };
+    return side->vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
+}
+
+/* --- hand-overs --- */
+
+/* Work goes to and fro between two queues, each piece waiting for the one before. Thousands a
+ * second, until the last has ended. On the plain driver's one VkQueue it is a timeline semaphore
+ * that makes a piece wait, since two queues of a program know nothing of each other. */
+static double plain_hand_overs(struct side *side, VkCommandBuffer piece, uint32_t engines,
+                               const VkSemaphore *semaphores, uint64_t *value,
+                               struct bench_found *found)
+{
+    uint64_t begin = bench_now();
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < HAND_OVERS && result >= 0; ++i) {
+        const VkSemaphoreSubmitInfo wait = at(semaphores[(i + 1) % 2], *value);
+        *value += i % 2 == 0;
+        const VkSemaphoreSubmitInfo signal = at(semaphores[i % 2], *value);
+        result = submit(side, side->queues[i % engines], piece, &wait, &signal);
+    }
+    if (result >= 0)
+        result = side_wait(side, semaphores[(HAND_OVERS - 1) % 2], *value);
+    return worked(result, "hand-overs on the plain driver", found)
+               ? HAND_OVERS * 1e6 / (double)(bench_now() - begin)
+               : 0;
+}
+
+static double belfry_hand_overs(struct attached *a, VkCommandBuffer piece, uint64_t *value,
+                                struct bench_found *found)
+{
+    uint64_t begin = bench_now();
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < HAND_OVERS && result >= 0; ++i) {
+        BfQueue queue = a->queues[i % 2];
+        result = bfQueueWait(queue, a->fences[(i + 1) % 2], *value);
+        *value += i % 2 == 0;
+        if (result >= 0)
+            result = bfQueueExecute(queue, 1, &piece);
+        if (result >= 0)
+            result = bfQueueSignal(queue, a->fences[i % 2], *value);
+    }
+    if (result >= 0)
+        result =
+            bfWaitFences(1, &a->fences[(HAND_OVERS - 1) % 2], value, BF_FENCE_WAIT_ALL, FOREVER);
+    return worked(result, "hand-overs under Belfry", found)
+               ? HAND_OVERS * 1e6 / (double)(bench_now() - begin)
+               : 0;
+}
+
+/* 'times' fills are a piece of work; 0: empty ones. */
+static void hand_over_row(struct bench_report *report, const char *name, struct side *plain,
+                          struct side *other, uint32_t engines, uint32_t times)
+{
+    struct bench_found found = {0};
+    struct attached a = {0};
+    struct side *sides[2] = {plain, other};
+    struct side_filler fillers[2] = {0};
+    VkSemaphore semaphores[2] = {0};
+    uint64_t values[2] = {0};
+    bool open = true;
+
+    for (int i = 0; i < 2; ++i) {
+        semaphores[i] = side_timeline(plain, &found);
+        open = open && semaphores[i] &&
+               side_filler_create_shared(sides[i], times, &fillers[i], &found);
+    }
+    open = open && attach(&a, other, engines, &found);
+    for (uint32_t i = 0; open && i < REPETITIONS && !found.reason[0]; ++i) {
+        for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
+            if ((i + turn) % 2)
+                found.plain[i] = plain_hand_overs(plain, fillers[0].commands, engines, semaphores,
+                                                  &values[0], &found);
+            else
+                found.belfry[i] = belfry_hand_overs(&a, fillers[1].commands, &values[1], &found);
+        }
+    }
+    if (found.reason[0])
+        bench_row_skip(report, name, "%s", found.reason);
+    else
+        bench_row_rate(report, name, "1000/s", found.plain, found.belfry, REPETITIONS,
+                       HAND_OVER_SHARE);
+    detach(&a);
+    plain->vk.vkDeviceWaitIdle(plain->device);
+    for (int i = 0; i < 2; ++i) {
+        side_filler_destroy(sides[i], &fillers[i]);
+        plain->vk.vkDestroySemaphore(plain->device, semaphores[i], NULL);
+    }
+}
+
+/* --- round trips --- */
+
+/* The plain program's helper: waits for each value and writes an eventfd. */
+struct helper {
+    struct side *side;
+    VkSemaphore done;
+    uint64_t first, last;
+    int event;
+};
+
+static void *help(void *data)
+{
+    struct helper *helper = data;
+    for (uint64_t value = helper->first; value <= helper->last; ++value) {
+        if (side_wait(helper->side, helper->done, value) != VK_SUCCESS ||
+            eventfd_write(helper->event, 1))
+            break;
+    }
+    return NULL;
+}
+
+static bool event_wait(int event)
+{
+    struct pollfd set = {.fd = event, .events = POLLIN};
+    eventfd_t count;
+    return poll(&set, 1, 10000) == 1 && eventfd_read(event, &count) == 0;
+}
+
+/* Each trip's time runs from the CPU's signal, with the work submitted before it, until the CPU has
+ * seen the event. Thousands a second. */
+static double plain_trips(struct side *side, const VkSemaphore *semaphores, uint64_t *value,
+                          struct bench_found *found)
+{
+    struct helper helper = {side, semaphores[1], *value + 1, *value + TRIPS, -1};
+    pthread_t thread;
+    uint64_t took = 0;
+    bool well = true;
+
+    helper.event = eventfd(0, EFD_CLOEXEC);
+    if (helper.event < 0 || pthread_create(&thread, NULL, help, &helper)) {
+        bench_found_nothing(found, "no eventfd, or no thread");
+        close(helper.event);
+        return 0;
+    }
+    for (uint32_t i = 0; i < TRIPS && well; ++i) {
+        const VkSemaphoreSubmitInfo wait = at(semaphores[0], ++*value);
+        const VkSemaphoreSubmitInfo signal = at(semaphores[1], *value);
+        well = worked(submit(side, side->queues[0], side->commands, &wait, &signal),
+                      "vkQueueSubmit2", found);
+        uint64_t begin = bench_now();
+        const VkSemaphoreSignalInfo go = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+            .semaphore = semaphores[0],
+            .value = *value,
+        };
+        well = well &&
+               worked(side->vk.vkSignalSemaphore(side->device, &go), "vkSignalSemaphore", found);
+        if (well && !event_wait(helper.event)) {
+            bench_found_nothing(found, "no event in 10 s");
+            well = false;
+        }
+        took += bench_now() - begin;
+    }
+    if (!well) /* its wait ends by its own time limit */
+        sample_complain("waiting for the helper thread");
+    pthread_join(thread, NULL);
+    close(helper.event);
+    return well ? TRIPS * 1e6 / (double)took : 0;
+}
+
+static double belfry_trips(struct attached *a, BfEvent event, uint64_t *value,
+                           struct bench_found *found)
+{
+    uint64_t took = 0;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < TRIPS && result >= 0; ++i) {
+        ++*value;
+        result = bfQueueWait(a->queues[0], a->fences[0], *value);
+        if (result >= 0)
+            result = bfQueueExecute(a->queues[0], 1, &a->side->commands);
+        if (result >= 0)
+            result = bfQueueSignal(a->queues[0], a->fences[1], *value);
+        if (result >= 0)
+            result = bfSetEventOnFence(a->fences[1], *value, event);
+        uint64_t begin = bench_now();
+        if (result >= 0)
+            result = bfSignalFence(a->fences[0], *value);
+        if (result >= 0)
+            result = bfWaitForEvents(1, &event, VK_FALSE, UINT64_C(10000000000), NULL);
+        if (result == VK_TIMEOUT)
+            result = VK_ERROR_UNKNOWN;
+        took += bench_now() - begin;
+    }
+    return worked(result, "trips under Belfry", found) ? TRIPS * 1e6 / (double)took : 0;
+}
+
+static void trip_row(struct bench_report *report, struct side *plain, struct side *other)
+{
+    struct bench_found found = {0};
+    struct attached a = {0};
+    VkSemaphore semaphores[2] = {0};
+    BfEvent event = NULL;
+    uint64_t values[2] = {0};
+
+    for (int i = 0; i < 2; ++i)
+        semaphores[i] = side_timeline(plain, &found);
+    bool open = semaphores[0] && semaphores[1] && attach(&a, other, 1, &found) &&
+                worked(bfCreateEvent(0, &event), "bfCreateEvent", &found);
+    for (uint32_t i = 0; open && i < REPETITIONS && !found.reason[0]; ++i) {
+        for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
+            if ((i + turn) % 2)
+                found.plain[i] = plain_trips(plain, semaphores, &values[0], &found);
+            else
+                found.belfry[i] = belfry_trips(&a, event, &values[1], &found);
+        }
+    }
+    if (found.reason[0])
+        bench_row_skip(report, ROW_TRIP, "%s", found.reason);
+    else
+        bench_row_rate(report, ROW_TRIP, "1000/s", found.plain, found.belfry, REPETITIONS,
+                       TRIP_SHARE);
+    detach(&a);
+    bfDestroyEvent(event);
+    plain->vk.vkDeviceWaitIdle(plain->device);
+    for (int i = 0; i < 2; ++i)
+        plain->vk.vkDestroySemaphore(plain->device, semaphores[i], NULL);
+}
+
+/* --- calls --- */
+
+struct calls {
+    double look, signal, wait; /* ns each */
+};
+
+/* One burst behind work that keeps the queue busy: a look at a counter as the driver answers it,
+ * then signals, then waits for them on the other queue. */
+static VkResult time_calls(struct attached *a, const struct side_filler *filler,
+                           VkSemaphore semaphore, uint64_t *value, struct calls *sum)
+{
+    struct side *side = a->side;
+    uint64_t counter;
+    VkResult result = bfQueueExecute(a->queues[0], 1, &filler->commands);
+    uint64_t times[4] = {bench_now()};
+    for (int i = 0; i < CALLS && result >= 0; ++i)
+        result = side->vk.vkGetSemaphoreCounterValue(side->device, semaphore, &counter);
+    times[1] = bench_now();
+    for (int i = 0; i < CALLS && result >= 0; ++i)
+        result = bfQueueSignal(a->queues[0], a->fences[0], *value + (uint64_t)i + 1);
+    times[2] = bench_now();
+    for (int i = 0; i < CALLS && result >= 0; ++i)
+        result = bfQueueWait(a->queues[1], a->fences[0], *value + (uint64_t)i + 1);
+    times[3] = bench_now();
+    *value += CALLS;
+    sum->look += (double)(times[1] - times[0]) / CALLS;
+    sum->signal += (double)(times[2] - times[1]) / CALLS;
+    sum->wait += (double)(times[3] - times[2]) / CALLS;
+    return result < 0 ? result : bfWaitFences(1, &a->fences[0], value, BF_FENCE_WAIT_ALL, FOREVER);
+}
+
+static void call_rows(struct bench_report *report, struct side *other)
+{
+    struct bench_found signal = {0}, wait = {0};
+    struct attached a = {0};
+    struct side_filler filler = {0};
+    VkSemaphore semaphore = side_timeline(other, &signal);
+    uint64_t value = 0;
+    double more = 0;
+    const double none = 0;
+    uint32_t times = semaphore ? side_filler_times(other, BUSY_NS, &signal) : 0;
+
+    bool open = times && side_filler_create(other, times, &filler, &signal) &&
+                attach(&a, other, 1, &signal);
+    for (uint32_t i = 0; open && i < REPETITIONS && !signal.reason[0]; ++i) {
+        struct calls sum = {0};
+        BfDeviceCounters before, after;
+        bfGetDeviceCounters(a.device, &before);
+        for (int burst = 0; burst < BURSTS && !signal.reason[0]; ++burst)
+            worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits", &signal);
+        bfGetDeviceCounters(a.device, &after);
+        more += (double)(after.submissions - before.submissions) - BURSTS;
+        signal.belfry[i] = (sum.signal - sum.look) / BURSTS;
+        wait.belfry[i] = sum.wait / BURSTS;
+    }
+    if (signal.reason[0]) {
+        bench_row_skip(report, ROW_SIGNAL, "%s", signal.reason);
+        bench_row_skip(report, ROW_WAIT, "%s", signal.reason);
+        bench_row_skip(report, ROW_COUNT, "%s", signal.reason);
+    } else {
+        bench_row_cost(report, ROW_SIGNAL, "ns", signal.plain, signal.belfry, REPETITIONS, CALL_NS);
+        bench_row_cost(report, ROW_WAIT, "ns", wait.plain, wait.belfry, REPETITIONS, CALL_NS);
+        bench_row_cost(report, ROW_COUNT, "calls", &none, &more, 1, 0);
+    }
+    detach(&a);
+    side_filler_destroy(other, &filler);
+    other->vk.vkDestroySemaphore(other->device, semaphore, NULL);
+}
+
+/* --- many waiters --- */
+
+static void crowd_row(struct bench_report *report, struct side *other)
+{
+    struct bench_found found = {0};
+    struct attached a = {0};
+    if (attach(&a, other, 1, &found))
+        crowd_compare(a.device, REPETITIONS, &found);
+    detach(&a);
+    if (found.reason[0]) {
+        bench_row_skip(report, ROW_CROWD, "%s", found.reason);
+        return;
+    }
+    double few[BENCH_SAMPLES];
+    memcpy(few, found.plain, sizeof few);
+    double median = bench_spread(few, found.count).median;
+    bench_row_cost(report, ROW_CROWD, "ns", found.plain, found.belfry, found.count,
+                   (CROWD_GROWTH - 1) * median);
+    bench_note(report,
+               "%s: 'plain' is a signal with waiters on %d fences; it may cost log %d / log %d = "
+               "%.0f times as much",
+               ROW_CROWD, CROWD_FEW, CROWD_MANY, CROWD_FEW, CROWD_GROWTH);
+}
+
+static int fence_run(const struct bench_options *options, struct bench_report *report)
+{
+    struct side plain = {0}, other = {0};
+    struct bench_found nothing = {0};
+    /* Two queues where the family has them. */
+    if (!side_open(&plain, BENCH_PLAIN, options->gpu, 2, &nothing) ||
+        !side_open(&other, BENCH_PLAIN, options->gpu, 2, &nothing)) {
+        for (int i = 0; required[i]; ++i)
+            bench_row_skip(report, required[i], "%s", nothing.reason);
+        snprintf(report->device, sizeof report->device, "no device");
+        side_close(&plain);
+        return options->gpu ? SAMPLE_EXIT_NO_DEVICE : SAMPLE_EXIT_DONE;
+    }
+    snprintf(report->device, sizeof report->device, "%s", plain.properties.deviceName);
+    uint32_t times = side_filler_times(&plain, PIECE_NS, &nothing);
+    if (times)
+        hand_over_row(report, ROW_ONE, &plain, &other, 1, times);
+    else
+        bench_row_skip(report, ROW_ONE, "%s", nothing.reason);
+    hand_over_row(report, ROW_EMPTY, &plain, &other, 1, 0);
+    bench_note(report,
+               "%s: Belfry's barrier is a command buffer of its own; lavapipe takes as long to set "
+               "up any, an empty one too",
+               ROW_EMPTY);
+    if (plain.queue_count > 1)
+        hand_over_row(report, ROW_TWO, &plain, &other, 2, 0);
+    else
+        bench_row_skip(report, ROW_TWO, "%s has one VkQueue", plain.properties.deviceName);
+    trip_row(report, &plain, &other);
+    call_rows(report, &other);
+    crowd_row(report, &other);
+    side_close(&other);
+    side_close(&plain);
+    return SAMPLE_EXIT_DONE;
+}
+
+const struct bench bench_fence = {
+    .name = "fence",
+    .purpose = "what D3D12's queues and fences cost",
+    .run = fence_run,
+    .required = required,
+};
