@@ -6,6 +6,7 @@
 
 #include "chain.h"
 #include "os/log.h"
+#include "queue/frame_boundary.h"
 #include "queue/packet.h"
 
 /* A converted vkQueueSubmit that fits here needs no allocation. */
@@ -17,6 +18,7 @@ struct chained {
     const VkDeviceGroupSubmitInfo *group;
     const VkProtectedSubmitInfo *protected_submit;
     const VkPerformanceQuerySubmitInfoKHR *performance;
+    const struct bf_frame_boundary *boundary;
     VkStructureType unknown; /* 0: all known (no struct of a submission's chain has type 0) */
 };
 
@@ -24,7 +26,7 @@ static struct chained read_chain(const VkSubmitInfo *info)
 {
     struct chained c = {0};
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
-        switch (s->sType) {
+        switch ((int)s->sType) {
         case VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO:
             c.timeline = (const void *)s;
             break;
@@ -36,6 +38,9 @@ static struct chained read_chain(const VkSubmitInfo *info)
             break;
         case VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR:
             c.performance = (const void *)s;
+            break;
+        case BF_STRUCTURE_TYPE_FRAME_BOUNDARY:
+            c.boundary = (const void *)s;
             break;
         default:
             c.unknown = s->sType;
@@ -69,7 +74,7 @@ static size_t converted_size(uint32_t count, const VkSubmitInfo *infos)
         size += (infos[i].waitSemaphoreCount + infos[i].signalSemaphoreCount) *
                     sizeof(VkSemaphoreSubmitInfo) +
                 infos[i].commandBufferCount * sizeof(VkCommandBufferSubmitInfo) + 48 +
-                sizeof(VkPerformanceQuerySubmitInfoKHR) + 16;
+                sizeof(VkPerformanceQuerySubmitInfoKHR) + sizeof(struct bf_frame_boundary) + 32;
     return size;
 }
 
@@ -117,10 +122,16 @@ static void convert(struct arena *arena, const VkSubmitInfo *from, const struct 
         .signalSemaphoreInfoCount = from->signalSemaphoreCount,
         .pSignalSemaphoreInfos = signals,
     };
+    if (c->boundary) {
+        struct bf_frame_boundary *boundary = take(arena, sizeof(*boundary));
+        *boundary = *c->boundary;
+        boundary->pNext = NULL;
+        to->pNext = boundary;
+    }
     if (c->performance) {
         VkPerformanceQuerySubmitInfoKHR *performance = take(arena, sizeof(*performance));
         *performance = *c->performance;
-        performance->pNext = NULL;
+        performance->pNext = to->pNext;
         to->pNext = performance;
     }
 }
@@ -148,6 +159,23 @@ static VkResult bind_uncopyable(struct bf_device *device, VkQueue queue, void *c
 {
     struct uncopyable *u = context;
     return device->vk.vkQueueBindSparse(queue, u->count, u->infos, u->fence);
+}
+
+/* The struct to name in the message: the first that Belfry doesn't know. */
+static VkStructureType stranger_in(const void *chain)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        switch ((int)s->sType) {
+        case VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO:
+        case VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO:
+        case VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR:
+        case BF_STRUCTURE_TYPE_FRAME_BOUNDARY:
+            break;
+        default:
+            return s->sType;
+        }
+    }
+    return (VkStructureType)0;
 }
 
 static void add_sync(struct bf_device *device, struct bf_sync *list, uint32_t *count,
@@ -287,12 +315,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit2(VkQueue queue, uint32_t coun
         return next(queue, count, infos, fence);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!bf_packet_can_copy_submit(&infos[i])) {
-            const VkBaseInStructure *chain = infos[i].pNext;
+        if (!bf_packet_can_copy_submit(&infos[i]))
             return submit_raw(layer_queue(queue), submit_room(infos, count), fill_submits, infos,
-                              count, chain ? chain->sType : 0, submit2_uncopyable,
+                              count, stranger_in(infos[i].pNext), submit2_uncopyable,
                               &(struct uncopyable){count, infos, fence});
-        }
     }
     return bf_queue_submit(layer_queue(queue), count, infos, fence);
 }
@@ -311,7 +337,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueBindSparse(VkQueue queue, uint32_t c
             unknown = infos[i].pNext;
     }
     if (unknown)
-        return submit_raw(layer_queue(queue), room, fill_binds, infos, count, unknown->sType,
+        return submit_raw(layer_queue(queue), room, fill_binds, infos, count, stranger_in(unknown),
                           bind_uncopyable, &(struct uncopyable){count, infos, fence});
     return bf_queue_bind_sparse(layer_queue(queue), count, infos, fence);
 }

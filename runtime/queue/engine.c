@@ -222,7 +222,7 @@ static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
     VkCommandBuffer before, after;
     if (!engine->stamps || packet->stamp != UINT32_MAX || packet->kind != BF_PACKET_EXECUTE ||
         packet->submit.commandBufferInfoCount == 0 || packet->submit.flags ||
-        packet->submit.pNext ||
+        bf_packet_counts_performance(packet) ||
         !bf_stamps_begin(engine->stamps, &packet->trace, &before, &after, &packet->stamp)) {
         return;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "queue/frame_boundary.h"
 #include "queue/label.h"
 #include "queue/witness.h"
 
@@ -55,13 +56,23 @@ static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct
     return packet;
 }
 
-/* The one struct that may be chained to a batch and has a meaning on Linux. */
+static const void *find(const void *chain, VkStructureType type)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == type)
+            return s;
+    }
+    return NULL;
+}
+
+/* The structs that may be chained to a batch and have a meaning on Linux. */
 bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info)
 {
-    const VkBaseInStructure *chain = info->pNext;
-    if (chain &&
-        (chain->sType != VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR || chain->pNext))
-        return false;
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        if (s->sType != VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR &&
+            s->sType != BF_STRUCTURE_TYPE_FRAME_BOUNDARY)
+            return false;
+    }
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
         if (info->pCommandBufferInfos[i].pNext)
             return false;
@@ -81,7 +92,8 @@ bool bf_packet_can_copy_bind(const VkBindSparseInfo *info)
 {
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO &&
-            s->sType != VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO)
+            s->sType != VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO &&
+            s->sType != BF_STRUCTURE_TYPE_FRAME_BOUNDARY)
             return false;
     }
     return true;
@@ -94,14 +106,40 @@ static struct bf_sync sync_of(struct bf_device *device, VkSemaphore handle, uint
     return (struct bf_sync){sem, value, value};
 }
 
+bool bf_packet_counts_performance(const struct bf_packet *packet)
+{
+    return find(packet->submit.pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) != NULL;
+}
+
+/* A frame boundary with its arrays; NULL where the chain has none, and while measuring. */
+static struct bf_frame_boundary *copy_boundary(struct layout *l, const void *chain)
+{
+    const struct bf_frame_boundary *from = find(chain, BF_STRUCTURE_TYPE_FRAME_BOUNDARY);
+    if (!from)
+        return NULL;
+    struct bf_frame_boundary *boundary = copy(l, from, 1, sizeof(*boundary));
+    VkImage *images = copy(l, from->pImages, from->imageCount, sizeof(*images));
+    VkBuffer *buffers = copy(l, from->pBuffers, from->bufferCount, sizeof(*buffers));
+    void *tag = copy(l, from->pTag, from->tagSize, 1);
+    if (!boundary)
+        return NULL;
+    boundary->pNext = NULL;
+    boundary->pImages = images;
+    boundary->pBuffers = buffers;
+    boundary->pTag = tag;
+    return boundary;
+}
+
 static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device, const void *source)
 {
     const VkSubmitInfo2 *info = source;
     uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
     uint32_t buffers = info->commandBufferInfoCount;
     struct bf_packet *p = place(l, 1, sizeof(*p));
+    const void *query = find(info->pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR);
     VkPerformanceQuerySubmitInfoKHR *performance =
-        info->pNext ? copy(l, info->pNext, 1, sizeof(*performance)) : NULL;
+        query ? copy(l, query, 1, sizeof(*performance)) : NULL;
+    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
     VkSemaphoreSubmitInfo *wait_infos =
         copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
     /* Room for the epoch behind the program's signals, and for stamps around its buffers. */
@@ -117,7 +155,7 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device,
     if (buffers)
         memcpy(buffer_infos + 1, info->pCommandBufferInfos, buffers * sizeof(*buffer_infos));
     if (performance)
-        performance->pNext = NULL;
+        performance->pNext = boundary;
     *p = (struct bf_packet){
         .kind = BF_PACKET_EXECUTE,
         .submit = *info,
@@ -128,7 +166,7 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device,
         .signals = signal_syncs,
         .stamp = UINT32_MAX,
     };
-    p->submit.pNext = performance;
+    p->submit.pNext = performance ? (const void *)performance : boundary;
     p->submit.pWaitSemaphoreInfos = wait_infos;
     p->submit.pCommandBufferInfos = buffer_infos + 1;
     p->submit.pSignalSemaphoreInfos = signal_infos;
@@ -145,15 +183,6 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device,
     p->submit.waitSemaphoreInfoCount = kept;
 #endif
     return p;
-}
-
-static const void *find(const void *chain, VkStructureType type)
-{
-    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
-        if (s->sType == type)
-            return s;
-    }
-    return NULL;
 }
 
 /* Values of a VkTimelineSemaphoreSubmitInfo may be fewer than the semaphores: the rest is binary.
@@ -174,6 +203,7 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, c
 
     struct bf_packet *p = place(l, 1, sizeof(*p));
     VkDeviceGroupBindSparseInfo *own_group = group ? copy(l, group, 1, sizeof(*own_group)) : NULL;
+    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
     VkSemaphore *wait_handles = copy(l, info->pWaitSemaphores, waits, sizeof(*wait_handles));
     VkSemaphore *signal_handles = place(l, signals + 1, sizeof(*signal_handles));
     uint64_t *wait_values = place(l, waits, sizeof(*wait_values));
@@ -214,7 +244,7 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, c
         .values =
             {
                 .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                .pNext = own_group,
+                .pNext = own_group ? (const void *)own_group : boundary,
                 .waitSemaphoreValueCount = waits,
                 .pWaitSemaphoreValues = wait_values,
                 .signalSemaphoreValueCount = signals,
@@ -227,7 +257,7 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, c
         .stamp = UINT32_MAX,
     };
     if (own_group)
-        own_group->pNext = NULL;
+        own_group->pNext = boundary;
     if (signals)
         memcpy(signal_handles, info->pSignalSemaphores, signals * sizeof(*signal_handles));
     p->bind.pNext = &p->values;

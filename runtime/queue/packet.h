@@ -89,6 +89,9 @@ void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet);
 BF_SHARED bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
 BF_SHARED bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
 
+/* Is it an execution with a pass of performance queries? Nothing may be added to such a one. */
+bool bf_packet_counts_performance(const struct bf_packet *packet);
+
 /* The program has submitted it: fixes the targets of its binary operations. In submission order. */
 void bf_packet_take_targets(struct bf_packet *packet);
 

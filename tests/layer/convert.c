@@ -1,8 +1,10 @@
 /*
- * vkQueueSubmit as vkQueueSubmit2: nothing that an older submission says is lost on the way.
+ * vkQueueSubmit as vkQueueSubmit2: nothing that an older submission says is lost on the way. And
+ * what is chained to a submission, in whichever form, reaches the driver, held or not.
  */
 #include "fake.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t calls, infos_seen;
@@ -12,6 +14,65 @@ static VkCommandBufferSubmitInfo buffers[8];
 static VkPerformanceQuerySubmitInfoKHR performance;
 static VkFence fence_seen;
 static VkQueue queue_seen;
+
+/* VkFrameBoundaryEXT, newer than the oldest headers. */
+#define FRAME_BOUNDARY ((VkStructureType)1000375001)
+struct frame_boundary {
+    VkStructureType sType;
+    const void *pNext;
+    VkFlags flags;
+    uint64_t frameID;
+    uint32_t imageCount;
+    const VkImage *pImages;
+    uint32_t bufferCount;
+    const VkBuffer *pBuffers;
+    uint64_t tagName;
+    size_t tagSize;
+    const void *pTag;
+};
+
+/* The chains of one call as they came, all infos together; arrays are copied. */
+static struct {
+    uint32_t boundaries, performances, others;
+    struct frame_boundary boundary; /* the last */
+    VkImage images[4];
+    VkBuffer buffers[4];
+    char tag[16];
+} chains;
+
+static void see_chain(const void *chain)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == FRAME_BOUNDARY) {
+            chains.boundaries++;
+            memcpy(&chains.boundary, s, sizeof(chains.boundary));
+            const struct frame_boundary *b = &chains.boundary;
+            assert_true(b->imageCount <= 4 && b->bufferCount <= 4 && b->tagSize <= 16);
+            if (b->imageCount)
+                memcpy(chains.images, b->pImages, b->imageCount * sizeof(VkImage));
+            if (b->bufferCount)
+                memcpy(chains.buffers, b->pBuffers, b->bufferCount * sizeof(VkBuffer));
+            if (b->tagSize)
+                memcpy(chains.tag, b->pTag, b->tagSize);
+        } else if (s->sType == VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) {
+            chains.performances++;
+            performance = *(const VkPerformanceQuerySubmitInfoKHR *)s;
+        } else if (s->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO) {
+            chains.others++;
+        }
+    }
+}
+
+static VkResult VKAPI_CALL drv_bind(VkQueue queue, uint32_t count, const VkBindSparseInfo *infos,
+                                    VkFence fence)
+{
+    (void)queue, (void)fence;
+    calls++;
+    infos_seen = count;
+    for (uint32_t i = 0; i < count; i++)
+        see_chain(infos[i].pNext);
+    return VK_SUCCESS;
+}
 
 static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
                                        VkFence fence)
@@ -29,8 +90,7 @@ static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSu
             signals[s++] = infos[i].pSignalSemaphoreInfos[k];
         for (uint32_t k = 0; k < infos[i].commandBufferInfoCount; k++)
             buffers[b++] = infos[i].pCommandBufferInfos[k];
-        if (infos[i].pNext)
-            performance = *(const VkPerformanceQuerySubmitInfoKHR *)infos[i].pNext;
+        see_chain(infos[i].pNext);
     }
     return VK_SUCCESS;
 }
@@ -46,16 +106,18 @@ static VkResult VKAPI_CALL drv_create_semaphore(VkDevice device, const VkSemapho
     return VK_SUCCESS;
 }
 
-static VkQueue open_queue(void)
+/* The first of so many queues that share the driver's one. */
+static VkQueue open_queues(uint32_t count)
 {
     fake_load(NULL);
     assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
+    FAKE_OVERRIDE(vkQueueBindSparse, drv_bind);
     FAKE_OVERRIDE(vkCreateSemaphore, drv_create_semaphore);
-    static const float priority = 1.0f;
+    static const float priorities[2] = {1.0f, 1.0f};
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
+                                           .queueCount = count,
+                                           .pQueuePriorities = priorities};
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue};
@@ -63,7 +125,13 @@ static VkQueue open_queue(void)
     VkQueue handle = VK_NULL_HANDLE;
     FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &handle);
     calls = 0;
+    memset(&chains, 0, sizeof(chains));
     return handle;
+}
+
+static VkQueue open_queue(void)
+{
+    return open_queues(1);
 }
 
 static VkSemaphore make(uint64_t value, bool timeline)
@@ -159,6 +227,172 @@ static void test_everything(void **state)
     everything(true);
 }
 
+/* Frame boundaries: with what else may be chained, in either order, through every command. ------ */
+
+enum command { SUBMIT, SUBMIT2, BIND, COMMANDS };
+
+static const VkImage images[] = {(VkImage)(uintptr_t)0x11, (VkImage)(uintptr_t)0x22};
+static const VkBuffer sinks[] = {(VkBuffer)(uintptr_t)0x33};
+
+/* Everything of the submission is on the heap, and gone when the call has returned. */
+static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore t, bool empty,
+                                uint32_t beside)
+{
+    struct {
+        struct frame_boundary boundary;
+        VkImage images[2];
+        VkBuffer buffers[1];
+        char tag[5];
+        VkPerformanceQuerySubmitInfoKHR pass;
+        VkTimelineSemaphoreSubmitInfo values;
+        VkSemaphoreSubmitInfo wait;
+        VkSubmitInfo old;
+        VkSubmitInfo2 info;
+        VkBindSparseInfo bind;
+        VkPipelineStageFlags stage;
+        uint64_t value;
+        VkSemaphore t;
+    } *m = malloc(sizeof(*m));
+    assert_non_null(m);
+    memcpy(m->images, images, sizeof(images));
+    memcpy(m->buffers, sinks, sizeof(sinks));
+    memcpy(m->tag, "frame", 5);
+    m->t = t;
+    m->value = 5;
+    m->stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    m->boundary = (struct frame_boundary){
+        .sType = FRAME_BOUNDARY, .flags = 1, .frameID = UINT64_C(1) << 40, .tagName = 7};
+    if (!empty) {
+        m->boundary.imageCount = 2;
+        m->boundary.pImages = m->images;
+        m->boundary.bufferCount = 1;
+        m->boundary.pBuffers = m->buffers;
+        m->boundary.tagSize = 5;
+        m->boundary.pTag = m->tag;
+    }
+    m->pass = (VkPerformanceQuerySubmitInfoKHR){
+        .sType = VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR, .counterPassIndex = 3};
+    m->values = (VkTimelineSemaphoreSubmitInfo){
+        VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 1, &m->value, 0, NULL};
+    /* 0: alone, 1: the query behind it, 2: before it */
+    const void *chain = &m->boundary;
+    if (beside == 1)
+        m->boundary.pNext = &m->pass;
+    if (beside == 2) {
+        m->pass.pNext = &m->boundary;
+        chain = &m->pass;
+    }
+    m->values.pNext = chain;
+    m->old = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                            .pNext = &m->values,
+                            .waitSemaphoreCount = 1,
+                            .pWaitSemaphores = &m->t,
+                            .pWaitDstStageMask = &m->stage};
+    m->wait = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                      .semaphore = t,
+                                      .value = 5,
+                                      .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    m->info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                              .pNext = chain,
+                              .waitSemaphoreInfoCount = 1,
+                              .pWaitSemaphoreInfos = &m->wait};
+    m->bind = (VkBindSparseInfo){.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                                 .pNext = &m->values,
+                                 .waitSemaphoreCount = 1,
+                                 .pWaitSemaphores = &m->t};
+    VkResult result =
+        command == SUBMIT    ? FAKE_CALL(vkQueueSubmit)(queue, 1, &m->old, VK_NULL_HANDLE)
+        : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2)(queue, 1, &m->info, VK_NULL_HANDLE)
+                             : FAKE_CALL(vkQueueBindSparse)(queue, 1, &m->bind, VK_NULL_HANDLE);
+    memset(m, 0xdd, sizeof(*m));
+    free(m);
+    return result;
+}
+
+static void test_frame_boundary(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < COMMANDS * 2 * 2 * 3; i++) {
+        enum command command = (enum command)(i % COMMANDS);
+        bool held = i / COMMANDS % 2, empty = i / COMMANDS / 2 % 2;
+        uint32_t beside = i / COMMANDS / 4;
+        if (command == BIND && beside)
+            continue; /* a bind counts no performance */
+        VkQueue queue = open_queue();
+        VkSemaphore t = make(held ? 0 : 5, true);
+        assert_int_equal(submit_boundary(queue, command, t, empty, beside), VK_SUCCESS);
+        assert_int_equal(calls, !held);
+        if (held) {
+            const VkSemaphoreSignalInfo signal = {
+                .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = 5};
+            assert_int_equal(FAKE_CALL(vkSignalSemaphore)(fake.device, &signal), VK_SUCCESS);
+        }
+        assert_int_equal(calls, 1);
+        assert_int_equal(chains.boundaries, 1);
+        assert_int_equal(chains.performances, beside != 0);
+        assert_int_equal(chains.others, 0);
+        if (beside)
+            assert_int_equal(performance.counterPassIndex, 3);
+        const struct frame_boundary *b = &chains.boundary;
+        assert_int_equal(b->flags, 1);
+        assert_true(b->frameID == UINT64_C(1) << 40);
+        assert_int_equal(b->tagName, 7);
+        assert_int_equal(b->imageCount, empty ? 0 : 2);
+        assert_int_equal(b->bufferCount, empty ? 0 : 1);
+        assert_int_equal(b->tagSize, empty ? 0 : 5);
+        if (!empty) {
+            assert_memory_equal(chains.images, images, sizeof(images));
+            assert_memory_equal(chains.buffers, sinks, sizeof(sinks));
+            assert_memory_equal(chains.tag, "frame", 5);
+        }
+        fake_close();
+    }
+}
+
+/* Beside one that Belfry knows, a stranger is found, and named. */
+static void test_stranger_behind_a_frame_boundary(void **state)
+{
+    (void)state;
+    const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999777};
+    const struct frame_boundary boundary = {.sType = FRAME_BOUNDARY, .pNext = &stranger};
+    VkQueue queue = open_queues(2);
+    VkSemaphore t = make(0, true);
+    const uint64_t value = 5;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, &boundary, 1, &value, 0, NULL};
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                        .semaphore = t,
+                                        .value = value,
+                                        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo old = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                              .pNext = &values,
+                              .waitSemaphoreCount = 1,
+                              .pWaitSemaphores = &t,
+                              .pWaitDstStageMask = &stage};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .pNext = &boundary,
+                                .waitSemaphoreInfoCount = 1,
+                                .pWaitSemaphoreInfos = &wait};
+    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                                   .pNext = &values,
+                                   .waitSemaphoreCount = 1,
+                                   .pWaitSemaphores = &t};
+    for (enum command command = 0; command < COMMANDS; command++) {
+        char line[512];
+        lines_begin();
+        VkResult result =
+            command == SUBMIT    ? FAKE_CALL(vkQueueSubmit)(queue, 1, &old, VK_NULL_HANDLE)
+            : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2)(queue, 1, &info, VK_NULL_HANDLE)
+                                 : FAKE_CALL(vkQueueBindSparse)(queue, 1, &bind, VK_NULL_HANDLE);
+        assert_int_equal(lines_end(line, sizeof(line)), 1);
+        assert_int_equal(result, VK_ERROR_UNKNOWN);
+        assert_non_null(strstr(line, "1000999777"));
+        assert_int_equal(calls, 0);
+    }
+    fake_close();
+}
+
 /* A group's arrays may be empty. */
 static void test_empty_group(void **state)
 {
@@ -183,6 +417,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_empty_group),
+        cmocka_unit_test(test_frame_boundary),
+        cmocka_unit_test(test_stranger_behind_a_frame_boundary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,6 +288,44 @@ static void test_binary_reuse(void **state)
     }
 }
 
+/* A trace's stamps go around a batch that ends a frame too, and around no performance query. */
+static void test_stamps_beside_chained_structs(void **state)
+{
+    (void)state;
+    const struct {
+        VkStructureType sType;
+        const void *pNext;
+        VkFlags flags;
+        uint64_t frame;
+        uint64_t rest[8];
+    } boundary = {.sType = (VkStructureType)1000375001, .frame = 9}; /* VkFrameBoundaryEXT */
+    const VkPerformanceQuerySubmitInfoKHR pass = {
+        .sType = VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR};
+    const void *chains[] = {NULL, &boundary, &pass};
+    static const uint32_t expected[] = {3, 3, 1};
+    for (size_t i = 0; i < 3; i++) {
+        struct world w;
+        setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
+        world_open(&w, "SHAPE=q1", two);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
+        const VkCommandBufferSubmitInfo commands = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+            .commandBuffer = world_store(&w, 0, 0, 1)};
+        const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                    .pNext = chains[i],
+                                    .commandBufferInfoCount = 1,
+                                    .pCommandBufferInfos = &commands};
+        struct belfry_icd_record record;
+        w.icd.record_start(&record, 1);
+        assert_success(vkQueueSubmit2(w.queues[0][0], 1, &info, VK_NULL_HANDLE));
+        assert_int_equal(w.icd.record_stop(), 1);
+        assert_int_equal(record.command_buffers, expected[i]);
+        assert_success(vkDeviceWaitIdle(w.device));
+        assert_int_equal(w.words[0], 1);
+        world_close(&w);
+    }
+}
+
 /* Structs that Belfry doesn't know ----------------------------------------------------------- */
 
 struct stranger {
@@ -492,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_fence_only),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_binary_reuse),
+        cmocka_unit_test(test_stamps_beside_chained_structs),
         cmocka_unit_test(test_unknown_on_a_shared_queue),
         cmocka_unit_test(test_unknown_alone),
         cmocka_unit_test(test_unknown_that_waits_for_itself),
