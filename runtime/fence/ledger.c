@@ -60,7 +60,7 @@ void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effect
     while (effects->fired) {
         struct bf_group *group = effects->fired;
         effects->fired = group->next_fired;
-        bf_group_fire(device, group);
+        bf_group_fire(group);
     }
 }
 
