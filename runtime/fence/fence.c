@@ -229,10 +229,14 @@ void bfDestroyFence(BfFence handle)
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
-    bf_bridge_stop(fence);
     bf_lock_acquire(&device->ledger.lock);
     fence->destroyed = true;
     bf_fence_satisfy_all(fence, &effects);
+    bf_lock_release(&device->ledger.lock);
+    if (fence->imported)
+        bf_bridge_release_queues(fence, &effects);
+    bf_bridge_stop(fence, true);
+    bf_lock_acquire(&device->ledger.lock);
     bf_fence_release(fence);
     bf_lock_release(&device->ledger.lock);
     bf_effects_run(device, &effects);
