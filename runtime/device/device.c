@@ -208,6 +208,7 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
         bf_ledger_lose(&device->ledger);
+        atomic_store(&device->loss_told, true);
         bf_signpost_announce(&device->progress);
     }
     return VK_ERROR_DEVICE_LOST;
@@ -226,7 +227,7 @@ VkResult bf_device_settle(struct bf_device *device)
      * announces that. */
     uint32_t ticket = bf_signpost_enter(&device->progress);
     bool timed_out = false;
-    while (bf_device_has_backlog(device))
+    while (!atomic_load(&device->loss_told) || bf_device_has_backlog(device))
         ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
     bf_signpost_leave(&device->progress);
     return VK_ERROR_DEVICE_LOST;

@@ -58,6 +58,7 @@ struct bf_device {
     _Atomic uint32_t deferred_fences; /* fences that held packets carry */
     struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
     _Atomic bool lost;
+    _Atomic bool loss_told; /* to the fences and all who wait for them */
 
     struct bf_lock *submit_lock; /* triage: one lock over all submits; NULL: none */
     struct bf_lock submit_lock_storage;
@@ -140,8 +141,10 @@ BF_SHARED VkResult bf_device_lost(struct bf_device *device, const char *where);
  * VK_ERROR_DEVICE_LOST.
  *
  *  L-1  The program is told only when nothing is held any more: from then on it may destroy what
- * the held packets referred to. Proven by tests/layer (devices lost at every submission of a
- * program).
+ *       the held packets referred to. Proven by tests/layer (devices lost at every submission of a
+ *       program).
+ *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
+ *       tests/fence (loss_midway.c).
  */
 BF_SHARED VkResult bf_device_settle(struct bf_device *device);
 

@@ -7,6 +7,7 @@
 #include "fence/sleeper.h"
 #include "os/handle.h"
 #include "os/log.h"
+#include "queue/watcher.h"
 
 void bf_bridge_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
@@ -152,7 +153,21 @@ VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effec
     return made ? bf_bridge_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-void bf_bridge_stop(struct bf_fence *fence)
+void bf_bridge_release_queues(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_device *device = fence->device;
+    /* A pump that began before the fence was marked may be looking at its semaphore. */
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        if (!atomic_load(&engine->takes_queues))
+            continue;
+        bf_engine_enter(engine);
+        bf_engine_leave(engine, 0);
+    }
+    effects->engines |= bf_semaphore_look_again(fence->imported);
+}
+
+void bf_bridge_stop(struct bf_fence *fence, bool device_stays)
 {
     struct bf_device *device = fence->device;
     bf_sleeper_destroy(fence->sleeper);
@@ -167,8 +182,13 @@ void bf_bridge_stop(struct bf_fence *fence)
     bf_lock_acquire(&device->ledger.bridge_lock);
     struct bf_semaphore *known =
         fence->registered ? bf_semaphore_find(device, fence->registered) : NULL;
-    if (known && --known->bridges == 0)
+    if (known && --known->bridges == 0) {
+        bf_semaphore_reference(known);
         bf_semaphore_forget(device, fence->registered);
+        if (device_stays && atomic_load(&known->waiter_count))
+            bf_watcher_start(device, known);
+        bf_semaphore_release(known);
+    }
     fence->registered = VK_NULL_HANDLE;
     bf_lock_release(&device->ledger.bridge_lock);
 }
@@ -257,7 +277,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result != VK_SUCCESS) {
-        bf_bridge_stop(fence);
+        bf_bridge_stop(fence, true);
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     struct bf_effects effects = {0};

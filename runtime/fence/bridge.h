@@ -43,7 +43,13 @@ bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *ca
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of vkGetSemaphoreCounterValue. */
 VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effects);
 
-/* The fence is being destroyed: nothing of it touches a semaphore of the program's any more. */
-void bf_bridge_stop(struct bf_fence *fence);
+/* An imported fence has been marked destroyed: queues go on without their waits for it. No lock is
+ * held. */
+void bf_bridge_release_queues(struct bf_fence *fence, struct bf_effects *effects);
+
+/* The fence goes: nothing of it touches a semaphore of the program's any more, save for work that
+ * the driver has. With 'device_stays', what VkQueues hold for the semaphore waits on. No lock is
+ * held. */
+void bf_bridge_stop(struct bf_fence *fence, bool device_stays);
 
 #endif

@@ -63,7 +63,7 @@ static uint64_t unblock(struct bf_wait *wait)
 }
 
 /* One of a group's waits is satisfied. */
-static void count_down(struct bf_group *group, struct bf_effects *effects)
+static void count_down(struct bf_device *device, struct bf_group *group, struct bf_effects *effects)
 {
     if (group->missing == 0)
         return; /* ANY: another was first */
@@ -71,7 +71,7 @@ static void count_down(struct bf_group *group, struct bf_effects *effects)
         return;
     for (uint32_t i = 0; i < group->count; i++)
         bf_fence_disarm(&group->waits[i]);
-    bf_group_tell(group);
+    bf_group_tell(device, group);
     group->next_fired = effects->fired;
     effects->fired = group;
 }
@@ -81,7 +81,7 @@ static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effect
     bf_heap_remove(heap, &wait->node);
     wait->satisfied = true;
     if (wait->group)
-        count_down(wait->group, effects);
+        count_down(wait->fence->device, wait->group, effects);
     else
         effects->engines |= unblock(wait);
 }
@@ -229,10 +229,14 @@ void bfDestroyFence(BfFence handle)
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
-    bf_bridge_stop(fence);
     bf_lock_acquire(&device->ledger.lock);
     fence->destroyed = true;
     bf_fence_satisfy_all(fence, &effects);
+    bf_lock_release(&device->ledger.lock);
+    if (fence->imported)
+        bf_bridge_release_queues(fence, &effects);
+    bf_bridge_stop(fence, true);
+    bf_lock_acquire(&device->ledger.lock);
     bf_fence_release(fence);
     bf_lock_release(&device->ledger.lock);
     bf_effects_run(device, &effects);

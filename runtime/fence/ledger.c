@@ -27,7 +27,7 @@ VkResult bf_ledger_init(struct bf_ledger *ledger, struct bf_device *device)
 void bf_ledger_stop(struct bf_ledger *ledger)
 {
     for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
-        bf_bridge_stop(fence);
+        bf_bridge_stop(fence, false);
     for (uint32_t i = 0; ledger->engines && i < ledger->engine_count; i++) {
         bf_sleeper_destroy(ledger->engines[i].sleeper);
         ledger->engines[i].sleeper = NULL;
@@ -60,7 +60,7 @@ void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effect
     while (effects->fired) {
         struct bf_group *group = effects->fired;
         effects->fired = group->next_fired;
-        bf_group_fire(device, group);
+        bf_group_fire(group);
     }
 }
 

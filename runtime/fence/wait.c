@@ -19,19 +19,19 @@ static void group_release(struct bf_group *group)
     }
 }
 
-void bf_group_tell(struct bf_group *group)
+void bf_group_tell(struct bf_device *device, struct bf_group *group)
 {
-    if (group->event)
+    if (group->event) {
+        atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
         bf_event_set(group->event);
-    else
+    } else {
         atomic_store(&group->done, 1);
+    }
 }
 
-void bf_group_fire(struct bf_device *device, struct bf_group *group)
+void bf_group_fire(struct bf_group *group)
 {
-    if (group->event)
-        atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
-    else
+    if (!group->event)
         bf_futex_wake(&group->done, 1);
     group_release(group);
 }
@@ -153,8 +153,8 @@ static VkResult set_event(const char *call, uint32_t count, const BfFence *fence
     if (result != VK_SUCCESS) {
         group_release(group);
     } else if (group_arm(device, group, fences, flags, &effects)) {
-        bf_group_tell(group);
-        bf_group_fire(device, group);
+        bf_group_tell(device, group);
+        bf_group_fire(group);
     }
     bf_effects_run(device, &effects);
     return result;

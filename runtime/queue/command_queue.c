@@ -88,6 +88,20 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
     return passage;
 }
 
+void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *packet)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    if (!packet->imported || packet->wait_count == 0)
+        return;
+    bf_lock_acquire(&ledger->lock);
+    bool destroyed = packet->imported->destroyed;
+    bf_lock_release(&ledger->lock);
+    if (!destroyed)
+        return;
+    bf_semaphore_release(packet->waits[0].sem);
+    packet->wait_count = packet->submit.waitSemaphoreInfoCount = 0;
+}
+
 static void add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)
 {
     VkSemaphoreSubmitInfo *waits = (VkSemaphoreSubmitInfo *)packet->submit.pWaitSemaphoreInfos;
@@ -173,6 +187,8 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     default:
         if (accepted)
             queue->frontier[engine->number] = packet->epoch;
+        if (packet->imported)
+            bf_fence_release(packet->imported);
         break;
     }
     bf_lock_release(&ledger->lock);
@@ -209,6 +225,8 @@ void bf_command_queues_finish(struct bf_device *device)
                 bf_fence_disarm(&p->wait);
             else if (p->kind == BF_PACKET_SIGNAL)
                 bf_ledger_drop_update(ledger, p->update);
+            else if (p->imported)
+                bf_fence_release(p->imported);
         }
         while (queue->first_update) {
             struct bf_update *next = queue->first_update->next;
@@ -242,6 +260,11 @@ static VkResult submit_execution(struct bf_command_queue *queue, const struct bf
     struct bf_packet *packet = bf_packet_from_execution(&queue->base, what);
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (what->fence) {
+        bf_lock_acquire(&device->ledger.lock);
+        bf_fence_reference(what->fence);
+        bf_lock_release(&device->ledger.lock);
+    }
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_EXECUTE,
                            what->count);
     bf_queue_append(&queue->base, packet);
@@ -503,7 +526,8 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         return bf_device_settle(device);
     if (fence->imported)
         return submit_execution(
-            queue, &(struct bf_execution){.wait = fence->imported, .value = value}, __func__);
+            queue, &(struct bf_execution){.wait = fence->imported, .value = value, .fence = fence},
+            __func__);
     if (wait_now(queue, fence, value)) {
         trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;

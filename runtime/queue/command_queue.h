@@ -81,6 +81,10 @@ enum bf_passage {
 enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_packet *packet,
                                       bool batched, uint64_t *engines);
 
+/* Takes the native wait for an imported fence out of an execution if the fence has been destroyed
+ * (F-5). */
+void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *packet);
+
 /* Gives an execution its semaphore waits and its barrier (C-2). */
 void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *packet);
 

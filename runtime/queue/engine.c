@@ -108,6 +108,8 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
             return;
         enum bf_side side;
         struct bf_sync *obstacle;
+        if (commands)
+            bf_command_queue_waive(commands, packet);
         while ((obstacle = bf_packet_obstacle(device, packet, &side)) != NULL) {
             /* What stands in the way may be a packet of this very batch: then it is no obstacle to
              * sleep on, the next round will look again. */

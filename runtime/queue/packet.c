@@ -322,6 +322,7 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
         .signal_count = signals,
         .waits = wait_syncs,
         .signals = signal_syncs,
+        .imported = what->fence,
         .stamp = UINT32_MAX,
     };
     for (uint32_t i = 0; i < what->count; i++) {

@@ -46,6 +46,7 @@ struct bf_packet {
     struct bf_vkfence *fence;        /* NULL: none */
     uint64_t epoch;                  /* that it signals; 0: none */
     bool barrier;                    /* a command queue's execution begins with one */
+    struct bf_fence *imported;       /* a native wait: only while this fence lives; referenced */
     struct bf_wait wait;             /* BF_PACKET_WAIT */
     struct bf_update *update;        /* BF_PACKET_SIGNAL; NULL: it has been applied already */
     bool announced;                  /* E-5 */
@@ -73,7 +74,8 @@ struct bf_execution {
     uint32_t count;
     const VkCommandBuffer *buffers;
     struct bf_semaphore *wait, *signal;
-    uint64_t value; /* of either */
+    uint64_t value;         /* of either */
+    struct bf_fence *fence; /* whose wait it is */
 };
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what);
 /* An empty one. */

@@ -98,6 +98,10 @@ uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side);
 bool bf_semaphore_block(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, struct bf_queue *queue);
 
+/* All who wait look again whether they still have to: an obstacle of theirs may have gone without
+ * its target being reached. Returns the engines to pump. No lock is held. */
+uint64_t bf_semaphore_look_again(struct bf_semaphore *sem);
+
 /* Takes the queue off the list it may be on: its first packet is to be dropped. The caller holds
  * the lock of the queue's engine. */
 void bf_semaphore_unblock(struct bf_queue *queue);

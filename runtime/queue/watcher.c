@@ -88,6 +88,7 @@ static void join(struct bf_watcher *watcher)
     while (watcher) {
         struct bf_watcher *next = watcher->next;
         pthread_join(watcher->thread, NULL);
+        bf_semaphore_release(watcher->sem);
         free(watcher);
         watcher = next;
     }
@@ -114,6 +115,7 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
         bf_lock_release(&device->watch_lock);
         goto fail;
     }
+    bf_semaphore_reference(sem);
     watcher->next = device->watchers;
     device->watchers = watcher;
     bf_lock_release(&device->watch_lock);
@@ -131,6 +133,7 @@ fail:
 void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
 {
     join(take(device, sem));
+    atomic_store(&sem->watched, false);
 }
 
 void bf_watchers_finish(struct bf_device *device)

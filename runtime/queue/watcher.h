@@ -3,7 +3,8 @@
  * only while a held packet waits for it. Nobody tells us of such a signal, and the wait may not be
  * given to a shared engine, so somebody has to sleep on it.
  *
- * W-1  A watcher ends before its semaphore or its device does.
+ * W-1  A watcher ends before its semaphore or its device does, and keeps what is known of the
+ *      semaphore while it runs.
  */
 #ifndef BELFRY_QUEUE_WATCHER_H
 #define BELFRY_QUEUE_WATCHER_H
