@@ -7,7 +7,6 @@
 
 #include "device/device.h"
 #include "fence/ledger.h"
-#include "os/handle.h"
 #include "os/log.h"
 #include "settings/settings.h"
 
@@ -23,20 +22,16 @@ static struct bf_device *find_device(VkDevice handle)
     return device;
 }
 
-VkResult bf_device_register(struct bf_device *device)
+void bf_device_register(struct bf_device *device)
 {
-    if (!bf_handle_add(device, BF_HANDLE_DEVICE))
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_lock_acquire(&registry_lock);
     device->next_registered = registry;
     registry = device;
     bf_lock_release(&registry_lock);
-    return VK_SUCCESS;
 }
 
 void bf_device_unregister(struct bf_device *device)
 {
-    bf_handle_remove(device);
     bf_lock_acquire(&registry_lock);
     struct bf_device **link = &registry;
     while (*link && *link != device)
@@ -48,8 +43,14 @@ void bf_device_unregister(struct bf_device *device)
 
 struct bf_device *bf_device_of(BfDevice handle, const char *call)
 {
-    return bf_handle_check(handle, BF_HANDLE_DEVICE, call, "device") ? (struct bf_device *)handle
-                                                                     : NULL;
+    bf_lock_acquire(&registry_lock);
+    struct bf_device *device = registry;
+    while (device && device != (struct bf_device *)handle)
+        device = device->next_registered;
+    bf_lock_release(&registry_lock);
+    if (!device)
+        bf_log(BF_LOG_ERROR, "%s: device is no live device: %p", call, (void *)handle);
+    return device;
 }
 
 VkResult bfGetDevice(VkDevice handle, BfDevice *out)

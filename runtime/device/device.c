@@ -143,10 +143,9 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     for (uint32_t i = 0; i < info->queue_count; i++)
         init_queue(device, info, i);
     result = bf_ledger_init(&device->ledger, device);
-    if (result == VK_SUCCESS)
-        result = bf_device_register(device);
     if (result != VK_SUCCESS)
         goto fail;
+    bf_device_register(device);
     *out = device;
     return VK_SUCCESS;
 

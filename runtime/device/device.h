@@ -110,12 +110,11 @@ struct bf_device_info {
  */
 BF_SHARED VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
 
-/* Makes the device known to bfGetDevice, and to the functions of the C API.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_device_register(struct bf_device *device);
+/* Makes the device known to bfGetDevice, and to the functions of the C API. */
+void bf_device_register(struct bf_device *device);
 void bf_device_unregister(struct bf_device *device);
 
-/* The live device behind a handle, else NULL and one line that names the call. No lock. */
+/* The live device behind a handle, else NULL and one line that names the call. */
 struct bf_device *bf_device_of(BfDevice handle, const char *call);
 
 /* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */

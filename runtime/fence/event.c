@@ -2,9 +2,9 @@
  * An event is set while its eventfd's counter is not 0: setting adds, resetting and consuming read.
  * The counter's amount means nothing, and a full one is just set.
  *
- * E-1  A descriptor is written only while it is the event's: setting and closing exclude each other
+ * D-1  A descriptor is written only while it is the event's: setting and closing exclude each other
  *      under 'closing'. So a fence's late signal never lands in a file that was opened since.
- * E-2  What one wait is to consume is seen and consumed in one step, as everybody else who consumes
+ * D-2  What one wait is to consume is seen and consumed in one step, as everybody else who consumes
  *      or resets sees it: who does either holds 'taking', and who needs several takes them in the
  *      order of their addresses. Setting takes no part in this: it makes no event unset.
  * Both locks are held over system calls that don't block, and 'closing' over nothing else.

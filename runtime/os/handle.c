@@ -27,7 +27,6 @@ bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *c
                      const char *argument)
 {
     static const char *const names[] = {
-        [BF_HANDLE_DEVICE] = "device",
         [BF_HANDLE_QUEUE] = "queue",
         [BF_HANDLE_FENCE] = "fence",
         [BF_HANDLE_EVENT] = "event",

@@ -1,5 +1,5 @@
 /*
- * The public handles that are alive, process-wide: lets a function of the C API tell a destroyed or
+ * The queues, fences and events that are alive, process-wide (devices: device/attach.c): lets a function of the C API tell a destroyed or
  * foreign handle from a live one without touching the memory behind it.
  *
  * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
@@ -13,8 +13,7 @@
 #include "os/export.h"
 
 enum bf_handle_kind {
-    BF_HANDLE_DEVICE = 1,
-    BF_HANDLE_QUEUE,
+    BF_HANDLE_QUEUE = 1,
     BF_HANDLE_FENCE,
     BF_HANDLE_EVENT,
 };

@@ -1,6 +1,6 @@
 /*
- * Events between threads: nothing is consumed twice or by halves (E-2, fence/event.c), a setter
- * never writes to a descriptor that is no longer the event's (E-1), and nobody sleeps too long.
+ * Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
+ * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long.
  */
 #include <pthread.h>
 #include <setjmp.h>
