@@ -145,33 +145,27 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
 
 VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effects)
 {
-    bf_lock_acquire(&fence->mirror_lock);
-    if (!fence->sleeper)
-        fence->sleeper = bf_sleeper_create_for(fence);
-    bool made = fence->sleeper != NULL;
-    bf_lock_release(&fence->mirror_lock);
-    return made ? bf_bridge_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-void bf_bridge_release_queues(struct bf_fence *fence, struct bf_effects *effects)
-{
-    struct bf_device *device = fence->device;
-    /* A pump that began before the fence was marked may be looking at its semaphore. */
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        struct bf_engine *engine = &device->engines[i];
-        if (!atomic_load(&engine->takes_queues))
-            continue;
-        bf_engine_enter(engine);
-        bf_engine_leave(engine, 0);
+    struct bf_ledger *ledger = &fence->device->ledger;
+    bf_lock_acquire(&fence->mirror_lock); /* one thread makes it */
+    struct bf_sleeper *sleeper = fence->sleeper;
+    if (!sleeper) {
+        sleeper = bf_sleeper_create_for(fence);
+        bf_lock_acquire(&ledger->lock);
+        fence->sleeper = sleeper;
+        bf_lock_release(&ledger->lock);
     }
-    effects->engines |= bf_semaphore_look_again(fence->imported);
+    bf_lock_release(&fence->mirror_lock);
+    return sleeper ? bf_bridge_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void bf_bridge_stop(struct bf_fence *fence, bool device_stays)
 {
     struct bf_device *device = fence->device;
-    bf_sleeper_destroy(fence->sleeper);
+    bf_lock_acquire(&device->ledger.lock);
+    struct bf_sleeper *sleeper = fence->sleeper;
     fence->sleeper = NULL;
+    bf_lock_release(&device->ledger.lock);
+    bf_sleeper_destroy(sleeper);
     if (fence->mirror) {
         bf_lock_acquire(&fence->mirror_lock); /* nobody is signalling it */
         bf_lock_acquire(&device->ledger.lock);

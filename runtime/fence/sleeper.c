@@ -206,8 +206,13 @@ struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
     struct bf_ledger *ledger = &fence->device->ledger;
     bf_lock_acquire(&ledger->sleeper_lock);
     struct bf_sleeper *sleeper = create(fence->device, NULL, fence);
+    /* Both threads, so that kicking it needs none to be made. */
+    bool complete = sleeper && start(&sleeper->threads[EXPRESS]);
     bf_lock_release(&ledger->sleeper_lock);
-    return sleeper;
+    if (complete)
+        return sleeper;
+    bf_sleeper_destroy(sleeper);
+    return NULL;
 }
 
 static void kick(struct sleeper_thread *thread)
@@ -233,6 +238,12 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
         bf_log(BF_LOG_WARNING, "no thread for an earlier wait: it will be late");
     bf_lock_release(&ledger->sleeper_lock);
     kick(&sleeper->threads[EXPRESS]);
+}
+
+void bf_sleeper_kick_locked(struct bf_sleeper *sleeper)
+{
+    for (int i = 0; sleeper && i < THREADS; i++)
+        kick(&sleeper->threads[i]);
 }
 
 void bf_sleeper_destroy(struct bf_sleeper *sleeper)

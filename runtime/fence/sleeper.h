@@ -42,6 +42,9 @@ struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence);
 /* Something nearer may be needed. The ledger's lock is not held. NULL is allowed. */
 void bf_sleeper_kick(struct bf_sleeper *sleeper);
 
+/* The same for an imported fence's, with the ledger's lock held. NULL is allowed. */
+void bf_sleeper_kick_locked(struct bf_sleeper *sleeper);
+
 /* Ends and joins its threads; what they wait for must come, or for an imported fence a slice of
  * time pass. NULL is allowed. */
 void bf_sleeper_destroy(struct bf_sleeper *sleeper);

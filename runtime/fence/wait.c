@@ -90,11 +90,10 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     }
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_ledger_monitor(ledger, (struct bf_fence *)fences[i], effects);
+    /* Once the lock is released, the wait may end and the program destroy the fences. */
+    for (uint32_t i = 0; i < count && !satisfied; i++)
+        bf_sleeper_kick_locked(((struct bf_fence *)fences[i])->sleeper);
     bf_lock_release(&ledger->lock);
-    for (uint32_t i = 0; i < count && !satisfied; i++) {
-        if (((struct bf_fence *)fences[i])->imported)
-            bf_sleeper_kick(((struct bf_fence *)fences[i])->sleeper);
-    }
     return satisfied;
 }
 
