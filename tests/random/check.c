@@ -96,20 +96,24 @@ void check_effects(struct run *run)
  * sure? */
 static bool signal_known(const struct plan *plan, int index, int k, int op)
 {
-    return plan_before(plan, plan_node_event(plan, plan->semaphores[index].signals[k], index, true),
-                       plan_node_start(op));
+    return plan_before(plan, plan_node_place(plan, index, k, true), plan_node_start(op));
 }
 
 /* Can it be given only after the call has ended? */
 static bool signal_impossible(const struct plan *plan, int index, int k, int op)
 {
-    return plan_before(plan, plan_node_end(op),
-                       plan_node_event(plan, plan->semaphores[index].signals[k], index, false));
+    return plan_before(plan, plan_node_end(op), plan_node_place(plan, index, k, false));
 }
 
 static bool item_is_fence(const struct run *run, int op)
 {
     return run->plan->ops[op].kind != OP_WAIT_SEMAPHORES;
+}
+
+/* The call that arms the wait for a value, -1 for a semaphore that follows a wild fence. */
+static int item_arm(const struct run *run, int op)
+{
+    return run->plan->ops[op].bf ? op : -1;
 }
 
 bool check_item_known(const struct run *run, int op, int item)
@@ -118,9 +122,8 @@ bool check_item_known(const struct run *run, int op, int item)
     const struct plan_item *wanted = &plan->ops[op].items[item];
     if (item_is_fence(run, op))
         return plan_before(plan, plan_node_use(plan, wanted->index), plan_node_start(op));
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    return k < 0 || (k < semaphore->signal_count && signal_known(plan, wanted->index, k, op));
+    return plan_ticket_sure(plan, wanted->index, wanted->value, item_arm(run, op),
+                            plan_node_start(op));
 }
 
 bool check_item_impossible(const struct run *run, int op, int item)
@@ -129,10 +132,8 @@ bool check_item_impossible(const struct run *run, int op, int item)
     const struct plan_item *wanted = &plan->ops[op].items[item];
     if (item_is_fence(run, op))
         return plan_before(plan, plan_node_end(op), plan_node_use(plan, wanted->index));
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    return k == semaphore->signal_count ||
-           (k >= 0 && signal_impossible(plan, wanted->index, k, op));
+    return plan_ticket_never(plan, wanted->index, wanted->value, item_arm(run, op),
+                             plan_node_end(op));
 }
 
 /* All that comes before the fulfilment of an item has happened. */
@@ -144,11 +145,9 @@ static void item_done(struct run *run, int op, int item)
         check_done(run, op, plan_node_use(plan, wanted->index));
         return;
     }
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    if (k < 0)
-        return;
-    check_done(run, op, plan_node_event(plan, semaphore->signals[k], wanted->index, false));
+    int k = plan_ticket_first(plan, wanted->index, wanted->value, item_arm(run, op));
+    if (k >= 0)
+        check_done(run, op, plan_node_place(plan, wanted->index, k, false));
 }
 
 /* Is an item fulfilled now, as Vulkan says? */
@@ -160,6 +159,10 @@ static bool item_fulfilled(struct run *run, int op, int item)
         VkFence fence = run->fences[run->plan->uses[wanted->index].fence];
         return bench->vk.vkGetFenceStatus(bench->device, fence) == VK_SUCCESS;
     }
+    if (run->plan->semaphores[wanted->index].wild)
+        return true; /* it was, and need not be any more */
+    if (run->plan->ops[op].bf)
+        return bench->bf.GetFenceValue(run->bf_fences[wanted->index]) >= wanted->value;
     uint64_t value = 0;
     VkSemaphore semaphore = run->semaphores[wanted->index];
     VkResult result =
@@ -167,6 +170,16 @@ static bool item_fulfilled(struct run *run, int op, int item)
             ? bench->vk.vkGetSemaphoreCounterValue(bench->device, semaphore, &value)
             : bench->vk.vkGetSemaphoreCounterValueKHR(bench->device, semaphore, &value);
     return result == VK_SUCCESS && value >= wanted->value;
+}
+
+/* What others have told may be true of it only a moment later. */
+static bool op_lags(const struct run *run, int op)
+{
+    const struct plan_op *o = &run->plan->ops[op];
+    bool lags = run->counters_lag;
+    for (int i = 0; i < o->item_count; i++)
+        lags |= !o->bf && run->plan->semaphores[o->items[i].index].face == FACE_EXPORTED;
+    return lags;
 }
 
 void check_wait_result(struct run *run, int op, VkResult result)
@@ -187,7 +200,7 @@ void check_wait_result(struct run *run, int op, VkResult result)
         }
     }
     if (result != VK_SUCCESS) {
-        if (known && !(run->counters_lag && o->kind == OP_WAIT_SEMAPHORES))
+        if (known && !(o->kind == OP_WAIT_SEMAPHORES && op_lags(run, op)))
             run_fail(run, op, "it returned %s, but what it waits for had happened before",
                      result == VK_TIMEOUT ? "VK_TIMEOUT" : "VK_NOT_READY");
         if (o->timeout >= TIMEOUT_LONG && o->kind != OP_FENCE_STATUS)
@@ -199,7 +212,8 @@ void check_wait_result(struct run *run, int op, VkResult result)
     int fulfilled = 0;
     for (int i = 0; i < o->item_count; i++) {
         if (!any || item_fulfilled(run, op, i)) {
-            item_done(run, op, i);
+            if (!any || item_is_fence(run, op) || !run->plan->semaphores[o->items[i].index].wild)
+                item_done(run, op, i);
             fulfilled++;
         }
     }
@@ -215,7 +229,7 @@ void check_counter(struct run *run, int op, int index, uint64_t value)
     if (value < semaphore->initial || k == semaphore->signal_count ||
         (k >= 0 && semaphore->values[k] != value))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", which it never is", index, value);
-    if (!run->counters_lag && k + 1 < semaphore->signal_count &&
+    if (!op_lags(run, op) && k + 1 < semaphore->signal_count &&
         signal_known(plan, index, k + 1, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", but must be at least %" PRIu64, index,
                  value, semaphore->values[k + 1]);
@@ -223,7 +237,65 @@ void check_counter(struct run *run, int op, int index, uint64_t value)
         return;
     if (signal_impossible(plan, index, k, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 " too early", index, value);
-    check_done(run, op, plan_node_event(plan, semaphore->signals[k], index, false));
+    check_done(run, op, plan_node_place(plan, index, k, false));
+}
+
+/* Belfry's API ------------------------------------------------------------------------------- */
+
+void check_wild_value(struct run *run, int op, int index, uint64_t value)
+{
+    int k;
+    if (!plan_value_possible(run->plan, index, value, op, &k))
+        run_fail(run, op, "the value of S%d is %" PRIu64 ", which it can't be now", index, value);
+    if (k >= 0)
+        check_done(run, op, plan_node_place(run->plan, index, k, false));
+}
+
+void check_bell(struct run *run, int op, int bell)
+{
+    const struct plan *plan = run->plan;
+    int rings = 0, last = -1;
+    for (int r = 0; r < plan->registration_count; r++) {
+        if (plan->registrations[r].bell == bell && !plan_ring_never(plan, r, plan_node_end(op))) {
+            last = r;
+            rings++;
+        }
+    }
+    if (!rings)
+        run_fail(run, op, "E%d is set, but nothing can have set it yet", bell);
+    if (rings == 1)
+        check_done(run, op, plan_node_ring(plan, last));
+}
+
+void check_bf_counters(struct run *run)
+{
+    const struct plan *plan = run->plan;
+    BfDeviceCounters now;
+    run_must(run, -1, run->bench->bf.GetDeviceCounters(run->bench->bf_device, &now),
+             "bfGetDeviceCounters");
+    uint64_t executes = 0, signals = 0, rings = 0;
+    for (int b = 0; b < plan->batch_count; b++) {
+        const struct plan_batch *batch = &plan->batches[b];
+        if (!plan->queues[batch->queue].bf)
+            continue;
+        executes += batch->split ? (uint64_t)batch->cb_count : batch->cb_count > 0;
+        for (int s = 0; s < batch->signal_count; s++)
+            signals += plan_is_vk(&plan->semaphores[batch->signals[s].semaphore]);
+    }
+    /* Signals of fences that a semaphore belongs to cost a submission each, at most. */
+    uint64_t submissions = now.submissions - run->bf_counters.submissions;
+    if (submissions < executes || submissions > executes + signals)
+        run_fail(run, -1,
+                 "Belfry counted %" PRIu64 " submissions of %" PRIu64 " executes and %" PRIu64
+                 " signals of imported and exported fences",
+                 submissions, executes, signals);
+    if (now.driverCalls - run->bf_counters.driverCalls > submissions)
+        run_fail(run, -1, "Belfry counted more driver calls than submissions");
+    for (int r = 0; r < plan->registration_count; r++)
+        rings += !plan_ring_never(plan, r, -1);
+    if (now.eventsSet - run->bf_counters.eventsSet > rings)
+        run_fail(run, -1, "Belfry has set %" PRIu64 " events, but at most %" PRIu64 " can be",
+                 now.eventsSet - run->bf_counters.eventsSet, rings);
 }
 
 /* The driver -------------------------------------------------------------------------------- */
@@ -244,7 +316,9 @@ void check_driver(struct run *run)
             empty_calls++;
         for (int k = 0; k < op->batch_count; k++) {
             const struct plan_batch *batch = &plan->batches[op->batches[k]];
-            if (batch->cb_count)
+            for (int s = 0; s < batch->signal_count && op->bf; s++)
+                bare_infos += plan_is_vk(&plan->semaphores[batch->signals[s].semaphore]);
+            if (batch->cb_count || op->bf)
                 continue;
             bare_infos++;
             /* Its call's fence may have gone down later, with a batch that was held. */
