@@ -103,6 +103,8 @@ static void signal_check_idle(struct run *run, int op, int index)
         return;
     for (int s = 0; s < batch->signal_count; s++) {
         int f = batch->signals[s].semaphore;
+        if (plan->semaphores[f].face == FACE_IMPORTED)
+            return; /* which is work */
         if (plan->semaphores[f].face != FACE_FENCE || plan->semaphores[f].wild)
             continue;
         uint64_t value = run->bench->bf.GetFenceValue(run->bf_fences[f]);
