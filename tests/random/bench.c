@@ -279,6 +279,7 @@ static bool belfry_find(struct bench *bench)
     struct machine *machine = &bench->machine;
     BfAttachQueue queues[PLAN_MACHINE_QUEUES];
     bench->bf_device = NULL;
+    bench->bf_submissions = bench->bf_rings = 0;
     if (!bench->bf.library)
         return true;
     for (int i = 0; i < machine->queue_count; i++)

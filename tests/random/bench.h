@@ -35,7 +35,8 @@ struct bench {
     bool bf_wanted; /* programs use Belfry's API, where it is there */
 
     VkDevice device;
-    BfDevice bf_device; /* NULL: there is none */
+    BfDevice bf_device;                /* NULL: there is none */
+    uint64_t bf_submissions, bf_rings; /* what its counters may have counted by now */
     struct VolkDeviceTable vk;
     struct machine machine;
     VkQueue queues[PLAN_MACHINE_QUEUES];

@@ -43,7 +43,6 @@ struct run {
     BfQueue bf_queues[PLAN_QUEUES];
     BfFence bf_fences[PLAN_SEMAPHORES];
     BfEvent bells[PLAN_BELLS];
-    BfDeviceCounters bf_counters; /* when the plan began */
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;

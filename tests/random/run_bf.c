@@ -57,9 +57,6 @@ void bf_objects_create(struct run *run)
                  bench->bf.CreateEvent(plan->bells[b].manual ? BF_EVENT_MANUAL_RESET_BIT : 0,
                                        &run->bells[b]),
                  "bfCreateEvent");
-    if (bench->bf_device)
-        run_must(run, -1, bench->bf.GetDeviceCounters(bench->bf_device, &run->bf_counters),
-                 "bfGetDeviceCounters");
 }
 
 void bf_objects_destroy(struct run *run)
