@@ -407,14 +407,32 @@ VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
     return bench->vk.vkQueueSubmit2KHR(queue, count, infos, fence);
 }
 
+/* Below Belfry's API only a fence tells that a queue's last submission has got to the driver. */
+static VkResult queue_drain(struct bench *bench, VkQueue queue)
+{
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    VkResult result = bench->vk.vkCreateFence(bench->device, &info, NULL, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    result = bench_submit2(bench, queue, 0, NULL, fence);
+    if (result == VK_SUCCESS)
+        result = bench->vk.vkWaitForFences(bench->device, 1, &fence, VK_TRUE, UINT64_MAX);
+    bench->vk.vkDestroyFence(bench->device, fence, NULL);
+    return result;
+}
+
 VkResult bench_idle(struct bench *bench)
 {
     VkResult result = VK_SUCCESS;
-    for (int i = 0; i < bench->machine.queue_count && bench->attach && result == VK_SUCCESS; i++)
+    const struct machine *machine = &bench->machine;
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
+        result = queue_drain(bench, bench->queues[i]);
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
         result = bench->bf.LockVkQueue(bench->bf_device, bench->queues[i]);
     if (result == VK_SUCCESS)
         result = bench->vk.vkDeviceWaitIdle(bench->device);
-    for (int i = 0; i < bench->machine.queue_count && bench->attach && result == VK_SUCCESS; i++)
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
         result = bench->bf.UnlockVkQueue(bench->bf_device, bench->queues[i]);
     return result;
 }

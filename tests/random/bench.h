@@ -79,7 +79,7 @@ VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag
 
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence);
-/* Nothing runs on the device any more. All that was submitted must have got to the driver. */
+/* Waits until nothing runs on the device any more; all that was submitted must be able to end. */
 VkResult bench_idle(struct bench *bench);
 
 #endif
