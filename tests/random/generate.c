@@ -55,6 +55,10 @@ static uint64_t semaphore_pick_value(struct generator *g, const struct plan_sema
 void semaphore_append(struct generator *g, int index, int event, int place, uint64_t value)
 {
     struct plan_semaphore *semaphore = &g->plan->semaphores[index];
+    /* Every signal of an imported fence is larger than all that are under way. */
+    if (semaphore->face == FACE_IMPORTED && semaphore->signal_count &&
+        semaphore_last_event(semaphore) != event)
+        plan_set_add(g->plan->events[event].gates, semaphore_last_event(semaphore));
     semaphore->signals[semaphore->signal_count] = (int16_t)event;
     semaphore->places[semaphore->signal_count] = (int8_t)place;
     semaphore->values[semaphore->signal_count] = value;
