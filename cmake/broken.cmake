@@ -3,7 +3,10 @@
 #   rule_m       timeline waits go to the driver at once
 #   binary_wait  held packets lose their binary waits
 #   recheck      nobody looks again after releasing an engine's lock
-foreach(fault rule_m binary_wait recheck)
+#   ticket       a queue's wait is satisfied by what its fence is when the queue comes to it
+#   elision      hand-overs between engines lose some of their semaphore waits
+#   causal_order signals apply in another order than they were given
+foreach(fault rule_m binary_wait recheck ticket elision causal_order)
   string(TOUPPER ${fault} FAULT)
   set(folder ${CMAKE_BINARY_DIR}/broken/${fault})
   foreach(target belfry VkLayer_belfry)

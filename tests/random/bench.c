@@ -42,9 +42,9 @@ static bool extension_offered(VkPhysicalDevice device, const char *name)
     return found;
 }
 
-int bench_open(struct bench *bench, const char *wanted)
+int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan_only)
 {
-    *bench = (struct bench){0};
+    *bench = (struct bench){.attach = attach, .bf_wanted = !vulkan_only};
     if (volkInitialize() != VK_SUCCESS) {
         fputs("belfry-random: no Vulkan loader\n", stderr);
         return 77;
@@ -64,6 +64,10 @@ int bench_open(struct bench *bench, const char *wanted)
         return 77;
     }
     volkLoadInstanceOnly(bench->instance);
+    if (!vulkan_only && !bf_api_load(&bench->bf, attach)) {
+        bench_close(bench);
+        return 2;
+    }
     bench->physical = device_choose(bench, wanted);
     if (!bench->physical) {
         fprintf(stderr, "belfry-random: no device%s%s\n", wanted ? " named " : "",
@@ -126,6 +130,7 @@ void bench_close(struct bench *bench)
 {
     if (bench->instance)
         vkDestroyInstance(bench->instance, NULL);
+    bf_api_unload(&bench->bf);
     *bench = (struct bench){0};
 }
 
@@ -138,7 +143,10 @@ static bool family_commands(const struct bench_family *family)
 static void queues_choose(struct bench *bench, struct rng *rng)
 {
     struct machine *machine = &bench->machine;
-    *machine = (struct machine){.sync2 = bench->sync2_core || bench->sync2_extension};
+    *machine = (struct machine){
+        .sync2 = bench->sync2_core || bench->sync2_extension,
+        .attached = bench->attach,
+    };
     int wanted = rng_percent(rng, 60) ? 16 : rng_range(rng, 1, PLAN_MACHINE_QUEUES);
     for (uint32_t i = 0; i < bench->family_count; i++)
         bench->families[i].used = 0;
@@ -148,7 +156,8 @@ static void queues_choose(struct bench *bench, struct rng *rng)
         for (uint32_t i = 0; i < bench->family_count && machine->queue_count < wanted; i++) {
             struct bench_family *family = &bench->families[i];
             bool sparse = family->flags & VK_QUEUE_SPARSE_BINDING_BIT;
-            if (family->used == family->count || (!family_commands(family) && !sparse))
+            if (family->used == family->count ||
+                (!family_commands(family) && (!sparse || bench->attach)))
                 continue;
             machine->queues[machine->queue_count++] = (struct machine_queue){
                 .family = i,
@@ -264,6 +273,56 @@ static VkResult buffer_create(struct bench *bench)
                                  (void **)&bench->words);
 }
 
+/* Belfry's side of the device, and what queues it can make; false after a line on stderr. */
+static bool belfry_find(struct bench *bench)
+{
+    struct machine *machine = &bench->machine;
+    BfAttachQueue queues[PLAN_MACHINE_QUEUES];
+    bench->bf_device = NULL;
+    bench->bf_submissions = bench->bf_rings = 0;
+    if (!bench->bf.library)
+        return true;
+    for (int i = 0; i < machine->queue_count; i++)
+        queues[i] = (BfAttachQueue){
+            .queue = bench->queues[i],
+            .queueFamilyIndex = machine->queues[i].family,
+            .queueIndex = machine->queues[i].index,
+        };
+    BfAttachInfo info = {
+        .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+        .instance = bench->instance,
+        .physicalDevice = bench->physical,
+        .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
+        .device = bench->device,
+        .queueCount = (uint32_t)machine->queue_count,
+        .pQueues = queues,
+    };
+    VkResult result = bench->attach ? bench->bf.AttachDevice(&info, &bench->bf_device)
+                                    : bench->bf.GetDevice(bench->device, &bench->bf_device);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT && !bench->attach)
+        return true; /* it has passed this device through */
+    for (int type = 0; type < PLAN_TYPES && result == VK_SUCCESS; type++) {
+        BfQueueCreateInfo asked = {.type = (BfQueueType)type};
+        BfQueue queue;
+        if (type == BF_QUEUE_TYPE_BUNDLE)
+            continue;
+        result = bench->bf.CreateQueue(bench->bf_device, &asked, &queue);
+        machine->types[type] = result == VK_SUCCESS;
+        machine->bf |= result == VK_SUCCESS;
+        if (result == VK_SUCCESS)
+            bench->bf.DestroyQueue(queue);
+        else if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+            result = VK_SUCCESS;
+    }
+    if (result != VK_SUCCESS)
+        fprintf(stderr, "belfry-random: %s: %d\n",
+                bench->bf_device ? "bfCreateQueue"
+                : bench->attach  ? "bfAttachDevice"
+                                 : "bfGetDevice",
+                result);
+    return result == VK_SUCCESS;
+}
+
 bool bench_create_device(struct bench *bench, uint64_t variant)
 {
     struct rng rng = {variant * 0x2545f491 + 1};
@@ -271,6 +330,10 @@ bool bench_create_device(struct bench *bench, uint64_t variant)
     VkResult result = device_create(bench, &rng);
     if (result != VK_SUCCESS) {
         fprintf(stderr, "belfry-random: vkCreateDevice: %d\n", result);
+        return false;
+    }
+    if (!belfry_find(bench)) {
+        bench_destroy_device(bench);
         return false;
     }
     result = buffer_create(bench);
@@ -302,6 +365,9 @@ void bench_destroy_device(struct bench *bench)
         free(family->cbs);
         *family = (struct bench_family){.flags = family->flags, .count = family->count};
     }
+    if (bench->attach)
+        bench->bf.DetachDevice(bench->bf_device);
+    bench->bf_device = NULL;
     bench->vk.vkDestroyBuffer(bench->device, bench->buffer, NULL);
     bench->vk.vkFreeMemory(bench->device, bench->memory, NULL);
     bench->vk.vkDestroyDevice(bench->device, NULL);
@@ -334,9 +400,41 @@ VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence)
 {
+    if (bench->attach)
+        return bench->bf.VkQueueSubmit(bench->bf_device, queue, count, infos, fence);
     if (bench->sync2_core)
         return bench->vk.vkQueueSubmit2(queue, count, infos, fence);
     return bench->vk.vkQueueSubmit2KHR(queue, count, infos, fence);
+}
+
+/* Below Belfry's API only a fence tells that a queue's last submission has got to the driver. */
+static VkResult queue_drain(struct bench *bench, VkQueue queue)
+{
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    VkResult result = bench->vk.vkCreateFence(bench->device, &info, NULL, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    result = bench_submit2(bench, queue, 0, NULL, fence);
+    if (result == VK_SUCCESS)
+        result = bench->vk.vkWaitForFences(bench->device, 1, &fence, VK_TRUE, UINT64_MAX);
+    bench->vk.vkDestroyFence(bench->device, fence, NULL);
+    return result;
+}
+
+VkResult bench_idle(struct bench *bench)
+{
+    VkResult result = VK_SUCCESS;
+    const struct machine *machine = &bench->machine;
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
+        result = queue_drain(bench, bench->queues[i]);
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
+        result = bench->bf.LockVkQueue(bench->bf_device, bench->queues[i]);
+    if (result == VK_SUCCESS)
+        result = bench->vk.vkDeviceWaitIdle(bench->device);
+    for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
+        result = bench->bf.UnlockVkQueue(bench->bf_device, bench->queues[i]);
+    return result;
 }
 
 /* Command buffers ---------------------------------------------------------------------------- */
@@ -420,7 +518,7 @@ static VkResult cb_record(struct bench *bench, const struct plan *plan, int inde
     VkResult result = bench->vk.vkBeginCommandBuffer(cb, &begin);
     if (result != VK_SUCCESS)
         return result;
-    if (!batch->bare)
+    if (c->lead)
         cb_barrier(bench, cb, c->barrier2, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                    VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT,
                    VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -453,7 +551,7 @@ static VkResult cb_record(struct bench *bench, const struct plan *plan, int inde
 }
 
 VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag,
-                      VkCommandBuffer cbs[PLAN_CBS])
+                      const uint32_t families[PLAN_QUEUES], VkCommandBuffer cbs[PLAN_CBS])
 {
     for (uint32_t i = 0; i < bench->family_count; i++) {
         if (!bench->families[i].cb_next)
@@ -465,9 +563,9 @@ VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag
     }
     memset(bench->words, 0, (size_t)(WORD_SEEN + plan->cb_count * SEEN_STRIDE) * sizeof(uint32_t));
     for (int c = 0; c < plan->cb_count; c++) {
-        int queue = plan->queues[plan->batches[plan->cbs[c].batch].queue].machine_queue;
         VkResult result = VK_SUCCESS;
-        cbs[c] = cb_take(bench, &bench->families[bench->machine.queues[queue].family], &result);
+        uint32_t family = families[plan->batches[plan->cbs[c].batch].queue];
+        cbs[c] = cb_take(bench, &bench->families[family], &result);
         if (result == VK_SUCCESS)
             result = cb_record(bench, plan, c, tag, cbs[c]);
         if (result != VK_SUCCESS)

@@ -7,6 +7,7 @@
 
 #include <volk.h>
 
+#include "bf.h"
 #include "plan.h"
 
 enum { BENCH_FAMILIES = 16 };
@@ -29,7 +30,13 @@ struct bench {
     bool sync2_core, sync2_extension, timeline_core;
     bool exportable; /* timelines can be exported as opaque file descriptors */
 
+    struct bf_api bf;
+    bool attach;    /* by bfAttachDevice, not by the layer */
+    bool bf_wanted; /* programs use Belfry's API, where it is there */
+
     VkDevice device;
+    BfDevice bf_device;                /* NULL: there is none */
+    uint64_t bf_submissions, bf_rings; /* what its counters may have counted by now */
     struct VolkDeviceTable vk;
     struct machine machine;
     VkQueue queues[PLAN_MACHINE_QUEUES];
@@ -49,9 +56,9 @@ enum {
     BENCH_WORDS = WORD_SEEN + PLAN_CBS * SEEN_STRIDE,
 };
 
-/* bench_open: an instance, and the first device whose name contains 'wanted' (NULL: the first)
- * and that has timeline semaphores. Returns 0, or 77 after a line on stderr. */
-int bench_open(struct bench *bench, const char *wanted);
+/* bench_open: an instance; Belfry's API, which 'attach' asks for and 'vulkan_only' leaves alone; and the first device whose name contains 'wanted' (NULL: the first)
+ * and that has timeline semaphores. Returns 0, or 2 or 77 after a line on stderr. */
+int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan_only);
 void bench_close(struct bench *bench);
 
 /* bench_create_device: a device with queues and priorities that depend on 'variant' alone. There
@@ -65,12 +72,14 @@ void bench_destroy_device(struct bench *bench);
 VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
                         VkSemaphore *semaphore);
 
-/* bench_record: records all command buffers of a plan into cbs[]; those of the program before must
- * have ended. Marks are 'tag' plus the command buffer's number. */
+/* bench_record: records all command buffers of a plan into cbs[], for the families of its queues;
+ * those of the program before must have ended. Marks are 'tag' plus the command buffer's number. */
 VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag,
-                      VkCommandBuffer cbs[PLAN_CBS]);
+                      const uint32_t families[PLAN_QUEUES], VkCommandBuffer cbs[PLAN_CBS]);
 
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence);
+/* Waits until nothing runs on the device any more; all that was submitted must be able to end. */
+VkResult bench_idle(struct bench *bench);
 
 #endif

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include <inttypes.h>
+#include <sched.h>
 
 /* The device may be writing right now, out of the thread sanitizer's sight. */
 __attribute__((no_sanitize_thread)) static uint32_t word_read(const struct run *run, int word)
@@ -96,20 +97,24 @@ void check_effects(struct run *run)
  * sure? */
 static bool signal_known(const struct plan *plan, int index, int k, int op)
 {
-    return plan_before(plan, plan_node_event(plan, plan->semaphores[index].signals[k], index, true),
-                       plan_node_start(op));
+    return plan_before(plan, plan_node_place(plan, index, k, true), plan_node_start(op));
 }
 
 /* Can it be given only after the call has ended? */
 static bool signal_impossible(const struct plan *plan, int index, int k, int op)
 {
-    return plan_before(plan, plan_node_end(op),
-                       plan_node_event(plan, plan->semaphores[index].signals[k], index, false));
+    return plan_before(plan, plan_node_end(op), plan_node_place(plan, index, k, false));
 }
 
 static bool item_is_fence(const struct run *run, int op)
 {
     return run->plan->ops[op].kind != OP_WAIT_SEMAPHORES;
+}
+
+/* The call that arms the wait for a value, -1 for a semaphore that follows a wild fence. */
+static int item_arm(const struct run *run, int op)
+{
+    return run->plan->ops[op].bf ? op : -1;
 }
 
 bool check_item_known(const struct run *run, int op, int item)
@@ -118,9 +123,8 @@ bool check_item_known(const struct run *run, int op, int item)
     const struct plan_item *wanted = &plan->ops[op].items[item];
     if (item_is_fence(run, op))
         return plan_before(plan, plan_node_use(plan, wanted->index), plan_node_start(op));
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    return k < 0 || (k < semaphore->signal_count && signal_known(plan, wanted->index, k, op));
+    return plan_ticket_sure(plan, wanted->index, wanted->value, item_arm(run, op),
+                            plan_node_start(op));
 }
 
 bool check_item_impossible(const struct run *run, int op, int item)
@@ -129,10 +133,8 @@ bool check_item_impossible(const struct run *run, int op, int item)
     const struct plan_item *wanted = &plan->ops[op].items[item];
     if (item_is_fence(run, op))
         return plan_before(plan, plan_node_end(op), plan_node_use(plan, wanted->index));
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    return k == semaphore->signal_count ||
-           (k >= 0 && signal_impossible(plan, wanted->index, k, op));
+    return plan_ticket_never(plan, wanted->index, wanted->value, item_arm(run, op),
+                             plan_node_end(op));
 }
 
 /* All that comes before the fulfilment of an item has happened. */
@@ -144,11 +146,9 @@ static void item_done(struct run *run, int op, int item)
         check_done(run, op, plan_node_use(plan, wanted->index));
         return;
     }
-    const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
-    int k = plan_reach(semaphore, wanted->value);
-    if (k < 0)
-        return;
-    check_done(run, op, plan_node_event(plan, semaphore->signals[k], wanted->index, false));
+    int k = plan_ticket_first(plan, wanted->index, wanted->value, item_arm(run, op));
+    if (k >= 0)
+        check_done(run, op, plan_node_place(plan, wanted->index, k, false));
 }
 
 /* Is an item fulfilled now, as Vulkan says? */
@@ -160,6 +160,10 @@ static bool item_fulfilled(struct run *run, int op, int item)
         VkFence fence = run->fences[run->plan->uses[wanted->index].fence];
         return bench->vk.vkGetFenceStatus(bench->device, fence) == VK_SUCCESS;
     }
+    if (run->plan->semaphores[wanted->index].wild)
+        return true; /* it was, and need not be any more */
+    if (run->plan->ops[op].bf)
+        return bench->bf.GetFenceValue(run->bf_fences[wanted->index]) >= wanted->value;
     uint64_t value = 0;
     VkSemaphore semaphore = run->semaphores[wanted->index];
     VkResult result =
@@ -167,6 +171,16 @@ static bool item_fulfilled(struct run *run, int op, int item)
             ? bench->vk.vkGetSemaphoreCounterValue(bench->device, semaphore, &value)
             : bench->vk.vkGetSemaphoreCounterValueKHR(bench->device, semaphore, &value);
     return result == VK_SUCCESS && value >= wanted->value;
+}
+
+/* What others have told may be true of it only a moment later. */
+static bool op_lags(const struct run *run, int op)
+{
+    const struct plan_op *o = &run->plan->ops[op];
+    bool lags = run->counters_lag;
+    for (int i = 0; i < o->item_count; i++)
+        lags |= !o->bf && run->plan->semaphores[o->items[i].index].face == FACE_EXPORTED;
+    return lags;
 }
 
 void check_wait_result(struct run *run, int op, VkResult result)
@@ -187,7 +201,7 @@ void check_wait_result(struct run *run, int op, VkResult result)
         }
     }
     if (result != VK_SUCCESS) {
-        if (known && !(run->counters_lag && o->kind == OP_WAIT_SEMAPHORES))
+        if (known && !(o->kind == OP_WAIT_SEMAPHORES && op_lags(run, op)))
             run_fail(run, op, "it returned %s, but what it waits for had happened before",
                      result == VK_TIMEOUT ? "VK_TIMEOUT" : "VK_NOT_READY");
         if (o->timeout >= TIMEOUT_LONG && o->kind != OP_FENCE_STATUS)
@@ -199,7 +213,8 @@ void check_wait_result(struct run *run, int op, VkResult result)
     int fulfilled = 0;
     for (int i = 0; i < o->item_count; i++) {
         if (!any || item_fulfilled(run, op, i)) {
-            item_done(run, op, i);
+            if (!any || item_is_fence(run, op) || !run->plan->semaphores[o->items[i].index].wild)
+                item_done(run, op, i);
             fulfilled++;
         }
     }
@@ -207,15 +222,31 @@ void check_wait_result(struct run *run, int op, VkResult result)
         run_fail(run, op, "it returned VK_SUCCESS, but none of what it waits for is true");
 }
 
+/* What follows a wild fence has one of its values, and keeps the largest. */
+static void check_follower(struct run *run, int op, int index, uint64_t value)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_semaphore *semaphore = &plan->semaphores[index];
+    bool is_one = value == semaphore->initial;
+    for (int k = 0; k < semaphore->signal_count; k++)
+        is_one |= semaphore->values[k] == value && !signal_impossible(plan, index, k, op);
+    if (!is_one)
+        run_fail(run, op, "the counter of S%d is %" PRIu64 ", which it can't be yet", index, value);
+}
+
 void check_counter(struct run *run, int op, int index, uint64_t value)
 {
     const struct plan *plan = run->plan;
     const struct plan_semaphore *semaphore = &plan->semaphores[index];
+    if (semaphore->wild) {
+        check_follower(run, op, index, value);
+        return;
+    }
     int k = plan_reach(semaphore, value);
     if (value < semaphore->initial || k == semaphore->signal_count ||
         (k >= 0 && semaphore->values[k] != value))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", which it never is", index, value);
-    if (!run->counters_lag && k + 1 < semaphore->signal_count &&
+    if (!op_lags(run, op) && k + 1 < semaphore->signal_count &&
         signal_known(plan, index, k + 1, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 ", but must be at least %" PRIu64, index,
                  value, semaphore->values[k + 1]);
@@ -223,7 +254,70 @@ void check_counter(struct run *run, int op, int index, uint64_t value)
         return;
     if (signal_impossible(plan, index, k, op))
         run_fail(run, op, "the counter of S%d is %" PRIu64 " too early", index, value);
-    check_done(run, op, plan_node_event(plan, semaphore->signals[k], index, false));
+    check_done(run, op, plan_node_place(plan, index, k, false));
+}
+
+/* Belfry's API ------------------------------------------------------------------------------- */
+
+void check_wild_value(struct run *run, int op, int index, uint64_t value)
+{
+    int k;
+    if (!plan_value_possible(run->plan, index, value, op, &k))
+        run_fail(run, op, "the value of S%d is %" PRIu64 ", which it can't be now", index, value);
+    if (k >= 0)
+        check_done(run, op, plan_node_place(run->plan, index, k, false));
+}
+
+void check_bell(struct run *run, int op, int bell)
+{
+    const struct plan *plan = run->plan;
+    int rings = 0, last = -1;
+    for (int r = 0; r < plan->registration_count; r++) {
+        if (plan->registrations[r].bell == bell && !plan_ring_never(plan, r, plan_node_end(op))) {
+            last = r;
+            rings++;
+        }
+    }
+    if (!rings)
+        run_fail(run, op, "E%d is set, but nothing can have set it yet", bell);
+    if (rings == 1)
+        check_done(run, op, plan_node_ring(plan, last));
+}
+
+void check_bf_counters(struct run *run)
+{
+    const struct plan *plan = run->plan;
+    struct bench *bench = run->bench;
+    BfDeviceCounters now;
+    for (int b = 0; b < plan->batch_count; b++) {
+        const struct plan_batch *batch = &plan->batches[b];
+        if (!plan->queues[batch->queue].bf)
+            continue;
+        /* Each execute, and each wait and signal of an imported fence; plain fences cost nothing. */
+        bench->bf_submissions += batch->split ? (uint64_t)batch->cb_count : batch->cb_count > 0;
+        for (int s = 0; s < batch->signal_count; s++)
+            bench->bf_submissions +=
+                plan->semaphores[batch->signals[s].semaphore].face == FACE_IMPORTED;
+        for (int w = 0; w < batch->wait_count; w++)
+            bench->bf_submissions +=
+                plan->semaphores[batch->waits[w].semaphore].face == FACE_IMPORTED;
+    }
+    /* Those that never come to pass ring when their fences go. */
+    bench->bf_rings += (uint64_t)plan->registration_count;
+    /* They are counted when they have happened: maybe a moment after the program knows of it. */
+    do {
+        sched_yield();
+        run_must(run, -1, bench->bf.GetDeviceCounters(bench->bf_device, &now),
+                 "bfGetDeviceCounters");
+    } while (now.submissions < bench->bf_submissions);
+    if (now.submissions > bench->bf_submissions)
+        run_fail(run, -1,
+                 "Belfry counts %" PRIu64 " submissions, but %" PRIu64
+                 " executes, and waits and signals of imported fences, were made",
+                 now.submissions, bench->bf_submissions);
+    if (now.eventsSet > bench->bf_rings)
+        run_fail(run, -1, "Belfry counts %" PRIu64 " events set, but at most %" PRIu64 " can be",
+                 now.eventsSet, bench->bf_rings);
 }
 
 /* The driver -------------------------------------------------------------------------------- */
@@ -244,7 +338,7 @@ void check_driver(struct run *run)
             empty_calls++;
         for (int k = 0; k < op->batch_count; k++) {
             const struct plan_batch *batch = &plan->batches[op->batches[k]];
-            if (batch->cb_count)
+            if (batch->cb_count || op->bf)
                 continue;
             bare_infos++;
             /* Its call's fence may have gone down later, with a batch that was held. */

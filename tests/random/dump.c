@@ -7,16 +7,19 @@
 
 const char *plan_shape_name(enum plan_shape shape)
 {
-    static const char *const names[SHAPE_COUNT] = {"any",   "mixed", "chain",  "brake",
-                                                   "burst", "fence", "binary", "race"};
+    static const char *const names[SHAPE_COUNT] = {"any",   "mixed",  "chain", "brake", "burst",
+                                                   "fence", "binary", "race",  "pulse"};
     return (unsigned)shape < SHAPE_COUNT ? names[shape] : "?";
 }
 
 static void dump_items(const struct plan *plan, const struct plan_op *op, FILE *file)
 {
     bool fences = op->kind != OP_WAIT_SEMAPHORES && op->kind != OP_COUNTER;
+    bool bells = op->kind == OP_WAIT_BELLS || op->kind == OP_LOOK || op->kind == OP_DESTROY_BELL;
     for (int i = 0; i < op->item_count; i++) {
-        if (fences)
+        if (bells)
+            fprintf(file, " E%d", op->items[i].index);
+        else if (fences)
             fprintf(file, " F%d(use %d)", plan->uses[op->items[i].index].fence, op->items[i].index);
         else if (op->kind == OP_COUNTER)
             fprintf(file, " S%d", op->items[i].index);
@@ -37,10 +40,15 @@ static void dump_batch(const struct plan *plan, int b, FILE *file)
             fprintf(file, " wait B%d", wait->semaphore);
         if (wait->transfer_stage)
             fputs("@transfer", file);
+        if (wait->arm >= 0)
+            fprintf(file, "(armed by #%d)", plan->events[wait->arm].op);
     }
     if (batch->cb_count)
-        fprintf(file, "%s cb%d..%d", batch->bare ? " bare" : "", batch->first_cb,
-                batch->first_cb + batch->cb_count - 1);
+        fprintf(file, "%s cb%d..%d",
+                batch->bare    ? " bare"
+                : batch->split ? " split"
+                               : "",
+                batch->first_cb, batch->first_cb + batch->cb_count - 1);
     for (int s = 0; s < batch->signal_count; s++) {
         const struct plan_signal *signal = &batch->signals[s];
         if (plan->semaphores[signal->semaphore].timeline)
@@ -70,9 +78,10 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
     case OP_SUBMIT:
     case OP_BIND:
         fprintf(file, "%s Q%d",
-                op->kind == OP_BIND ? "vkQueueBindSparse"
-                : op->api == 2      ? "vkQueueSubmit2"
-                                    : "vkQueueSubmit",
+                op->bf                ? "BfQueue"
+                : op->kind == OP_BIND ? "vkQueueBindSparse"
+                : op->api == 2        ? "vkQueueSubmit2"
+                                      : "vkQueueSubmit",
                 op->queue);
         for (int i = 0; i < op->batch_count; i++)
             dump_batch(plan, op->batches[i], file);
@@ -80,18 +89,24 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
             fprintf(file, " fence F%d(use %d)", plan->uses[op->use].fence, op->use);
         break;
     case OP_SIGNAL:
-        fprintf(file, "vkSignalSemaphore S%d=%" PRIu64, plan->events[op->event].semaphore,
-                plan->events[op->event].value);
+        fprintf(file, "%s S%d=%" PRIu64, op->bf ? "bfSignalFence" : "vkSignalSemaphore",
+                plan->events[op->event].semaphore, plan->events[op->event].value);
         break;
     case OP_WAIT_SEMAPHORES:
     case OP_WAIT_FENCES:
-        fprintf(file,
-                "%s %s, %s:", op->kind == OP_WAIT_FENCES ? "vkWaitForFences" : "vkWaitSemaphores",
+    case OP_WAIT_BELLS:
+        fprintf(file, "%s %s, %s:",
+                op->kind == OP_WAIT_FENCES  ? "vkWaitForFences"
+                : op->kind == OP_WAIT_BELLS ? "bfWaitForEvents"
+                : op->bf                    ? "bfWaitFences"
+                                            : "vkWaitSemaphores",
                 op->any ? "any" : "all", timeouts[op->timeout]);
         dump_items(plan, op, file);
+        if (op->take)
+            fputs(", and resets it", file);
         break;
     case OP_COUNTER:
-        fputs("vkGetSemaphoreCounterValue", file);
+        fputs(op->bf ? "bfGetFenceValue" : "vkGetSemaphoreCounterValue", file);
         dump_items(plan, op, file);
         break;
     case OP_FENCE_STATUS:
@@ -103,7 +118,8 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
         dump_items(plan, op, file);
         break;
     case OP_QUEUE_IDLE:
-        fprintf(file, "vkQueueWaitIdle Q%d", op->queue);
+        fprintf(file, "%s Q%d", plan->queues[op->queue].bf ? "bfQueueWaitIdle" : "vkQueueWaitIdle",
+                op->queue);
         break;
     case OP_DEVICE_IDLE:
         fputs("vkDeviceWaitIdle", file);
@@ -120,6 +136,37 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
     case OP_YIELD:
         fputs("yield", file);
         break;
+    case OP_ARM:
+        fprintf(file, "bfQueueWait Q%d S%d>=%" PRIu64, op->queue, plan->events[op->event].semaphore,
+                plan->events[op->event].value);
+        break;
+    case OP_REGISTER: {
+        const struct plan_registration *r = &plan->registrations[op->registration];
+        fprintf(file, "bfSetEventOnFence%s E%d%s:", r->item_count > 1 ? "s" : "", r->bell,
+                r->item_count == 1 ? ""
+                : r->any           ? " any"
+                                   : " all");
+        for (int i = 0; i < r->item_count; i++)
+            fprintf(file, " S%d>=%" PRIu64, r->items[i].index, r->items[i].value);
+        break;
+    }
+    case OP_LOOK:
+        fputs("poll", file);
+        dump_items(plan, op, file);
+        break;
+    case OP_DESTROY_FENCE:
+        fprintf(file, "bfDestroyFence S%d", plan->events[op->event].semaphore);
+        break;
+    case OP_DESTROY_BELL:
+        fputs("bfDestroyEvent", file);
+        dump_items(plan, op, file);
+        break;
+    case OP_DESTROY_QUEUE:
+        fprintf(file, "bfDestroyQueue Q%d", op->queue);
+        break;
+    case OP_PRIORITY:
+        fprintf(file, "bfSetQueuePriority Q%d %s", op->queue, op->high ? "HIGH" : "NORMAL");
+        break;
     }
 }
 
@@ -130,14 +177,24 @@ void plan_dump(const struct plan *plan, FILE *file)
             "%d calls\n",
             plan->seed, plan_shape_name(plan->shape), plan->queue_count, plan->thread_count,
             plan->batch_count, plan->cb_count, plan->op_count);
-    for (int q = 0; q < plan->queue_count; q++)
-        fprintf(file, "  Q%d is queue %d of the device%s%s\n", q, plan->queues[q].machine_queue,
-                plan->queues[q].commands ? "" : ", no commands",
-                plan->queues[q].sparse ? ", sparse binds" : "");
+    static const char *const types[] = {"direct", "bundle", "compute", "copy"};
+    static const char *const faces[] = {"VkSemaphore", "BfFence", "imported BfFence",
+                                        "exported BfFence"};
+    for (int q = 0; q < plan->queue_count; q++) {
+        if (plan->queues[q].bf)
+            fprintf(file, "  Q%d is a BfQueue: %s, %s%s\n", q, types[plan->queues[q].type],
+                    plan->queues[q].high ? "high" : "normal",
+                    plan->queues[q].dynamic ? ", dynamic" : "");
+        else
+            fprintf(file, "  Q%d is queue %d of the device%s%s\n", q, plan->queues[q].machine_queue,
+                    plan->queues[q].commands ? "" : ", no commands",
+                    plan->queues[q].sparse ? ", sparse binds" : "");
+    }
     for (int s = 0; s < plan->semaphore_count; s++) {
         if (plan->semaphores[s].timeline)
-            fprintf(file, "  S%d is %stimeline from %" PRIu64 "\n", s,
+            fprintf(file, "  S%d is %s%s%s from %" PRIu64 "\n", s,
                     plan->semaphores[s].exportable ? "an exportable " : "a ",
+                    plan->semaphores[s].wild ? "wild " : "", faces[plan->semaphores[s].face],
                     plan->semaphores[s].initial);
         else
             fprintf(file, "  B%d is binary\n", s);

@@ -3,31 +3,12 @@
  * Everything an event waits for stands before it in E, so no choice made here can lead to a
  * cycle; whether a semaphore may be signalled is decided with the events' closed sets.
  */
-#include "plan.h"
+#include "generate.h"
 
 #include <string.h>
 
-struct generator {
-    struct plan *plan;
-    struct rng *rng;
-    int sync_percent; /* a batch waits for, or signals, one more semaphore */
-    int host_percent; /* an event is a host signal */
-    int bind_percent;
-    int bare_percent;
-    int gate_percent; /* host signal then submit in program order, instead of a wait */
-    int brake;        /* semaphore that host signals release late, -1: none */
-    int brake_percent;
-    uint64_t gap;                       /* timeline values grow by up to so much */
-    int16_t tail[PLAN_QUEUES];          /* last event of each queue, -1: none */
-    int16_t tail_submit[PLAN_QUEUES];   /* last that is no sparse bind */
-    int16_t tail_signal[PLAN_QUEUES];   /* last that signals something */
-    int16_t signaller[PLAN_SEMAPHORES]; /* binary: who signalled it; -1: it's unsignalled */
-    int16_t waiter[PLAN_SEMAPHORES];    /* binary: who waited last, -1: nobody yet */
-};
-
-/* 'wholly': the other's signals come first, all of them. */
-static void event_depend(struct plan_event *event, const struct plan *plan, int on, bool strong,
-                         bool wholly)
+void event_depend(struct plan_event *event, const struct plan *plan, int on, bool strong,
+                  bool wholly)
 {
     if (on < 0)
         return;
@@ -71,10 +52,15 @@ static uint64_t semaphore_pick_value(struct generator *g, const struct plan_sema
     return below + 1 + rng_next(g->rng) % span;
 }
 
-static void semaphore_append(struct generator *g, int index, int event, uint64_t value)
+void semaphore_append(struct generator *g, int index, int event, int place, uint64_t value)
 {
     struct plan_semaphore *semaphore = &g->plan->semaphores[index];
+    /* Every signal of an imported fence is larger than all that are under way. */
+    if (semaphore->face == FACE_IMPORTED && semaphore->signal_count &&
+        semaphore_last_event(semaphore) != event)
+        plan_set_add(g->plan->events[event].gates, semaphore_last_event(semaphore));
     semaphore->signals[semaphore->signal_count] = (int16_t)event;
+    semaphore->places[semaphore->signal_count] = (int8_t)place;
     semaphore->values[semaphore->signal_count] = value;
     semaphore->signal_count++;
 }
@@ -85,18 +71,21 @@ static uint64_t semaphore_next_value(struct generator *g, int index)
     return last + 1 + (g->gap > 1 && rng_percent(g->rng, 50) ? rng_next(g->rng) % g->gap : 0);
 }
 
-static void batch_wait(struct generator *g, struct plan_batch *batch, int semaphore, uint64_t value,
-                       int source)
+void batch_wait(struct generator *g, struct plan_batch *batch, int semaphore, uint64_t value,
+                int source, int place)
 {
     struct plan *plan = g->plan;
     struct plan_wait *wait = &batch->waits[batch->wait_count++];
     *wait = (struct plan_wait){
         .semaphore = (uint8_t)semaphore,
         .source = (int16_t)source,
+        .place = (int16_t)place,
+        .arm = -1,
         .value = value,
-        .transfer_stage = batch->cb_count && rng_percent(g->rng, 30),
+        .transfer_stage =
+            batch->cb_count && !plan->queues[batch->queue].bf && rng_percent(g->rng, 30),
     };
-    event_depend(&plan->events[batch->event], plan, source, true,
+    event_depend(&plan->events[batch->event], plan, source, !plan->semaphores[semaphore].wild,
                  source >= 0 && event_signal_count(plan, source) == 1);
 }
 
@@ -109,11 +98,15 @@ static void batch_add_waits(struct generator *g, struct plan_batch *batch)
         if (index == g->brake ? !rng_percent(g->rng, g->brake_percent)
                               : !rng_percent(g->rng, g->sync_percent))
             continue;
-        if (!semaphore->timeline) {
+        if (!plan_may_wait(&plan->queues[batch->queue], semaphore))
+            continue;
+        if (semaphore->wild) {
+            wild_wait(g, batch, index);
+        } else if (!semaphore->timeline) {
             if (g->signaller[index] < 0)
                 continue;
             int source = g->signaller[index];
-            batch_wait(g, batch, index, 0, source);
+            batch_wait(g, batch, index, 0, source, -1);
             /* The signal, and all it depends on, must have been submitted. */
             struct plan_event *event = &plan->events[batch->event];
             plan_set_add(event->gates, source);
@@ -127,10 +120,10 @@ static void batch_add_waits(struct generator *g, struct plan_batch *batch)
             if (k < 0)
                 k = 0;
             batch_wait(g, batch, index, semaphore_pick_value(g, semaphore, k),
-                       semaphore->signals[k]);
+                       semaphore->signals[k], k);
         } else if (rng_percent(g->rng, 20)) {
             uint64_t value = semaphore->initial - (semaphore->initial ? rng_below(g->rng, 2) : 0);
-            batch_wait(g, batch, index, value, -1);
+            batch_wait(g, batch, index, value, -1, -1);
         }
     }
 }
@@ -174,7 +167,7 @@ static bool batch_may_signal(struct generator *g, struct plan_batch *batch, int 
     if (batch->wait_count >= PLAN_LINKS)
         return false;
     batch_wait(g, batch, index, semaphore_pick_value(g, semaphore, semaphore->signal_count - 1),
-               last);
+               last, semaphore->signal_count - 1);
     return true;
 }
 
@@ -184,40 +177,74 @@ static void batch_add_signals(struct generator *g, struct plan_batch *batch)
     for (int index = 0; index < plan->semaphore_count && batch->signal_count < 4; index++) {
         struct plan_semaphore *semaphore = &plan->semaphores[index];
         if (index == g->brake || !rng_percent(g->rng, g->sync_percent) ||
-            !batch_may_signal(g, batch, index))
+            !plan_may_signal(&plan->queues[batch->queue], semaphore))
+            continue;
+        if (semaphore->wild) {
+            wild_signal(g, batch, index, wild_value(g, index));
+            continue;
+        }
+        if (!batch_may_signal(g, batch, index))
             continue;
         struct plan_signal *signal = &batch->signals[batch->signal_count++];
         *signal = (struct plan_signal){
             .semaphore = (uint8_t)index,
             .value = semaphore->timeline ? semaphore_next_value(g, index) : 0,
-            .transfer_stage = batch->cb_count && rng_percent(g->rng, 20),
+            .transfer_stage =
+                batch->cb_count && !plan->queues[batch->queue].bf && rng_percent(g->rng, 20),
         };
-    }
-    for (int i = 0; i < batch->signal_count; i++) {
-        int index = batch->signals[i].semaphore;
-        if (plan->semaphores[index].timeline)
-            semaphore_append(g, index, batch->event, batch->signals[i].value);
+        if (semaphore->timeline)
+            semaphore_append(g, index, batch->event, batch->signal_count - 1, signal->value);
         else
             g->signaller[index] = batch->event;
     }
 }
 
-static struct plan_event *event_new(struct plan *plan)
+struct plan_event *event_new(struct plan *plan, enum plan_event_kind kind)
 {
     struct plan_event *event = &plan->events[plan->event_count++];
-    *event = (struct plan_event){.batch = -1, .op = -1, .previous = -1};
+    *event = (struct plan_event){
+        .kind = kind, .batch = -1, .op = -1, .queue = -1, .registration = -1, .previous = -1};
     return event;
 }
 
-static void batch_generate(struct generator *g)
+static int queue_choose(struct generator *g)
 {
-    struct plan *plan = g->plan;
+    const struct plan *plan = g->plan;
     int q = (int)rng_below(g->rng, (uint32_t)plan->queue_count);
     if (rng_percent(g->rng, 30)) /* some queues are busier than others */
         q = (int)rng_below(g->rng, (uint32_t)(q + 1));
+    for (int i = 0; i < plan->queue_count && g->armed[q]; i++)
+        q = (q + 1) % plan->queue_count;
+    return g->armed[q] ? -1 : q;
+}
+
+static void cbs_generate(struct generator *g, struct plan_batch *batch)
+{
+    struct plan *plan = g->plan;
+    bool bf = plan->queues[batch->queue].bf;
+    batch->split = bf && rng_percent(g->rng, 40);
+    for (int i = 0; i < batch->cb_count; i++) {
+        plan->cbs[plan->cb_count++] = (struct plan_cb){
+            .batch = plan->events[batch->event].batch,
+            .previous = -1,
+            .lead = !batch->bare && !(bf && (batch->split || !i)),
+            .barrier2 = rng_percent(g->rng, 40),
+            .update = rng_percent(g->rng, 30),
+        };
+    }
+}
+
+struct plan_batch *batch_generate(struct generator *g, int q)
+{
+    struct plan *plan = g->plan;
+    if (q < 0)
+        q = queue_choose(g);
+    if (q < 0 || plan->batch_count == PLAN_BATCHES || plan->event_count == PLAN_EVENTS)
+        return NULL;
     struct plan_queue *queue = &plan->queues[q];
-    struct plan_event *event = event_new(plan);
+    struct plan_event *event = event_new(plan, EVENT_BATCH);
     int e = plan->event_count - 1;
+    event->queue = (int16_t)q;
     event->batch = (int16_t)plan->batch_count;
     struct plan_batch *batch = &plan->batches[plan->batch_count++];
     *batch = (struct plan_batch){.event = (int16_t)e, .queue = (int16_t)q, .op = -1};
@@ -227,16 +254,9 @@ static void batch_generate(struct generator *g)
     if (!batch->bind && queue->commands) {
         int dice = (int)rng_below(g->rng, 100);
         batch->cb_count = dice < 12 ? 0 : dice < 75 ? 1 : dice < 90 ? 2 : PLAN_CBS_PER_BATCH;
-        batch->bare = batch->cb_count && rng_percent(g->rng, g->bare_percent);
+        batch->bare = batch->cb_count && !queue->bf && rng_percent(g->rng, g->bare_percent);
     }
-    for (int i = 0; i < batch->cb_count; i++) {
-        plan->cbs[plan->cb_count++] = (struct plan_cb){
-            .batch = event->batch,
-            .previous = -1,
-            .barrier2 = rng_percent(g->rng, 40),
-            .update = rng_percent(g->rng, 30),
-        };
-    }
+    cbs_generate(g, batch);
 
     /* A signal comes after all earlier commands and signals of its queue; that of a sparse bind
      * only after earlier signals. In practice a bind stands in its queue like everything else. */
@@ -253,6 +273,7 @@ static void batch_generate(struct generator *g)
     if (batch->signal_count)
         g->tail_signal[q] = (int16_t)e;
     queue->events[queue->event_count++] = (int16_t)e;
+    return batch;
 }
 
 /* vkSignalSemaphore; order.c puts a host wait for the previous signal before it. */
@@ -260,16 +281,20 @@ static void host_signal_generate(struct generator *g, int index)
 {
     struct plan *plan = g->plan;
     struct plan_semaphore *semaphore = &plan->semaphores[index];
-    if (!semaphore->timeline)
+    if (!semaphore->timeline || semaphore->signal_count >= PLAN_EVENTS - 1)
         return;
-    struct plan_event *event = event_new(plan);
+    if (semaphore->wild) {
+        wild_host_signal(g, index, wild_value(g, index));
+        return;
+    }
+    struct plan_event *event = event_new(plan, EVENT_SIGNAL);
     int e = plan->event_count - 1;
     event->semaphore = (uint8_t)index;
     event->value = semaphore_next_value(g, index);
     event->previous = (int16_t)semaphore_last_event(semaphore);
     event_depend(event, plan, event->previous, true,
                  event->previous >= 0 && event_signal_count(plan, event->previous) == 1);
-    semaphore_append(g, index, e, event->value);
+    semaphore_append(g, index, e, 0, event->value);
 }
 
 /* A signal of S0 (by a batch, or now and then by the host), and a batch on another queue that waits
@@ -283,51 +308,102 @@ static void race_generate(struct generator *g)
     if (rng_percent(g->rng, 30)) {
         host_signal_generate(g, 0);
     } else {
-        batch_generate(g);
-        struct plan_batch *batch = &plan->batches[plan->batch_count - 1];
+        struct plan_batch *batch = batch_generate(g, -1);
         if (batch->signal_count < PLAN_LINKS && batch_may_signal(g, batch, 0)) {
             batch->signals[batch->signal_count++] =
                 (struct plan_signal){.value = semaphore_next_value(g, 0)};
-            semaphore_append(g, 0, batch->event, batch->signals[batch->signal_count - 1].value);
+            semaphore_append(g, 0, batch->event, batch->signal_count - 1,
+                             batch->signals[batch->signal_count - 1].value);
             g->tail_signal[batch->queue] = batch->event;
         }
     }
     int signaller = plan->event_count - 1;
     int queue =
         plan->events[signaller].batch < 0 ? -1 : plan->batches[plan->events[signaller].batch].queue;
-    batch_generate(g);
-    struct plan_batch *batch = &plan->batches[plan->batch_count - 1];
+    struct plan_batch *batch = batch_generate(g, -1);
     if (batch->queue != queue && semaphore->signal_count)
-        batch_wait(g, batch, 0, semaphore_last(semaphore), semaphore_last_event(semaphore));
+        batch_wait(g, batch, 0, semaphore_last(semaphore), semaphore_last_event(semaphore),
+                   semaphore->signal_count - 1);
 }
 
-static void cast_generate(struct generator *g, const struct machine *machine,
-                          const struct plan_limits *limits, int wanted)
+static void queues_generate(struct generator *g, const struct plan_limits *limits, int wanted)
 {
     struct plan *plan = g->plan;
     struct rng *rng = g->rng;
-    int most = machine->queue_count < PLAN_QUEUES ? machine->queue_count : PLAN_QUEUES;
-    if (most > limits->queues)
-        most = limits->queues;
-    plan->queue_count = rng_range(rng, 1, most);
-    if (plan->shape == SHAPE_CHAIN || plan->shape == SHAPE_BURST) {
-        int again = rng_range(rng, 1, most);
+    const struct machine *machine = g->machine;
+    int most = limits->queues < PLAN_QUEUES ? limits->queues : PLAN_QUEUES;
+    /* BfQueues have no limit; VkQueues are those of the machine. */
+    bool bf = machine->bf && (plan->shape == SHAPE_PULSE || rng_percent(rng, 75));
+    int most_vk = machine->queue_count < most ? machine->queue_count : most;
+    int most_now = bf ? most : most_vk;
+    plan->queue_count = rng_range(rng, 1, most_now);
+    if (plan->shape == SHAPE_CHAIN || plan->shape == SHAPE_BURST || plan->shape == SHAPE_PULSE) {
+        int again = rng_range(rng, 1, most_now);
         if (again > plan->queue_count)
             plan->queue_count = again;
     }
-    if (plan->shape == SHAPE_BURST && wanted > 100 && most > 2)
+    if (plan->shape == SHAPE_BURST && wanted > 100 && most_now > 2)
         plan->queue_count = 2 + rng_percent(rng, 50); /* deep queues */
+    int vk = !bf ? plan->queue_count : rng_percent(rng, 40) ? 0 : rng_range(rng, 0, most_vk);
     bool taken[PLAN_MACHINE_QUEUES] = {0};
     for (int i = 0; i < plan->queue_count; i++) {
+        struct plan_queue *queue = &plan->queues[i];
+        queue->bf = i >= vk;
+        queue->event_count = 0;
+        queue->dynamic = queue->high = false;
+        if (queue->bf) {
+            do
+                queue->type = (int8_t)rng_below(rng, PLAN_TYPES);
+            while (!machine->types[queue->type]);
+            queue->machine_queue = -1;
+            queue->commands = true;
+            queue->sparse = false;
+            queue->dynamic = rng_percent(rng, 40);
+            queue->high = rng_percent(rng, 30);
+            continue;
+        }
         int m = (int)rng_below(rng, (uint32_t)machine->queue_count);
         while (taken[m])
             m = (m + 1) % machine->queue_count;
         taken[m] = true;
-        plan->queues[i].machine_queue = m;
-        plan->queues[i].commands = machine->queues[m].commands;
-        plan->queues[i].sparse = machine->queues[m].sparse;
-        plan->queues[i].event_count = 0;
+        queue->machine_queue = m;
+        queue->commands = machine->queues[m].commands;
+        queue->sparse = machine->queues[m].sparse && !machine->attached;
     }
+}
+
+static void face_choose(struct generator *g, int index)
+{
+    const struct plan *plan = g->plan;
+    struct plan_semaphore *semaphore = &g->plan->semaphores[index];
+    bool vk = !plan->queues[0].bf, bf = plan->queues[plan->queue_count - 1].bf;
+    int dice = (int)rng_below(g->rng, 100);
+    semaphore->face = FACE_SEMAPHORE;
+    semaphore->wild = false;
+    semaphore->destroyed = -1;
+    if (!bf) {
+        semaphore->face = g->machine->attached ? FACE_IMPORTED : FACE_SEMAPHORE;
+        return;
+    }
+    if (vk && index == 0) {
+        semaphore->face = FACE_IMPORTED; /* every queue may use it */
+        return;
+    }
+    if (index && rng_percent(g->rng, plan->shape == SHAPE_PULSE ? 60 : 25)) {
+        semaphore->wild = true;
+        semaphore->face = rng_percent(g->rng, 20) ? FACE_EXPORTED : FACE_FENCE;
+        return;
+    }
+    if (vk && dice < 20 && !g->machine->attached)
+        return;
+    semaphore->face = dice < 45 ? FACE_IMPORTED : dice < 60 ? FACE_EXPORTED : FACE_FENCE;
+}
+
+static void cast_generate(struct generator *g, const struct plan_limits *limits, int wanted)
+{
+    struct plan *plan = g->plan;
+    struct rng *rng = g->rng;
+    queues_generate(g, limits, wanted);
 
     plan->thread_count = rng_range(rng, 1, limits->threads);
     if (plan->shape == SHAPE_BURST)
@@ -336,12 +412,17 @@ static void cast_generate(struct generator *g, const struct machine *machine,
         plan->thread_count = limits->threads < 2 ? 1 : 2; /* that can really run at once */
 
     plan->semaphore_count = rng_range(rng, 1, PLAN_SEMAPHORES);
+    if (plan->shape == SHAPE_PULSE && plan->semaphore_count < 3)
+        plan->semaphore_count = 3;
     int exportable_percent = rng_percent(rng, 15) ? 50 : 0;
     int binary_percent = plan->shape == SHAPE_BINARY ? 60 : rng_percent(rng, 40) ? 25 : 0;
     for (int i = 0; i < plan->semaphore_count; i++) {
         struct plan_semaphore *semaphore = &plan->semaphores[i];
-        semaphore->timeline = i == 0 || !rng_percent(rng, binary_percent);
-        semaphore->exportable = semaphore->timeline && rng_percent(rng, exportable_percent);
+        face_choose(g, i);
+        semaphore->timeline =
+            i == 0 || semaphore->face != FACE_SEMAPHORE || !rng_percent(rng, binary_percent);
+        semaphore->exportable =
+            semaphore->timeline && plan_is_vk(semaphore) && rng_percent(rng, exportable_percent);
         semaphore->signal_count = 0;
         /* Places where 32 bits, or a sign, would show. */
         static const uint64_t odd[] = {1,
@@ -352,7 +433,7 @@ static void cast_generate(struct generator *g, const struct machine *machine,
                                        (UINT64_C(1) << 63) - 3};
         semaphore->initial =
             rng_percent(rng, 75) ? 0 : odd[rng_below(rng, sizeof(odd) / sizeof(odd[0]))];
-        if (!semaphore->timeline)
+        if (!semaphore->timeline || (semaphore->wild && plan_is_vk(semaphore)))
             semaphore->initial = 0;
     }
 }
@@ -364,6 +445,8 @@ static int events_wanted(struct rng *rng, enum plan_shape shape)
         return dice < 70 ? rng_range(rng, 8, 40) : rng_range(rng, 100, PLAN_SUBMITS);
     if (shape == SHAPE_RACE)
         return rng_range(rng, 5, PLAN_SUBMITS / 2);
+    if (shape == SHAPE_PULSE)
+        return rng_range(rng, 3, dice < 80 ? 20 : 60);
     if (dice < 60)
         return rng_range(rng, 1, 10);
     if (dice < 86)
@@ -378,8 +461,10 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
 {
     plan->seed = seed;
     plan->event_count = plan->batch_count = plan->cb_count = 0;
-    int dice = (int)rng_below(rng, 100);
+    plan->bell_count = plan->registration_count = 0;
+    int dice = (int)rng_below(rng, machine->bf ? 120 : 100);
     plan->shape = limits->shape != SHAPE_ANY ? limits->shape
+                  : dice >= 100              ? SHAPE_PULSE
                   : dice < 40                ? SHAPE_MIXED
                   : dice < 55                ? SHAPE_CHAIN
                   : dice < 70                ? SHAPE_BRAKE
@@ -387,6 +472,8 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
                   : dice < 87                ? SHAPE_FENCE
                   : dice < 94                ? SHAPE_BINARY
                                              : SHAPE_RACE;
+    if (!machine->bf && plan->shape == SHAPE_PULSE)
+        plan->shape = SHAPE_MIXED;
     plan->poll_first = rng_percent(rng, 50);
     plan->pause = plan->shape != SHAPE_RACE && rng_percent(rng, 50);
     plan->slow = plan->shape != SHAPE_RACE && rng_percent(rng, 20);
@@ -394,11 +481,13 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
     struct generator g = {
         .plan = plan,
         .rng = rng,
+        .machine = machine,
         .sync_percent = rng_range(rng, 15, 50),
         .host_percent = rng_percent(rng, 50) ? rng_range(rng, 2, 20) : 0,
         .bind_percent = rng_percent(rng, 30) ? 25 : 4,
         .bare_percent = rng_percent(rng, 50) ? rng_range(rng, 10, 80) : 0,
         .gate_percent = rng_range(rng, 0, 60),
+        .pulse_percent = rng_range(rng, 2, 15),
         .brake = -1,
         .gap = rng_percent(rng, 60)   ? 1
                : rng_percent(rng, 90) ? 8
@@ -412,7 +501,7 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
     int wanted = events_wanted(rng, plan->shape);
     if (wanted > limits->submits)
         wanted = limits->submits;
-    cast_generate(&g, machine, limits, wanted);
+    cast_generate(&g, limits, wanted);
     if (plan->shape == SHAPE_BURST && wanted > 100)
         plan->slow = rng_percent(rng, 70);
     switch (plan->shape) {
@@ -436,6 +525,9 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
     case SHAPE_BINARY:
         g.sync_percent = rng_range(rng, 40, 75);
         break;
+    case SHAPE_PULSE:
+        g.pulse_percent = rng_range(rng, 30, 80);
+        break;
     default:
         break;
     }
@@ -445,14 +537,18 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
             race_generate(&g);
             continue;
         }
+        if (machine->bf && plan->shape != SHAPE_RACE && rng_percent(rng, g.pulse_percent))
+            pulse_generate(&g);
         int percent = g.brake >= 0 && rng_percent(rng, 10) ? 100 : g.host_percent;
         if (plan->event_count < PLAN_EVENTS - 1 && rng_percent(rng, percent))
             host_signal_generate(&g, percent == 100
                                          ? g.brake
                                          : (int)rng_below(rng, (uint32_t)plan->semaphore_count));
         else
-            batch_generate(&g);
+            batch_generate(&g, -1);
+        if (plan->batch_count >= limits->submits)
+            break;
     }
     if (!plan->batch_count)
-        batch_generate(&g);
+        batch_generate(&g, -1);
 }

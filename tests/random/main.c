@@ -25,6 +25,7 @@ struct options {
     int watchdog_s;
     bool verbose;
     bool plan_only;
+    bool attach, vulkan_only;
 };
 
 static const char USAGE[] =
@@ -35,7 +36,9 @@ static const char USAGE[] =
     "  --queues-max N   at most N queues in a program (1 to 12)\n"
     "  --threads-max N  at most N threads (1 to 4)\n"
     "  --submits-max N  at most N submitting calls (1 to 200)\n"
-    "  --shape NAME     any, mixed, chain, brake, burst, fence, binary or race\n"
+    "  --shape NAME     any, mixed, chain, brake, burst, fence, binary, race or pulse\n"
+    "  --attach         use Belfry as a library, without the layer\n"
+    "  --vulkan-only    leave Belfry's own API alone\n"
     "  --watchdog S     a program in which nothing moves for S seconds hangs (default 60)\n"
     "  --verbose        print each program before it runs\n"
     "  --plan-only      print and check programs, without any device: 16 queues are assumed\n"
@@ -86,6 +89,12 @@ static int options_parse(struct options *options, int argc, char **argv)
             continue;
         } else if (!strcmp(name, "--plan-only")) {
             options->plan_only = true;
+            continue;
+        } else if (!strcmp(name, "--attach")) {
+            options->attach = true;
+            continue;
+        } else if (!strcmp(name, "--vulkan-only")) {
+            options->vulkan_only = true;
             continue;
         } else if (!strcmp(name, "--seed")) {
             good = number_parse(text, 0, UINT64_MAX, &options->seed);
@@ -176,7 +185,15 @@ static void tally_add(struct tally *tally, const struct plan *plan)
 
 static int plans_only(struct plan *plan, const struct options *options)
 {
-    struct machine machine = {.queue_count = 16, .sync2 = true};
+    struct machine machine = {
+        .queue_count = 16,
+        .sync2 = true,
+        .bf = !options->vulkan_only,
+        .attached = options->attach,
+        .types = {[BF_QUEUE_TYPE_DIRECT] = true,
+                  [BF_QUEUE_TYPE_COMPUTE] = true,
+                  [BF_QUEUE_TYPE_COPY] = true},
+    };
     for (int i = 0; i < machine.queue_count; i++)
         machine.queues[i] = (struct machine_queue){.family = (uint32_t)i / 6,
                                                    .index = (uint32_t)i % 6,
@@ -237,7 +254,7 @@ int main(int argc, char **argv)
         code = plans_only(plan, &options);
         goto out;
     }
-    code = bench_open(bench, getenv("BELFRY_GPU"));
+    code = bench_open(bench, getenv("BELFRY_GPU"), options.attach, options.vulkan_only);
     if (code)
         goto out;
     if (!run_init(run, bench)) {
@@ -265,8 +282,11 @@ int main(int argc, char **argv)
                " calls, %" PRIu64 " waits submitted before their signal, %" PRIu64
                " batches seen to stand still; %.1f s, %.0f programs a minute\n",
                options.count, options.seed, bench->name, icd ? " (checked below)" : "",
-               run->layer ? " under Belfry" : "", tally.batches, tally.ops, tally.early_waits,
-               tally.unfinished, took, (double)options.count / took * 60);
+               run->layer       ? " under Belfry"
+               : options.attach ? " with Belfry attached"
+                                : "",
+               tally.batches, tally.ops, tally.early_waits, tally.unfinished, took,
+               (double)options.count / took * 60);
 
     belfry_icd_control_unload(&run->icd);
 out_run:

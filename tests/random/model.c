@@ -74,6 +74,35 @@ static void edges_of_threads(struct graph *graph)
     }
 }
 
+static void edges_of_waits(struct graph *graph, int index)
+{
+    const struct plan *plan = graph->plan;
+    const struct plan_batch *batch = &plan->batches[index];
+    int waits = plan_node_waits(plan, index);
+    for (int w = 0; w < batch->wait_count; w++) {
+        const struct plan_wait *wait = &batch->waits[w];
+        if (wait->arm >= 0)
+            edge_add(graph, plan_node_start(plan->events[wait->arm].op), waits, true);
+        if (wait->source < 0)
+            continue;
+        const struct plan_semaphore *semaphore = &plan->semaphores[wait->semaphore];
+        int node = semaphore->timeline ? plan_node_place(plan, wait->semaphore, wait->place, false)
+                                       : plan_node_binary(plan, wait->source, wait->semaphore);
+        /* What else may satisfy it is looked for when the graph is closed: tickets_add. */
+        edge_add(graph, node, waits, !semaphore->wild);
+    }
+}
+
+/* The call that arms a batch's wait for a wild fence; -1: none does, the wait is for what follows
+ * the fence. */
+static int wait_arm(const struct plan *plan, const struct plan_batch *batch,
+                    const struct plan_wait *wait)
+{
+    if (!plan->queues[batch->queue].bf)
+        return -1;
+    return wait->arm < 0 ? batch->op : plan->events[wait->arm].op;
+}
+
 static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
 {
     const struct plan *plan = graph->plan;
@@ -81,6 +110,8 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
     int bare[PLAN_BATCHES], bare_count = 0;
     for (int i = 0; i < queue->event_count; i++) {
         int b = plan->events[queue->events[i]].batch;
+        if (b < 0)
+            continue;
         const struct plan_batch *batch = &plan->batches[b];
         int waits = plan_node_waits(plan, b), commands = plan_node_commands(plan, b),
             over = plan_node_over(plan, b), done = plan_node_done(plan, b);
@@ -92,13 +123,10 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
             edge_add(graph, over, plan_node_signal(plan, b, k), true);
             edge_add(graph, plan_node_signal(plan, b, k), done, true);
         }
-        for (int w = 0; w < batch->wait_count; w++) {
-            if (batch->waits[w].source >= 0)
-                edge_add(
-                    graph,
-                    plan_node_event(plan, batch->waits[w].source, batch->waits[w].semaphore, false),
-                    waits, true);
-        }
+        edges_of_waits(graph, b);
+        /* A BfQueue's signals are given one after the other. */
+        for (int k = 1; queue->bf && k < batch->signal_count; k++)
+            edge_add(graph, plan_node_signal(plan, b, k - 1), plan_node_signal(plan, b, k), true);
         if (last_any >= 0)
             edge_add(graph, plan_node_done(plan, last_any), waits, false);
         if (last_signal >= 0)
@@ -109,7 +137,8 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
                 edge_add(graph, plan_node_waits(plan, last_submit), waits, true);
                 edge_add(graph, plan_node_done(plan, last_submit), over, true);
             }
-            /* But commands themselves come after earlier commands only by a barrier. */
+            /* But commands themselves come after earlier commands only by a barrier; a BfQueue has
+             * one between any two calls. */
             if (batch->cb_count && !batch->bare) {
                 if (last_barrier >= 0)
                     edge_add(graph, plan_node_commands(plan, last_barrier), commands, true);
@@ -159,13 +188,13 @@ static int item_node(const struct plan *plan, const struct plan_op *op, int item
     const struct plan_item *wanted = &op->items[item];
     if (op->kind == OP_WAIT_FENCES)
         return plan_node_use(plan, wanted->index);
+    if (op->kind == OP_WAIT_BELLS)
+        return plan_node_ring(plan, (int)wanted->value);
     const struct plan_semaphore *semaphore = &plan->semaphores[wanted->index];
     int k = plan_reach(semaphore, wanted->value);
     if (k < 0)
         return -1;
-    return k < semaphore->signal_count
-               ? plan_node_event(plan, semaphore->signals[k], wanted->index, false)
-               : -2;
+    return k < semaphore->signal_count ? plan_node_place(plan, wanted->index, k, false) : -2;
 }
 
 static const char *edges_of_wait(struct graph *graph, int index)
@@ -181,26 +210,57 @@ static const char *edges_of_wait(struct graph *graph, int index)
         int node = item_node(plan, op, i);
         if (node == -2)
             return model_fail("call %d waits for a value that never comes", index);
+        bool only =
+            op->kind != OP_WAIT_BELLS || plan->bells[op->items[i].index].registration_count == 1;
         if (node >= 0)
-            edge_add(graph, node, plan_node_end(index), !any);
+            edge_add(graph, node, plan_node_end(index), !any && only);
     }
     return NULL;
 }
 
-static void edges_of_idle(struct graph *graph, int index, const struct plan_queue *queue)
+/* A registration rings when its call has been made and its fences have reached their values; of
+ * any of several, the model names the one that can be relied on. */
+static void edges_of_ring(struct graph *graph, int index)
+{
+    const struct plan *plan = graph->plan;
+    const struct plan_registration *r = &plan->registrations[index];
+    int node = plan_node_ring(plan, index);
+    bool any = r->any && r->item_count > 1;
+    edge_add(graph, plan_node_start(r->op), node, true);
+    for (int i = 0; i < r->item_count; i++) {
+        int s = r->items[i].index;
+        const struct plan_semaphore *semaphore = &plan->semaphores[s];
+        int k = semaphore->wild ? -1 : plan_reach(semaphore, r->items[i].value);
+        bool sure = k >= 0 && k < semaphore->signal_count && !any;
+        if (r->event >= 0 && i == 0) {
+            k = r->place;
+            sure = false;
+        } else if (semaphore->destroyed >= 0) {
+            k = semaphore->signal_count - 1;
+        }
+        if (k >= 0 && k < semaphore->signal_count && (!any || i == r->designated))
+            edge_add(graph, plan_node_place(plan, s, k, false), node, sure);
+    }
+}
+
+static void edges_of_idle(struct graph *graph, int index, const struct plan_queue *queue,
+                          bool strong)
 {
     const struct plan *plan = graph->plan;
     int last = -1;
     for (int i = 0; i < queue->event_count; i++) {
         int b = plan->events[queue->events[i]].batch;
+        if (b < 0)
+            continue;
         if (plan->batches[b].op > index)
             break;
         last = b;
         if (plan->batches[b].bind)
-            edge_add(graph, plan_node_done(plan, b), plan_node_end(index), true);
+            edge_add(graph, plan_node_done(plan, b), plan_node_end(index), strong);
     }
     if (last >= 0 && graph->submit_upto[last] >= 0)
-        edge_add(graph, plan_node_done(plan, graph->submit_upto[last]), plan_node_end(index), true);
+        edge_add(graph, plan_node_done(plan, graph->submit_upto[last]), plan_node_end(index),
+                 strong);
 }
 
 /* A settle point waits for semaphores and fences as Vulkan knows it, for the rest it just looks. */
@@ -217,8 +277,12 @@ static void edges_of_settle(struct graph *graph, int index)
         const struct plan_semaphore *semaphore = &plan->semaphores[s];
         for (int k = 0; semaphore->timeline && k < semaphore->signal_count; k++) {
             if (plan_set_has(finishing, semaphore->signals[k]))
-                edge_add(graph, plan_node_event(plan, semaphore->signals[k], s, false), end, true);
+                edge_add(graph, plan_node_place(plan, s, k, false), end, !semaphore->wild);
         }
+    }
+    for (int r = 0; r < plan->registration_count; r++) {
+        if (plan->settle_rings[plan->ops[index].settle] >> r & 1)
+            edge_add(graph, plan_node_ring(plan, r), end, false);
     }
     for (int u = 0; u < plan->use_count; u++) {
         const struct plan_use *use = &plan->uses[u];
@@ -235,19 +299,22 @@ static const char *edges_draw(struct graph *graph)
     for (int q = 0; q < plan->queue_count; q++)
         edges_of_queue(graph, &plan->queues[q]);
     edges_of_uses(graph);
+    for (int r = 0; r < plan->registration_count; r++)
+        edges_of_ring(graph, r);
     for (int i = 0; i < plan->op_count; i++) {
         const char *error = NULL;
         switch (plan->ops[i].kind) {
         case OP_WAIT_SEMAPHORES:
         case OP_WAIT_FENCES:
+        case OP_WAIT_BELLS:
             error = edges_of_wait(graph, i);
             break;
         case OP_QUEUE_IDLE:
-            edges_of_idle(graph, i, &plan->queues[plan->ops[i].queue]);
+            edges_of_idle(graph, i, &plan->queues[plan->ops[i].queue], true);
             break;
-        case OP_DEVICE_IDLE:
+        case OP_DEVICE_IDLE: /* of BfQueues it promises nothing, but may wait for them */
             for (int q = 0; q < plan->queue_count; q++)
-                edges_of_idle(graph, i, &plan->queues[q]);
+                edges_of_idle(graph, i, &plan->queues[q], !plan->queues[q].bf);
             break;
         case OP_SETTLE:
             edges_of_settle(graph, i);
@@ -321,6 +388,43 @@ static void graph_close(struct graph *graph)
     }
 }
 
+/* Tickets ------------------------------------------------------------------------------------ */
+
+/* Adds what is certain of waits for wild fences: with the graph closed without them, which is less
+ * than there is to know, but true. Returns whether there was anything to add. */
+static bool tickets_add(struct graph *graph)
+{
+    const struct plan *plan = graph->plan;
+    int before = graph->edge_count;
+    for (int b = 0; b < plan->batch_count; b++) {
+        const struct plan_batch *batch = &plan->batches[b];
+        for (int w = 0; w < batch->wait_count; w++) {
+            const struct plan_wait *wait = &batch->waits[w];
+            if (!plan->semaphores[wait->semaphore].wild)
+                continue;
+            int k =
+                plan_ticket_first(plan, wait->semaphore, wait->value, wait_arm(plan, batch, wait));
+            if (k >= 0)
+                edge_add(graph, plan_node_place(plan, wait->semaphore, k, false),
+                         plan_node_waits(plan, b), true);
+        }
+    }
+    for (int r = 0; r < plan->registration_count; r++) {
+        const struct plan_registration *registration = &plan->registrations[r];
+        for (int i = 0; i < registration->item_count; i++) {
+            const struct plan_item *item = &registration->items[i];
+            if (!plan->semaphores[item->index].wild ||
+                (registration->any && registration->item_count > 1))
+                continue;
+            int k = plan_ticket_first(plan, item->index, item->value, registration->op);
+            if (k >= 0)
+                edge_add(graph, plan_node_place(plan, item->index, k, false),
+                         plan_node_ring(plan, r), true);
+        }
+    }
+    return graph->edge_count != before;
+}
+
 /* Legality ----------------------------------------------------------------------------------- */
 
 /* Signals of a timeline semaphore come one after the other, with growing values. */
@@ -332,8 +436,8 @@ static const char *check_timeline(const struct plan *plan, int index)
         if (semaphore->values[k] <= value)
             return model_fail("semaphore %d: value %d doesn't grow", index, k);
         value = semaphore->values[k];
-        if (k && !plan_before(plan, plan_node_event(plan, semaphore->signals[k - 1], index, false),
-                              plan_node_event(plan, semaphore->signals[k], index, false)))
+        if (k && !plan_before(plan, plan_node_place(plan, index, k - 1, false),
+                              plan_node_place(plan, index, k, false)))
             return model_fail("semaphore %d: signals %d and %d are not ordered", index, k - 1, k);
     }
     return NULL;
@@ -441,13 +545,100 @@ static const char *check_fences(const struct plan *plan)
     return NULL;
 }
 
+/* What a BfQueue's wait for a wild fence is satisfied by can't be taken back before it is armed. */
+static const char *check_wild(const struct plan *plan, const struct plan_batch *batch,
+                              const struct plan_wait *wait)
+{
+    const struct plan_semaphore *semaphore = &plan->semaphores[wait->semaphore];
+    int arm = wait_arm(plan, batch, wait);
+    for (int k = 0; arm >= 0 && wait->source >= 0 && k < semaphore->signal_count; k++) {
+        int op = plan->events[semaphore->signals[k]].op;
+        int source = plan->events[wait->source].op;
+        if (k == wait->place)
+            continue;
+        bool armed = plan_before(plan, plan_node_end(arm), plan_node_start(source));
+        bool earlier = plan_before(plan, plan_node_place(plan, wait->semaphore, k, true),
+                                   plan_node_place(plan, wait->semaphore, wait->place, false));
+        bool later = op == arm ? k > wait->place
+                               : plan_before(plan, plan_node_end(arm), plan_node_start(op));
+        if (semaphore->values[k] < wait->value && !armed && !earlier && !later)
+            return model_fail("fence %d: signal %d may undo what b%d waits for", wait->semaphore, k,
+                              plan->events[batch->event].batch);
+    }
+    return NULL;
+}
+
+/* Nothing but what was under way touches a fence that has been destroyed. */
+static const char *check_destroyed(const struct plan *plan, int index)
+{
+    int destruction = plan->semaphores[index].destroyed;
+    for (int i = 0; i < plan->op_count && destruction >= 0; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        bool uses = false;
+        if (op->kind == OP_WAIT_SEMAPHORES || op->kind == OP_COUNTER) {
+            for (int k = 0; k < op->item_count; k++)
+                uses |= op->items[k].index == index;
+        } else if (op->kind == OP_SUBMIT) {
+            for (int k = 0; k < op->batch_count; k++) {
+                const struct plan_batch *batch = &plan->batches[op->batches[k]];
+                for (int w = 0; w < batch->wait_count; w++)
+                    uses |= batch->waits[w].semaphore == index && batch->waits[w].arm < 0;
+                for (int s = 0; s < batch->signal_count; s++)
+                    uses |= batch->signals[s].semaphore == index;
+            }
+        } else if (op->kind == OP_SIGNAL || op->kind == OP_ARM) {
+            uses = plan->events[op->event].semaphore == index;
+        } else if (op->kind == OP_REGISTER) {
+            const struct plan_registration *r = &plan->registrations[op->registration];
+            for (int k = 0; k < r->item_count; k++)
+                uses |= r->items[k].index == index;
+        }
+        if (uses &&
+            !plan_before(plan, plan_node_end(i), plan_node_start(plan->events[destruction].op)))
+            return model_fail("call %d may use fence %d when it's gone", i, index);
+    }
+    return NULL;
+}
+
+/* Nothing touches an event once it has been destroyed, or reset for good. */
+static const char *check_bells(const struct plan *plan)
+{
+    for (int i = 0; i < plan->op_count; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        int count = op->kind == OP_WAIT_BELLS || op->kind == OP_LOOK ? op->item_count
+                    : op->kind == OP_REGISTER                        ? 1
+                                                                     : 0;
+        for (int k = 0; k < count; k++) {
+            const struct plan_bell *bell =
+                &plan->bells[op->kind == OP_REGISTER ? plan->registrations[op->registration].bell
+                                                     : op->items[k].index];
+            if ((bell->take_op >= 0 && bell->take_op != i &&
+                 !plan_before(plan, plan_node_end(i), plan_node_start(bell->take_op))) ||
+                (bell->destroy_op >= 0 &&
+                 !plan_before(plan, plan_node_end(i), plan_node_start(bell->destroy_op))))
+                return model_fail("call %d may touch an event late", i);
+        }
+    }
+    return NULL;
+}
+
 static const char *graph_check(const struct plan *plan)
 {
     const char *error = check_queues(plan);
     if (!error)
         error = check_fences(plan);
     for (int s = 0; s < plan->semaphore_count && !error; s++)
-        error = plan->semaphores[s].timeline ? check_timeline(plan, s) : check_binary(plan, s);
+        error = plan->semaphores[s].wild       ? check_destroyed(plan, s)
+                : plan->semaphores[s].timeline ? check_timeline(plan, s)
+                                               : check_binary(plan, s);
+    for (int b = 0; b < plan->batch_count; b++) {
+        for (int w = 0; w < plan->batches[b].wait_count && !error; w++) {
+            if (plan->semaphores[plan->batches[b].waits[w].semaphore].wild)
+                error = check_wild(plan, &plan->batches[b], &plan->batches[b].waits[w]);
+        }
+    }
+    if (!error)
+        error = check_bells(plan);
     return error;
 }
 
@@ -481,7 +672,8 @@ static void cb_choose_sees(struct plan *plan, int index, struct rng *rng)
         cb_see(cb, cb->previous, true);
     for (int w = 0; w < batch->wait_count; w++) {
         int source = batch->waits[w].source;
-        if (source < 0 || plan->events[source].batch < 0)
+        if (source < 0 || plan->events[source].batch < 0 ||
+            !plan_before(plan, plan_node_commands(plan, plan->events[source].batch), commands))
             continue;
         const struct plan_batch *other = &plan->batches[plan->events[source].batch];
         if (other->cb_count)
@@ -510,8 +702,10 @@ static void cbs_choose(struct plan *plan, struct rng *rng)
     for (int q = 0; q < plan->queue_count; q++) {
         int previous = -1;
         for (int i = 0; i < plan->queues[q].event_count; i++) {
-            const struct plan_batch *batch =
-                &plan->batches[plan->events[plan->queues[q].events[i]].batch];
+            int b = plan->events[plan->queues[q].events[i]].batch;
+            if (b < 0)
+                continue;
+            const struct plan_batch *batch = &plan->batches[b];
             for (int c = batch->first_cb; c < batch->first_cb + batch->cb_count && !batch->bare;
                  c++) {
                 plan->cbs[c].previous = (int16_t)previous;
@@ -531,7 +725,7 @@ const char *plan_model(struct plan *plan, struct rng *rng)
         plan->batches[b].first_signal = (int16_t)plan->batch_signal_count;
         plan->batch_signal_count += plan->batches[b].signal_count;
     }
-    plan->node_count = plan_node_use(plan, plan->use_count);
+    plan->node_count = plan_node_ring(plan, plan->registration_count);
     size_t bytes = (size_t)plan->node_count * sizeof(int32_t);
     int32_t *space = malloc(4 * bytes);
     if (!space)
@@ -547,8 +741,14 @@ const char *plan_model(struct plan *plan, struct rng *rng)
         error = graph_sort(&graph);
     if (!error) {
         graph_close(&graph);
-        error = graph_check(plan);
+        if (tickets_add(&graph)) {
+            error = graph_sort(&graph);
+            if (!error)
+                graph_close(&graph);
+        }
     }
+    if (!error)
+        error = graph_check(plan);
     if (!error)
         cbs_choose(plan, rng);
     free(graph.edges);

@@ -8,37 +8,13 @@
  * Objects that Vulkan wants synchronised by the caller (queues, fences) pass from thread to thread
  * by 'after': a call is made when so many calls of the other threads have returned.
  */
-#include "plan.h"
+#include "order.h"
 
 #include <string.h>
 
-struct fence_state {
-    int use;                   /* submitted with it and not reset; -1: it's unsignalled */
-    int owner_op;              /* newest call that submitted or reset it, -1: none */
-    int last_op[PLAN_THREADS]; /* newest call that touched it, per thread; -1: none */
-};
-
-struct order {
-    struct plan *plan;
-    struct rng *rng;
-    const struct machine *machine;
-    int submit_limit;
-    int submits;
-    plan_set issued;
-    int issued_count;
-    int queue_next[PLAN_QUEUES];
-    int owner[PLAN_QUEUES];
-    int queue_last_op[PLAN_QUEUES];
-    struct fence_state fences[PLAN_FENCES];
-    int settle_op; /* newest; all later calls come after it; -1: none */
-    int wait_percent, settle_percent, handover_percent, group_percent, fence_percent, sync2_percent,
-        idle_percent, yield_percent;
-};
-
 /* Calls ------------------------------------------------------------------------------------- */
 
-/* The next call is made only after that one has returned. */
-static void op_after(struct order *o, struct plan_op *op, int other)
+void op_after(struct order *o, struct plan_op *op, int other)
 {
     if (other < 0)
         return;
@@ -47,7 +23,7 @@ static void op_after(struct order *o, struct plan_op *op, int other)
         op->after[before->thread] = (int16_t)(before->sequence + 1);
 }
 
-static struct plan_op *op_new(struct order *o, enum plan_op_kind kind, int thread)
+struct plan_op *op_new(struct order *o, enum plan_op_kind kind, int thread)
 {
     struct plan *plan = o->plan;
     struct plan_op *op = &plan->ops[plan->op_count];
@@ -60,6 +36,7 @@ static struct plan_op *op_new(struct order *o, enum plan_op_kind kind, int threa
         .use = -1,
         .event = -1,
         .settle = -1,
+        .registration = -1,
         .designated = -1,
     };
     plan->thread_ops[thread][plan->thread_op_count[thread]++] = (int16_t)plan->op_count;
@@ -68,28 +45,33 @@ static struct plan_op *op_new(struct order *o, enum plan_op_kind kind, int threa
     return op;
 }
 
-static int op_index(const struct order *o, const struct plan_op *op)
+int op_index(const struct order *o, const struct plan_op *op)
 {
     return (int)(op - o->plan->ops);
 }
 
-static int thread_any(struct order *o)
+int thread_any(struct order *o)
 {
     return (int)rng_below(o->rng, (uint32_t)o->plan->thread_count);
 }
 
 /* Whose turn it is on a queue; now and then another thread takes it over. */
-static int queue_thread(struct order *o, int queue)
+int queue_thread(struct order *o, int queue)
 {
     if (rng_percent(o->rng, o->handover_percent))
         o->owner[queue] = thread_any(o);
     return o->owner[queue];
 }
 
-static void queue_touch(struct order *o, struct plan_op *op, int queue)
+void queue_touch(struct order *o, struct plan_op *op, int queue)
 {
     op_after(o, op, o->queue_last_op[queue]);
     o->queue_last_op[queue] = op_index(o, op);
+}
+
+void semaphore_touch(struct order *o, struct plan_op *op, int index)
+{
+    o->touched[index][op->thread] = op_index(o, op);
 }
 
 /* A call that needs the fence for itself, or (shared) one that only looks at it. */
@@ -106,7 +88,7 @@ static void fence_touch(struct order *o, struct plan_op *op, int fence, bool sha
 
 /* What can finish --------------------------------------------------------------------------- */
 
-static bool event_finishes(const struct order *o, int event)
+bool event_finishes(const struct order *o, int event)
 {
     return event < 0 || (plan_set_has(o->issued, event) &&
                          plan_set_within(o->plan->events[event].live, o->issued));
@@ -119,8 +101,11 @@ static int queue_issued_tail(const struct order *o, int queue)
     return n ? o->plan->queues[queue].events[n - 1] : -1;
 }
 
-static bool queue_finishes(const struct order *o, int queue)
+bool queue_finishes(const struct order *o, int queue)
 {
+    int tail = queue_issued_tail(o, queue);
+    if (tail >= 0 && o->plan->events[tail].kind == EVENT_ARM)
+        return false; /* its signal may still come to be gated by what would wait for it */
     return event_finishes(o, queue_issued_tail(o, queue));
 }
 
@@ -131,7 +116,7 @@ static bool use_finishes(const struct order *o, int use)
 }
 
 /* How many of a semaphore's signals can happen with what has been issued. */
-static int semaphore_finishing(const struct order *o, int index)
+int semaphore_finishing(const struct order *o, int index)
 {
     const struct plan_semaphore *semaphore = &o->plan->semaphores[index];
     int n = 0;
@@ -142,10 +127,11 @@ static int semaphore_finishing(const struct order *o, int index)
 
 /* Host calls of all kinds ------------------------------------------------------------------- */
 
-static uint64_t semaphore_value_between(struct order *o, const struct plan_semaphore *semaphore,
-                                        int k)
+uint64_t semaphore_value_between(struct order *o, const struct plan_semaphore *semaphore, int k)
 {
     uint64_t below = k ? semaphore->values[k - 1] : semaphore->initial;
+    if (semaphore->wild)
+        return rng_percent(o->rng, 50) ? below : rng_below(o->rng, 8);
     if (k >= semaphore->signal_count) /* never reached */
         return below + 1 + rng_below(o->rng, 3);
     uint64_t span = semaphore->values[k] - below;
@@ -162,26 +148,30 @@ static uint64_t semaphore_value_finishing(struct order *o, int index)
     return semaphore_value_between(o, semaphore, k);
 }
 
-static enum plan_timeout timeout_sure(struct order *o)
+enum plan_timeout timeout_sure(struct order *o)
 {
     return rng_percent(o->rng, 25) ? TIMEOUT_LONG : TIMEOUT_INFINITE;
 }
 
-static enum plan_timeout timeout_unsure(struct order *o)
+enum plan_timeout timeout_unsure(struct order *o)
 {
     return rng_percent(o->rng, 85) ? TIMEOUT_NONE : TIMEOUT_SHORT;
 }
 
-/* A number of different timeline semaphores. */
-static int semaphores_choose(struct order *o, struct plan_op *op)
+/* A number of different semaphores with values, those that the call's API knows. */
+static int semaphores_choose(struct order *o, struct plan_op *op, bool sure)
 {
     const struct plan *plan = o->plan;
     int wanted = rng_percent(o->rng, 60) ? 1 : rng_range(o->rng, 2, PLAN_ITEMS);
     int start = (int)rng_below(o->rng, (uint32_t)plan->semaphore_count);
     for (int i = 0; i < plan->semaphore_count && op->item_count < wanted; i++) {
         int index = (start + i) % plan->semaphore_count;
-        if (plan->semaphores[index].timeline)
-            op->items[op->item_count++].index = (int16_t)index;
+        const struct plan_semaphore *semaphore = &plan->semaphores[index];
+        if (!semaphore->timeline || o->gone[index] || (sure && semaphore->wild) ||
+            !(op->bf ? plan_is_bf(semaphore) : plan_is_vk(semaphore)))
+            continue;
+        op->items[op->item_count++].index = (int16_t)index;
+        semaphore_touch(o, op, index);
     }
     return op->item_count;
 }
@@ -190,9 +180,14 @@ static void semaphores_wait(struct order *o)
 {
     const struct plan *plan = o->plan;
     struct plan_op *op = op_new(o, OP_WAIT_SEMAPHORES, thread_any(o));
-    int n = semaphores_choose(o, op);
-    op->any = rng_percent(o->rng, 40);
     bool sure = rng_percent(o->rng, 70);
+    op->bf = o->machine->bf && rng_percent(o->rng, 50);
+    int n = semaphores_choose(o, op, sure);
+    if (!n) {
+        op->kind = OP_YIELD;
+        return;
+    }
+    op->any = rng_percent(o->rng, 40);
     op->timeout = sure ? timeout_sure(o) : timeout_unsure(o);
     op->designated = (int8_t)rng_below(o->rng, (uint32_t)n);
     for (int i = 0; i < n; i++) {
@@ -209,9 +204,12 @@ static void semaphore_query(struct order *o)
 {
     const struct plan *plan = o->plan;
     int index = (int)rng_below(o->rng, (uint32_t)plan->semaphore_count);
-    if (!plan->semaphores[index].timeline)
+    if (!plan->semaphores[index].timeline || o->gone[index])
         index = 0;
+    const struct plan_semaphore *semaphore = &plan->semaphores[index];
     struct plan_op *op = op_new(o, OP_COUNTER, thread_any(o));
+    op->bf = plan_is_bf(semaphore) && (!plan_is_vk(semaphore) || rng_percent(o->rng, 50));
+    semaphore_touch(o, op, index);
     op->item_count = 1;
     op->items[0].index = (int16_t)index;
 }
@@ -292,6 +290,9 @@ static void fences_recycle(struct order *o, int thread)
 
 static void queue_idle(struct order *o, int queue)
 {
+    /* Of a VkQueue below Belfry's API only Belfry knows what has not got there yet. */
+    if (o->queue_gone[queue] || (o->machine->attached && !o->plan->queues[queue].bf))
+        return;
     struct plan_op *op = op_new(o, OP_QUEUE_IDLE, queue_thread(o, queue));
     op->queue = (int16_t)queue;
     queue_touch(o, op, queue);
@@ -308,6 +309,8 @@ static bool device_finishes(const struct order *o)
 
 static void device_idle(struct order *o)
 {
+    if (o->machine->attached)
+        return;
     struct plan_op *op = op_new(o, OP_DEVICE_IDLE, thread_any(o));
     for (int q = 0; q < o->plan->queue_count; q++)
         queue_touch(o, op, q);
@@ -328,10 +331,19 @@ static void settle(struct order *o)
     op->settle = (int16_t)plan->settle_count++;
     uint64_t *finishing = plan->settles[op->settle];
     memset(finishing, 0, sizeof(plan_set));
+    plan->settle_rings[op->settle] = 0;
     for (int e = 0; e < plan->event_count; e++) {
         if (plan_set_has(o->issued, e) && event_finishes(o, e))
             plan_set_add(finishing, e);
     }
+    for (int r = 0; r < plan->registration_count; r++) {
+        if (plan->registrations[r].op >= 0 && registration_finishes(o, r))
+            plan->settle_rings[op->settle] |= UINT64_C(1) << r;
+    }
+    for (int s = 0; s < plan->semaphore_count; s++)
+        semaphore_touch(o, op, s);
+    for (int b = 0; b < plan->bell_count; b++)
+        o->bell_op[b][op->thread] = op_index(o, op);
     o->settle_op = op_index(o, op);
 }
 
@@ -352,6 +364,8 @@ static void extra_ops(struct order *o)
     struct plan *plan = o->plan;
     if (plan->op_count > PLAN_OPS / 4)
         return; /* room for what the events themselves need: at most 7 calls each */
+    if (o->machine->bf)
+        bf_extra_ops(o);
     if (rng_percent(o->rng, o->yield_percent))
         op_new(o, OP_YIELD, thread_any(o));
     if (rng_percent(o->rng, o->wait_percent)) {
@@ -394,7 +408,7 @@ static bool event_ready(const struct order *o, int event)
     return e->batch >= 0 || event_finishes(o, e->previous);
 }
 
-static void event_gate(struct order *o, struct plan_op *op, int event)
+void event_gate(struct order *o, struct plan_op *op, int event)
 {
     for (int e = 0; e < event; e++) {
         if (plan_set_has(o->plan->events[event].gates, e))
@@ -402,7 +416,7 @@ static void event_gate(struct order *o, struct plan_op *op, int event)
     }
 }
 
-static void event_issued(struct order *o, int event, const struct plan_op *op)
+void event_issued(struct order *o, int event, const struct plan_op *op)
 {
     plan_set_add(o->issued, event);
     o->issued_count++;
@@ -413,10 +427,14 @@ static void host_signal_issue(struct order *o, int event)
 {
     struct plan *plan = o->plan;
     struct plan_event *e = &plan->events[event];
+    const struct plan_semaphore *semaphore = &plan->semaphores[e->semaphore];
     int thread = thread_any(o);
+    bool vk = semaphore->face == FACE_SEMAPHORE ||
+              (semaphore->face == FACE_IMPORTED && rng_percent(o->rng, 50));
     if (e->previous >= 0) {
         struct plan_op *wait = op_new(o, OP_WAIT_SEMAPHORES, thread);
-        const struct plan_semaphore *semaphore = &plan->semaphores[e->semaphore];
+        wait->bf = !plan_is_vk(semaphore) || (plan_is_bf(semaphore) && rng_percent(o->rng, 50));
+        semaphore_touch(o, wait, e->semaphore);
         int k = 0;
         while (semaphore->signals[k] != e->previous)
             k++;
@@ -426,6 +444,8 @@ static void host_signal_issue(struct order *o, int event)
     }
     struct plan_op *op = op_new(o, OP_SIGNAL, thread);
     op->event = (int16_t)event;
+    op->bf = !vk;
+    semaphore_touch(o, op, e->semaphore);
     event_gate(o, op, event);
     event_issued(o, event, op);
 }
@@ -456,14 +476,15 @@ static bool fence_attach(struct order *o, struct plan_op *op, int queue)
 
 static int api_choose(struct order *o)
 {
-    return o->machine->sync2 && rng_percent(o->rng, o->sync2_percent) ? 2 : 1;
+    return o->machine->sync2 && (o->machine->attached || rng_percent(o->rng, o->sync2_percent)) ? 2
+                                                                                                : 1;
 }
 
 static void batches_issue(struct order *o, int queue)
 {
     struct plan *plan = o->plan;
     int thread = queue_thread(o, queue);
-    bool with_fence = rng_percent(o->rng, o->fence_percent);
+    bool with_fence = !plan->queues[queue].bf && rng_percent(o->rng, o->fence_percent);
     if (with_fence && rng_percent(o->rng, 70))
         fences_recycle(o, thread);
     struct plan_queue *q = &plan->queues[queue];
@@ -471,13 +492,16 @@ static void batches_issue(struct order *o, int queue)
     struct plan_op *op = op_new(o, bind ? OP_BIND : OP_SUBMIT, thread);
     op->queue = (int16_t)queue;
     op->api = (int8_t)api_choose(o);
+    op->bf = q->bf;
     do {
         int event = q->events[o->queue_next[queue]++];
+        batch_touch(o, op, &plan->batches[plan->events[event].batch]);
         plan->batches[plan->events[event].batch].op = (int16_t)op_index(o, op);
         op->batches[op->batch_count++] = plan->events[event].batch;
         event_gate(o, op, event);
         event_issued(o, event, op);
     } while (op->batch_count < PLAN_GROUP && o->queue_next[queue] < q->event_count &&
+             plan->events[q->events[o->queue_next[queue]]].kind == EVENT_BATCH &&
              plan->batches[plan->events[q->events[o->queue_next[queue]]].batch].bind == bind &&
              rng_percent(o->rng, o->group_percent) &&
              event_ready(o, q->events[o->queue_next[queue]]));
@@ -492,7 +516,8 @@ static void empty_submit(struct order *o)
 {
     struct plan *plan = o->plan;
     int queue = (int)rng_below(o->rng, (uint32_t)plan->queue_count);
-    if (o->submits + (plan->event_count - o->issued_count) >= o->submit_limit)
+    if (o->submits + (plan->event_count - o->issued_count) >= o->submit_limit ||
+        plan->queues[queue].bf)
         return;
     int thread = queue_thread(o, queue);
     if (rng_percent(o->rng, 60))
@@ -510,6 +535,8 @@ static void empty_submit(struct order *o)
 /* Waits for all that a queue does by a fence of its own; false when none is free. */
 static bool queue_end(struct order *o, int queue)
 {
+    if (o->plan->queues[queue].bf)
+        return false;
     int thread = queue_thread(o, queue);
     fences_recycle(o, thread);
     if (o->plan->use_count == PLAN_USES || o->submits >= o->submit_limit)
@@ -551,8 +578,7 @@ static void keys_choose(struct order *o)
             event->key = -e + noise;
             break;
         case 2: /* some queues run ahead */
-            event->key =
-                e + noise + (event->batch < 0 ? 0 : delay[plan->batches[event->batch].queue]);
+            event->key = e + noise + (event->queue < 0 ? 0 : delay[event->queue]);
             break;
         default:
             event->key = (int64_t)rng_below(o->rng, 1000);
@@ -560,9 +586,9 @@ static void keys_choose(struct order *o)
         }
         if (plan->shape == SHAPE_RACE)
             event->key = e ^ 1;
-        if (plan->shape == SHAPE_BRAKE && event->batch < 0 && event->semaphore == 0)
+        if (plan->shape == SHAPE_BRAKE && event->kind == EVENT_SIGNAL && event->semaphore == 0)
             event->key += 1000000;
-        else if (plan->shape != SHAPE_RACE && event->batch < 0 && rng_percent(o->rng, 40))
+        else if (plan->shape != SHAPE_RACE && event->queue < 0 && rng_percent(o->rng, 40))
             event->key += rng_below(o->rng, 60);
     }
 }
@@ -579,7 +605,7 @@ static int event_choose(const struct order *o)
             best = e;
     }
     for (int e = 0; e < plan->event_count; e++) {
-        if (plan->events[e].batch < 0 && !plan_set_has(o->issued, e) && event_ready(o, e) &&
+        if (plan->events[e].queue < 0 && !plan_set_has(o->issued, e) && event_ready(o, e) &&
             (best < 0 || plan->events[e].key < plan->events[best].key))
             best = e;
     }
@@ -605,10 +631,15 @@ static void order_init(struct order *o, struct plan *plan, const struct machine 
                                                 : 0,
         .idle_percent = rng_percent(rng, 30) ? rng_range(rng, 1, 12) : 0,
         .yield_percent = rng_percent(rng, 50) ? 20 : 0,
+        .bell_percent = rng_percent(rng, 60) ? rng_range(rng, 5, 50) : 0,
+        .remove_percent = rng_percent(rng, 40) ? 10 : 0,
     };
+    memset(o->touched, 0xff, sizeof(o->touched));
+    memset(o->bell_op, 0xff, sizeof(o->bell_op));
     plan->fence_count = rng_range(rng, 1, PLAN_FENCES);
     if (plan->shape == SHAPE_BURST) {
         o->wait_percent = 0;
+        o->bell_percent = 0;
         o->yield_percent = 0;
         o->handover_percent = 0;
         o->settle_percent = rng_range(rng, 10, 25);
@@ -652,12 +683,14 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
     while (o.issued_count < plan->event_count) {
         int event = event_choose(&o);
         /* Just before the brake comes off, everything else must have come to a stop. */
-        if (plan->shape == SHAPE_BRAKE && plan->events[event].batch < 0 &&
+        if (plan->shape == SHAPE_BRAKE && plan->events[event].kind == EVENT_SIGNAL &&
             plan->events[event].semaphore == 0 && plan->settle_count < PLAN_SETTLES - 1 &&
             rng_percent(rng, 80))
             settle(&o);
-        if (plan->events[event].batch < 0)
+        if (plan->events[event].kind == EVENT_SIGNAL)
             host_signal_issue(&o, event);
+        else if (plan->events[event].kind != EVENT_BATCH)
+            bf_event_issue(&o, event);
         else
             batches_issue(&o, plan->batches[plan->events[event].batch].queue);
         if (plan->shape == SHAPE_RACE) {
@@ -671,8 +704,10 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
             empty_submit(&o);
         extra_ops(&o);
     }
+    if (machine->bf)
+        bf_queues_end(&o);
     settle(&o);
-    if (rng_percent(rng, 30)) {
+    if (rng_percent(rng, 30) && !machine->attached) {
         device_idle(&o);
         return;
     }

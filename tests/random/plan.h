@@ -12,6 +12,15 @@
  *               depends on nothing that comes later in I.
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
+ *
+ * Where Belfry's own API is there, some queues of a program are BfQueues, and some semaphores are
+ * BfFences, or both at once. A batch on a BfQueue is what it is elsewhere, spelled out: waits, one
+ * execute (or several), signals. Fences mostly keep a semaphore's rules; 'wild' ones take any value
+ * from anybody at any time. A wait for a wild fence is told only by the rule of the ticket: armed
+ * by its call, it is satisfied for good by whatever reaches its value from then on (ticket.c). So
+ * either its call comes before the signal's (an EVENT_ARM), or that of every signal that would undo
+ * it comes after the wait's (gates).
+ *
  * After that a plan is constant; any thread may read it.
  */
 #ifndef BELFRY_RANDOM_PLAN_H
@@ -27,7 +36,7 @@
 enum {
     PLAN_QUEUES = 12,         /* of one program */
     PLAN_MACHINE_QUEUES = 24, /* of the device they are drawn from */
-    PLAN_SEMAPHORES = 6,
+    PLAN_SEMAPHORES = 8,
     PLAN_THREADS = 4,
     PLAN_SUBMITS = 200, /* calls that submit */
     PLAN_BATCHES = 300,
@@ -41,7 +50,11 @@ enum {
     PLAN_OPS = 2048,
     PLAN_ITEMS = 4, /* what one host wait waits for */
     PLAN_SETTLES = 48,
-    PLAN_SEE = 14, /* slots that one command buffer looks at */
+    PLAN_BELLS = 24, /* BfEvents */
+    PLAN_REGISTRATIONS = 48,
+    PLAN_WILD_WAITS = 96, /* armed for one wild fence */
+    PLAN_TYPES = 4,       /* BfQueueType */
+    PLAN_SEE = 14,        /* slots that one command buffer looks at */
     PLAN_WORDS = (PLAN_EVENTS + 63) / 64,
 };
 
@@ -57,6 +70,9 @@ struct machine {
     struct machine_queue queues[PLAN_MACHINE_QUEUES];
     int queue_count;
     bool sync2;
+    bool bf;       /* BfQueues can be made */
+    bool attached; /* by bfAttachDevice: the program submits to VkQueues through Belfry's API */
+    bool types[PLAN_TYPES];
 };
 
 /* Bounds on what generate.c chooses; the command line sets them. */
@@ -68,7 +84,8 @@ enum plan_shape {
     SHAPE_BURST, /* threads that submit at the same instant, often looked at */
     SHAPE_FENCE, /* small, many fences, idles and queries */
     SHAPE_BINARY,
-    SHAPE_RACE, /* pairs of calls, made at the same instant, of which one waits for the other */
+    SHAPE_RACE,  /* pairs of calls, made at the same instant, of which one waits for the other */
+    SHAPE_PULSE, /* wild fences: armed waits, and signals that take back what they gave */
     SHAPE_COUNT,
 };
 
@@ -83,6 +100,8 @@ struct plan_wait {
     uint8_t semaphore;
     bool transfer_stage; /* wait at TRANSFER only instead of ALL_COMMANDS */
     int16_t source;      /* the event whose signal satisfies it, -1: the initial value does */
+    int16_t place;       /* of that signal among those of a semaphore with values; -1: see there */
+    int16_t arm;         /* the EVENT_ARM that makes the call, -1: the batch's own call does */
     uint64_t value;      /* 0 for binary ones */
 };
 
@@ -98,6 +117,7 @@ struct plan_batch {
     int16_t op; /* the call that submits it */
     bool bind;  /* a VkBindSparseInfo */
     bool bare;  /* its command buffers have no barrier: only semaphores order them */
+    bool split; /* on a BfQueue: each command buffer is executed by a call of its own */
     int16_t first_cb;
     int16_t cb_count;
     int16_t wait_count;
@@ -116,10 +136,20 @@ typedef uint64_t plan_set[PLAN_WORDS]; /* of events */
  * 'live' those without which it may not finish on some machine (the order of a queue, say, for
  * sparse binds too). Neither contains the event itself; both are closed.
  */
+enum plan_event_kind {
+    EVENT_BATCH,
+    EVENT_SIGNAL,  /* of the host */
+    EVENT_ARM,     /* a wait's call alone: on a BfQueue, or the registration of a BfEvent */
+    EVENT_DESTROY, /* of a wild fence, with whatever is under way */
+};
+
 struct plan_event {
-    int16_t batch; /* -1: a host signal */
+    enum plan_event_kind kind;
+    int16_t batch; /* -1: none */
     int16_t op;
-    uint8_t semaphore; /* host signal: which, to what, and the signal before it (or -1) */
+    int16_t queue;        /* EVENT_BATCH, EVENT_ARM: -1 for none */
+    int16_t registration; /* EVENT_ARM: -1 for none */
+    uint8_t semaphore;    /* all others: which, to what, and the host signal before it (or -1) */
     int16_t previous;
     uint64_t value;
     int64_t key; /* place wanted in I */
@@ -142,6 +172,16 @@ enum plan_op_kind {
     OP_DEVICE_IDLE,
     OP_SETTLE, /* all other threads stand still: all that may finish must, nothing else may */
     OP_YIELD,
+    /* Of Belfry's API alone; OP_SUBMIT, OP_SIGNAL, OP_WAIT_SEMAPHORES, OP_COUNTER and OP_QUEUE_IDLE
+     * are of either. */
+    OP_ARM,           /* bfQueueWait */
+    OP_REGISTER,      /* bfSetEventOnFence(s) */
+    OP_WAIT_BELLS,    /* bfWaitForEvents, on events that stay set or are not looked at again */
+    OP_LOOK,          /* poll on an event's file descriptor */
+    OP_DESTROY_FENCE, /* all its users' calls have returned, and no more */
+    OP_DESTROY_BELL,
+    OP_DESTROY_QUEUE,
+    OP_PRIORITY,
 };
 
 /* What a host wait's result may be. */
@@ -153,8 +193,8 @@ enum plan_timeout {
 };
 
 struct plan_item {
-    int16_t index; /* a semaphore, or the use of a fence */
-    uint64_t value;
+    int16_t index;  /* a semaphore, the use of a fence, or a bell */
+    uint64_t value; /* of a bell: the registration that can be relied on */
 };
 
 struct plan_op {
@@ -165,8 +205,12 @@ struct plan_op {
     int16_t after[PLAN_THREADS]; /* so many calls of each other thread must have returned */
     int16_t queue;               /* -1: none */
     int16_t use;                 /* fence use, -1: none */
-    int16_t event;               /* OP_SIGNAL */
+    int16_t event;               /* OP_SIGNAL, OP_ARM, OP_DESTROY_FENCE */
     int16_t settle;
+    int16_t registration;
+    bool bf;   /* through Belfry's API, where there are two */
+    bool take; /* OP_WAIT_BELLS: the event is reset by it, or right after it */
+    bool high; /* OP_PRIORITY */
     int16_t batch_count;
     int16_t batches[PLAN_GROUP];
     enum plan_timeout timeout;
@@ -185,17 +229,52 @@ struct plan_use {
     int16_t last_batch; /* last one on the queue then, -1: none */
 };
 
+/* What a semaphore is to the program. */
+enum plan_face {
+    FACE_SEMAPHORE, /* a VkSemaphore */
+    FACE_FENCE,     /* a BfFence */
+    FACE_IMPORTED,  /* both: a timeline semaphore that a fence was made of */
+    FACE_EXPORTED,  /* a fence; and a timeline semaphore that follows it, to be waited for only */
+};
+
 struct plan_semaphore {
-    bool timeline;
-    bool exportable; /* if the device allows it */
+    bool timeline; /* has values */
+    bool wild;     /* they may do anything; not for semaphores and imported ones */
+    enum plan_face face;
+    int16_t destroyed; /* the EVENT_DESTROY, -1: none */
+    bool exportable;   /* if the device allows it */
     uint64_t initial;
     int signal_count;
-    int16_t signals[PLAN_EVENTS]; /* events, in order of execution */
-    uint64_t values[PLAN_EVENTS];
+    int16_t signals[PLAN_EVENTS]; /* events, in order of execution (wild: of E) */
+    int8_t places[PLAN_EVENTS];   /* of each among its batch's signals */
+    uint64_t values[PLAN_EVENTS]; /* UINT64_MAX for the destruction, which satisfies all */
+};
+
+/* A BfEvent; named so because a plan's events are others. */
+struct plan_bell {
+    bool manual; /* stays set */
+    int8_t registration_count;
+    int16_t take_op;    /* that resets it, -1: none */
+    int16_t destroy_op; /* -1: none */
+};
+
+struct plan_registration {
+    int16_t op;
+    int16_t bell;
+    int16_t event; /* its EVENT_ARM, -1: it is sure only if its fences' values never fall */
+    int16_t place; /* with an EVENT_ARM: the signal of its first item's fence that it is for */
+    bool any;
+    int8_t designated; /* any: the item that can be relied on, -1: none */
+    int8_t item_count;
+    struct plan_item items[PLAN_ITEMS];
 };
 
 struct plan_queue {
-    int machine_queue;
+    int machine_queue; /* -1: a BfQueue */
+    bool bf;
+    bool dynamic; /* its priority may be changed */
+    int8_t type;  /* BfQueueType */
+    bool high;
     bool commands;
     bool sparse;
     int event_count;
@@ -211,6 +290,7 @@ struct plan_cb {
     int16_t batch;
     int16_t previous; /* before it on its queue among those that have barriers; -1: none */
     int8_t see_count;
+    bool lead; /* begins with a barrier; else Belfry is relied on for what was before */
     bool barrier2;
     bool update; /* writes with vkCmdUpdateBuffer instead of vkCmdFillBuffer */
     struct plan_see sees[PLAN_SEE];
@@ -227,7 +307,7 @@ struct plan {
 
     int queue_count, semaphore_count, thread_count, fence_count;
     int event_count, batch_count, cb_count, op_count, use_count, settle_count;
-    int batch_signal_count;
+    int batch_signal_count, bell_count, registration_count;
     struct plan_queue queues[PLAN_QUEUES];
     struct plan_semaphore semaphores[PLAN_SEMAPHORES];
     struct plan_event events[PLAN_EVENTS];
@@ -235,7 +315,10 @@ struct plan {
     struct plan_cb cbs[PLAN_CBS];
     struct plan_op ops[PLAN_OPS];
     struct plan_use uses[PLAN_USES];
-    plan_set settles[PLAN_SETTLES]; /* events that can finish then */
+    struct plan_bell bells[PLAN_BELLS];
+    struct plan_registration registrations[PLAN_REGISTRATIONS];
+    plan_set settles[PLAN_SETTLES];      /* events that can finish then */
+    uint64_t settle_rings[PLAN_SETTLES]; /* registrations that can ring then */
     int thread_op_count[PLAN_THREADS];
     int16_t thread_ops[PLAN_THREADS][PLAN_OPS];
 
@@ -288,19 +371,32 @@ static inline int plan_node_use(const struct plan *plan, int use)
     return 2 * plan->op_count + 4 * plan->batch_count + plan->batch_signal_count + use;
 }
 
-/* Where an event's signal of that semaphore takes effect. That of the host does so somewhere in its
- * call: who waits for it can't begin before the call does ('whole' false), who knows of it comes
- * after its end ('whole' true). */
-static inline int plan_node_event(const struct plan *plan, int event, int semaphore, bool whole)
+/* A registration's condition has come to pass. */
+static inline int plan_node_ring(const struct plan *plan, int registration)
 {
-    const struct plan_event *e = &plan->events[event];
+    return plan_node_use(plan, plan->use_count) + registration;
+}
+
+/* Where signal k of a semaphore (its place in signals[]) takes effect. That of the host does so
+ * somewhere in its call: who waits for it can't begin before the call does ('whole' false), who
+ * knows of it comes after its end ('whole' true). */
+static inline int plan_node_place(const struct plan *plan, int semaphore, int k, bool whole)
+{
+    const struct plan_semaphore *s = &plan->semaphores[semaphore];
+    const struct plan_event *e = &plan->events[s->signals[k]];
     if (e->batch < 0)
         return whole ? plan_node_end(e->op) : plan_node_start(e->op);
-    const struct plan_batch *batch = &plan->batches[e->batch];
+    return plan_node_signal(plan, e->batch, s->places[k]);
+}
+
+/* The same for who waits for a binary semaphore's signal by that batch. */
+static inline int plan_node_binary(const struct plan *plan, int event, int semaphore)
+{
+    const struct plan_batch *batch = &plan->batches[plan->events[event].batch];
     int k = 0;
     while (batch->signals[k].semaphore != semaphore)
         k++;
-    return plan_node_signal(plan, e->batch, k);
+    return plan_node_signal(plan, plan->events[event].batch, k);
 }
 
 /* True when 'before' ends before 'after' begins, in every run. */
@@ -337,14 +433,16 @@ static inline bool plan_set_within(const plan_set set, const plan_set other)
     return true;
 }
 
-/* The first signal of a timeline semaphore that reaches value: its place in signals[], or -1 when
- * the initial value does, or signal_count when none ever will. */
+/* The first signal of a semaphore that reaches value: its place in signals[], or -1 when the
+ * initial value does, or signal_count when none ever will. */
 static inline int plan_reach(const struct plan_semaphore *semaphore, uint64_t value)
 {
     if (value <= semaphore->initial)
         return -1;
     int low = 0, high = semaphore->signal_count;
-    while (low < high) {
+    while (semaphore->wild && low < high && semaphore->values[low] < value)
+        low++;
+    while (!semaphore->wild && low < high) {
         int middle = (low + high) / 2;
         if (semaphore->values[middle] >= value)
             high = middle;
@@ -353,6 +451,48 @@ static inline int plan_reach(const struct plan_semaphore *semaphore, uint64_t va
     }
     return low;
 }
+
+static inline bool plan_is_bf(const struct plan_semaphore *semaphore)
+{
+    return semaphore->face != FACE_SEMAPHORE;
+}
+
+static inline bool plan_is_vk(const struct plan_semaphore *semaphore)
+{
+    return semaphore->face != FACE_FENCE;
+}
+
+/* Which queues may wait for it, and signal it. */
+static inline bool plan_may_wait(const struct plan_queue *queue,
+                                 const struct plan_semaphore *semaphore)
+{
+    return queue->bf ? plan_is_bf(semaphore) : plan_is_vk(semaphore);
+}
+
+static inline bool plan_may_signal(const struct plan_queue *queue,
+                                   const struct plan_semaphore *semaphore)
+{
+    return queue->bf ? plan_is_bf(semaphore)
+                     : semaphore->face == FACE_SEMAPHORE || semaphore->face == FACE_IMPORTED;
+}
+
+/* ticket.c: what is certain of waits for a semaphore's value. 'arm' is the call that armed the wait:
+ * what was over before it doesn't count; -1: everything does, as for a semaphore that follows a
+ * fence. They look at the graph as far as it has been closed. */
+
+/* The signal (its place) without which the wait can't be satisfied; -1: there is none such. */
+int plan_ticket_first(const struct plan *plan, int semaphore, uint64_t value, int arm);
+/* The wait is satisfied before the node in every run. */
+bool plan_ticket_sure(const struct plan *plan, int semaphore, uint64_t value, int arm, int node);
+/* The wait is not satisfied before the node in any run; nor ever, if 'node' is -1. */
+bool plan_ticket_never(const struct plan *plan, int semaphore, uint64_t value, int arm, int node);
+/* The same of a registration. */
+bool plan_ring_sure(const struct plan *plan, int registration, int node);
+bool plan_ring_never(const struct plan *plan, int registration, int node);
+/* Whether a fence may have that value within the call, and the only signal that can have given it
+ * (its place, or -1). */
+bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value, int op,
+                         int *place);
 
 /* generate.c: events, batches, semaphores, queues. The plan must have been zeroed once, and may
  * be used again. */

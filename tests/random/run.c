@@ -42,15 +42,22 @@ _Noreturn void run_fail(struct run *run, int op, const char *format, ...)
     _exit(1);
 }
 
-static void run_must(struct run *run, int op, VkResult result, const char *what)
+void run_must(struct run *run, int op, VkResult result, const char *what)
 {
     if (result != VK_SUCCESS)
         run_fail(run, op, "%s returned VkResult %d", what, result);
 }
 
+void run_moved(struct run *run)
+{
+    atomic_fetch_add_explicit(&run->moves, 1, memory_order_relaxed);
+}
+
 static uint64_t counter_read(struct run *run, int op, int semaphore)
 {
     struct bench *bench = run->bench;
+    if (!plan_is_vk(&run->plan->semaphores[semaphore]))
+        return bench->bf.GetFenceValue(run->bf_fences[semaphore]);
     uint64_t value = 0;
     VkSemaphore handle = run->semaphores[semaphore];
     run_must(run, op,
@@ -66,17 +73,13 @@ static void stuck_queues(struct run *run)
 {
     const struct plan *plan = run->plan;
     for (int q = 0; q < plan->queue_count; q++) {
-        const struct machine_queue *m = &run->bench->machine.queues[plan->queues[q].machine_queue];
         for (int i = 0; i < plan->queues[q].event_count; i++) {
             int b = plan->events[plan->queues[q].events[i]].batch;
-            int op = plan->batches[b].op;
-            if (check_batch_ran(run, b))
+            if (b < 0 || check_batch_ran(run, b))
                 continue;
+            int op = plan->batches[b].op;
             if (atomic_load(&run->threads[plan->ops[op].thread].done) > plan->ops[op].sequence)
-                fprintf(stderr,
-                        "  Q%d (family %" PRIu32 ", index %" PRIu32
-                        "): b%d, submitted by #%d, has left no mark\n",
-                        q, m->family, m->index, b, op);
+                fprintf(stderr, "  Q%d: b%d, submitted by #%d, has left no mark\n", q, b, op);
             break;
         }
     }
@@ -121,7 +124,7 @@ static _Noreturn void run_stuck(struct run *run)
     signal(SIGALRM, stuck_exit);
     alarm(2);
     for (int s = 0; s < plan->semaphore_count; s++) {
-        if (plan->semaphores[s].timeline)
+        if (plan->semaphores[s].timeline && (run->semaphores[s] || run->bf_fences[s]))
             fprintf(stderr, "  S%d stands at %" PRIu64 "\n", s, counter_read(run, -1, s));
     }
     fflush(NULL);
@@ -325,7 +328,7 @@ static VkResult semaphores_wait(struct run *run, const VkSemaphoreWaitInfo *info
                                 : bench->vk.vkWaitSemaphoresKHR(bench->device, info, timeout);
 }
 
-static uint64_t timeout_ns(enum plan_timeout timeout)
+uint64_t run_timeout(enum plan_timeout timeout)
 {
     static const uint64_t infinite = UINT64_MAX;
     return timeout == TIMEOUT_NONE    ? 0
@@ -350,7 +353,7 @@ static void op_wait_semaphores(struct run *run, int index)
         .pSemaphores = semaphores,
         .pValues = values,
     };
-    check_wait_result(run, index, semaphores_wait(run, &info, timeout_ns(op->timeout)));
+    check_wait_result(run, index, semaphores_wait(run, &info, run_timeout(op->timeout)));
 }
 
 static uint32_t op_fences(struct run *run, const struct plan_op *op, VkFence fences[PLAN_ITEMS])
@@ -429,13 +432,16 @@ static void settle_wait(struct run_thread *thread, int index, const uint64_t *fi
     };
     for (int s = 0; s < plan->semaphore_count; s++) {
         int n = settle_count(&plan->semaphores[s], finishing);
-        if (!plan->semaphores[s].timeline || !n)
+        if (!plan_is_vk(&plan->semaphores[s]) || !plan->semaphores[s].timeline ||
+            plan->semaphores[s].wild || !n)
             continue;
         semaphores[info.semaphoreCount] = run->semaphores[s];
         values[info.semaphoreCount++] = plan->semaphores[s].values[n - 1];
     }
     if (info.semaphoreCount)
         run_must(run, index, semaphores_wait(run, &info, UINT64_MAX), "vkWaitSemaphores");
+
+    bf_settle_wait(run, index);
 
     atomic_store(&thread->where, "waits for fences in");
     VkFence fences[PLAN_FENCES];
@@ -459,7 +465,7 @@ static void settle_check_still(struct run *run, int index, const uint64_t *finis
     const struct plan *plan = run->plan;
     for (int s = 0; s < plan->semaphore_count; s++) {
         const struct plan_semaphore *semaphore = &plan->semaphores[s];
-        if (!semaphore->timeline)
+        if (!semaphore->timeline || semaphore->wild)
             continue;
         uint64_t value = counter_read(run, index, s);
         check_counter(run, index, s, value);
@@ -479,6 +485,7 @@ static void settle_check_still(struct run *run, int index, const uint64_t *finis
             run_fail(run, index, "the status of F%d (use %d) is %d too early", plan->uses[u].fence,
                      u, result);
     }
+    bf_settle_check_still(run, index);
     check_not_started(run, index);
 }
 
@@ -531,6 +538,7 @@ static bool op_may_block(const struct plan_op *op)
     switch (op->kind) {
     case OP_WAIT_SEMAPHORES:
     case OP_WAIT_FENCES:
+    case OP_WAIT_BELLS:
         return op->timeout >= TIMEOUT_LONG;
     case OP_QUEUE_IDLE:
     case OP_DEVICE_IDLE:
@@ -549,6 +557,8 @@ static void op_execute(struct run_thread *thread, int index)
     struct bench *bench = run->bench;
     const struct plan_op *op = &run->plan->ops[index];
     VkFence fences[PLAN_ITEMS];
+    if (bf_op_execute(run, index))
+        return;
     switch (op->kind) {
     case OP_SUBMIT:
         run_must(run, index, op->api == 2 ? submit_2(run, op) : submit_1(run, op), "it");
@@ -569,7 +579,7 @@ static void op_execute(struct run_thread *thread, int index)
         uint32_t count = op_fences(run, op, fences);
         check_wait_result(run, index,
                           bench->vk.vkWaitForFences(bench->device, count, fences, !op->any,
-                                                    timeout_ns(op->timeout)));
+                                                    run_timeout(op->timeout)));
         break;
     }
     case OP_FENCE_STATUS:
@@ -605,6 +615,8 @@ static void op_execute(struct run_thread *thread, int index)
         break;
     case OP_YIELD:
         sched_yield();
+        break;
+    default: /* Belfry's API alone */
         break;
     }
 }
@@ -729,6 +741,9 @@ static void objects_create(struct run *run)
     struct bench *bench = run->bench;
     for (int s = 0; s < run->plan->semaphore_count; s++) {
         const struct plan_semaphore *semaphore = &run->plan->semaphores[s];
+        run->semaphores[s] = VK_NULL_HANDLE;
+        if (!plan_is_vk(semaphore))
+            continue;
         VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
         run_must(run, -1,
                  semaphore->timeline
@@ -749,7 +764,8 @@ static void objects_destroy(struct run *run)
     struct bench *bench = run->bench;
     for (int s = 0; s < run->plan->semaphore_count && run->counters_lag; s++) {
         const struct plan_semaphore *semaphore = &run->plan->semaphores[s];
-        if (!semaphore->timeline || !semaphore->signal_count)
+        if (!semaphore->timeline || !semaphore->signal_count || semaphore->wild ||
+            !plan_is_vk(semaphore))
             continue;
         VkSemaphoreWaitInfo info = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -772,7 +788,13 @@ bool run_plan(struct run *run, struct plan *plan)
     if (run->icd.library)
         run->icd.reset_counters();
     objects_create(run);
-    run_must(run, -1, bench_record(run->bench, plan, run->tag, run->cbs), "recording");
+    bf_objects_create(run);
+    uint32_t families[PLAN_QUEUES];
+    for (int q = 0; q < plan->queue_count; q++)
+        families[q] = plan->queues[q].bf
+                          ? run->bench->bf.GetQueueFamilyIndex(run->bf_queues[q])
+                          : run->bench->machine.queues[plan->queues[q].machine_queue].family;
+    run_must(run, -1, bench_record(run->bench, plan, run->tag, families, run->cbs), "recording");
     bool slow = run->icd.library && plan->slow;
     if (slow)
         run->icd.set_callback(driver_dawdle, NULL);
@@ -782,6 +804,11 @@ bool run_plan(struct run *run, struct plan *plan)
     if (slow)
         run->icd.set_callback(NULL, NULL);
     check_effects(run);
+    if (run->bench->bf_device) {
+        check_bf_counters(run);
+        run_must(run, -1, bench_idle(run->bench), "bench_idle");
+    }
+    bf_objects_destroy(run);
     objects_destroy(run);
     check_driver(run);
     return true;

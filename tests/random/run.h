@@ -40,6 +40,9 @@ struct run {
     VkCommandBuffer cbs[PLAN_CBS];
     VkSemaphore semaphores[PLAN_SEMAPHORES];
     VkFence fences[PLAN_FENCES];
+    BfQueue bf_queues[PLAN_QUEUES];
+    BfFence bf_fences[PLAN_SEMAPHORES];
+    BfEvent bells[PLAN_BELLS];
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;
@@ -70,6 +73,23 @@ bool run_plan(struct run *run, struct plan *plan);
 _Noreturn void run_fail(struct run *run, int op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+void run_must(struct run *run, int op, VkResult result, const char *what);
+uint64_t run_timeout(enum plan_timeout timeout);
+/* Somewhere within a long call: things do move. */
+void run_moved(struct run *run);
+
+/* run_bf.c: calls of Belfry's API. */
+
+void bf_objects_create(struct run *run);
+void bf_objects_destroy(struct run *run);
+/* Executes an operation that is one of Belfry's API; false if it's not. */
+bool bf_op_execute(struct run *run, int op);
+VkResult bf_wait_fences(struct run *run, int op);
+void bf_settle_wait(struct run *run, int op);
+void bf_settle_check_still(struct run *run, int op);
+/* Looks without taking anything. */
+bool bf_bell_rings(struct run *run, int bell);
+
 /* check.c: what may be said of effects and results. */
 
 /* Every command buffer that ended before the node has left its mark. */
@@ -84,6 +104,12 @@ void check_effects(struct run *run);
 void check_counter(struct run *run, int op, int semaphore, uint64_t value);
 /* A host wait's result. */
 void check_wait_result(struct run *run, int op, VkResult result);
+/* The value of a wild fence as read within the call. */
+void check_wild_value(struct run *run, int op, int semaphore, uint64_t value);
+/* An event is set within the call: it must have been possible, and what it tells must be true. */
+void check_bell(struct run *run, int op, int bell);
+/* Belfry's own counters over the plan. */
+void check_bf_counters(struct run *run);
 /* Counters of the test driver over the plan. */
 void check_driver(struct run *run);
 /* True when the item's condition was true before the call began; may not come true before it has

@@ -1,0 +1,57 @@
+/*
+ * Belfry's own API as random programs call it: found in the library that is there, so that the same
+ * program runs with the layer, with a broken one, with the library alone, and without any.
+ */
+#ifndef BELFRY_RANDOM_BF_H
+#define BELFRY_RANDOM_BF_H
+
+#include <stdbool.h>
+
+#include <belfry/belfry.h>
+
+#define BF_FUNCTIONS(X)                                                                            \
+    X(GetDevice)                                                                                   \
+    X(AttachDevice)                                                                                \
+    X(DetachDevice)                                                                                \
+    X(VkQueueSubmit)                                                                               \
+    X(LockVkQueue)                                                                                 \
+    X(UnlockVkQueue)                                                                               \
+    X(GetDeviceCounters)                                                                           \
+    X(CreateQueue)                                                                                 \
+    X(DestroyQueue)                                                                                \
+    X(GetQueueFamilyIndex)                                                                         \
+    X(SetQueuePriority)                                                                            \
+    X(QueueExecute)                                                                                \
+    X(QueueSignal)                                                                                 \
+    X(QueueWait)                                                                                   \
+    X(QueueWaitIdle)                                                                               \
+    X(CreateFence)                                                                                 \
+    X(DestroyFence)                                                                                \
+    X(GetFenceValue)                                                                               \
+    X(SignalFence)                                                                                 \
+    X(SetEventOnFence)                                                                             \
+    X(SetEventOnFences)                                                                            \
+    X(WaitFences)                                                                                  \
+    X(ImportFence)                                                                                 \
+    X(ExportFence)                                                                                 \
+    X(CreateEvent)                                                                                 \
+    X(DestroyEvent)                                                                                \
+    X(ResetEvent)                                                                                  \
+    X(GetEventFd)                                                                                  \
+    X(WaitForEvents)
+
+#define BF_MEMBER(name) __typeof__(bf##name) *name;
+struct bf_api {
+    void *library; /* NULL: there is none */
+    BF_FUNCTIONS(BF_MEMBER)
+};
+#undef BF_MEMBER
+
+/* bf_api_load: with 'own', the library of this build; else the one that the layer has brought into
+ * the process, which may be none. Returns false after a line on stderr when a function is missing,
+ * or the library that was asked for. Call it when an instance exists. */
+bool bf_api_load(struct bf_api *bf, bool own);
+/* Safe on a zeroed one. */
+void bf_api_unload(struct bf_api *bf);
+
+#endif
