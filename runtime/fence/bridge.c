@@ -158,6 +158,20 @@ VkResult bf_bridge_prepare_wait(struct bf_fence *fence, struct bf_effects *effec
     return sleeper ? bf_bridge_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+void bf_bridge_release_queues(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_device *device = fence->device;
+    /* A pump that began before the fence was marked may be looking at its semaphore. */
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        if (!atomic_load(&engine->takes_queues))
+            continue;
+        bf_engine_enter(engine);
+        bf_engine_leave(engine, 0);
+    }
+    effects->engines |= bf_semaphore_look_again(fence->imported);
+}
+
 void bf_bridge_stop(struct bf_fence *fence, bool device_stays)
 {
     struct bf_device *device = fence->device;
