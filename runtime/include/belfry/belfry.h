@@ -320,8 +320,8 @@ BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, B
 /*
  * Legal with signals and waits in flight: queues that wait for it go on, events that are registered
  * with it are set, blocked threads return VK_SUCCESS; signals to it that are under way change
- * nothing any more. Of an imported fence only what queues
- * still hold is let go: what the driver has waits for the semaphore. NULL is allowed. Thread-safety: the fence externally synchronised.
+ * nothing any more. (Of an imported fence only what queues still hold is let go: what the driver has
+ * waits for the semaphore.) NULL is allowed. Thread-safety: the fence externally synchronised.
  */
 BF_API void bfDestroyFence(BfFence fence);
 
