@@ -7,12 +7,15 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "os/clock.h"
 #include "os/log.h"
 
 /* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
  * is lost is noticed; one for a program's semaphore, so that the fence can be destroyed. */
 #define EPOCH_SLICE_NS  UINT64_C(2000000000)
 #define IMPORT_SLICE_NS UINT64_C(20000000)
+/* After a driver that had no memory to wait with. */
+#define MEMORY_SLICE_NS UINT64_C(1000000)
 
 enum { FIRST, EXPRESS, THREADS };
 
@@ -120,8 +123,12 @@ static void *sleep_and_look(void *argument)
             atomic_fetch_add_explicit(&device->counters.sleeper_wakeups, 1, memory_order_relaxed);
             result = look(sleeper);
         }
-        if (result != VK_SUCCESS && result != VK_TIMEOUT)
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
+            bf_futex_wait(&thread->turn, turn, &until);
+        } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
             bf_device_lost(device, "waiting for the GPU");
+        }
     }
 }
 

@@ -415,7 +415,9 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
         bf_lock_acquire(&ledger->lock);
     }
     if (result != VK_SUCCESS) {
-        how = LOST;
+        how = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
+                  ? OUT_OF_MEMORY
+                  : LOST;
     } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
         how = SETTLED;
         if (bf_ledger_is_complete(ledger, queue->frontier)) {
