@@ -42,9 +42,14 @@ void bf_ledger_finish(struct bf_ledger *ledger)
         ledger->spares = next;
     }
     while (ledger->fences) {
-        ledger->fences->references = 1;
-        bf_handle_remove(ledger->fences);
-        bf_fence_release(ledger->fences);
+        struct bf_fence *fence = ledger->fences;
+        struct bf_effects effects = {0};
+        bf_handle_remove(fence);
+        fence->destroyed = true;
+        bf_fence_satisfy_all(fence, &effects);
+        bf_effects_run_but_pump(ledger->device, &effects);
+        fence->references = 1;
+        bf_fence_release(fence);
     }
     free(ledger->engines);
     ledger->engines = NULL;
