@@ -151,6 +151,13 @@ void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue)
     wait->fence->blocked = wait;
 }
 
+bool bf_fence_only_grows(const struct bf_fence *fence)
+{
+    return fence->descents == 0 &&
+           (!fence->first_update || fence->first_update->value >=
+                                        atomic_load_explicit(&fence->value, memory_order_relaxed));
+}
+
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value)
 {
     struct bf_update *update = fence->first_update;

@@ -70,6 +70,7 @@ struct bf_fence {
     _Atomic uint64_t value;
     _Atomic uint32_t pending; /* updates on their way, and one that is being applied */
     struct bf_update *first_update, *last_update; /* these, in order of acceptance */
+    uint32_t descents;   /* of the updates on their way, how many descend */
     uint32_t references; /* the handle, and each update, packet and wait that names it */
     bool destroyed;
     uint64_t monitored;         /* F-3 */
@@ -111,6 +112,11 @@ void bf_fence_disarm(struct bf_wait *wait);
 
 /* A queue's wait stands at the head of its queue and nothing will satisfy it yet. */
 void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue);
+
+/* Do the values it will take only grow, as things stand? Then it doesn't matter to a new wait which
+ * of its updates have come to pass already, unseen: what reaches the value now, or will, stays. Else
+ * who arms a wait has to look first (F-2: from then on). */
+bool bf_fence_only_grows(const struct bf_fence *fence);
 
 /* The first update on its way that reaches the value and may be rested on (E-5), or NULL. */
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value);

@@ -254,6 +254,16 @@ static void unlist_active(struct bf_ledger *ledger, struct bf_command_queue *que
         queue->next_active->previous_active = queue->previous_active;
 }
 
+/* The update has got another one before it, or none. */
+static void compare_anew(struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    fence->descents -= update->descends;
+    update->descends =
+        update->previous_of_fence && update->value < update->previous_of_fence->value;
+    fence->descents += update->descends;
+}
+
 /* The update is on its way, after the queue's frontier. */
 static void launch(struct bf_ledger *ledger, struct bf_command_queue *queue,
                    struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
@@ -282,6 +292,8 @@ static void launch(struct bf_ledger *ledger, struct bf_command_queue *queue,
     else
         fence->first_update = update;
     fence->last_update = update;
+    update->descends = false;
+    compare_anew(update);
 
     atomic_fetch_add(&fence->pending, 1);
     atomic_fetch_add(&ledger->pending, 1);
@@ -301,6 +313,10 @@ static void land(struct bf_ledger *ledger, struct bf_update *update)
         update->next_of_fence->previous_of_fence = update->previous_of_fence;
     else
         fence->last_update = update->previous_of_fence;
+    fence->descents -= update->descends;
+    update->descends = false;
+    if (update->next_of_fence)
+        compare_anew(update->next_of_fence);
     if (update->need.inserted)
         bf_heap_remove(&ledger->engines[update->need_engine].needs, &update->need);
 }

@@ -49,6 +49,7 @@ struct bf_engine;
 struct bf_update {
     struct bf_update *next; /* of its queue, or a spare */
     struct bf_update *next_of_fence, *previous_of_fence;
+    bool descends; /* its value is lower than that of the one before */
     struct bf_command_queue *queue;
     struct bf_fence *fence; /* referenced */
     uint64_t value;

@@ -7,6 +7,14 @@
 
 static struct bf_map handles;
 
+/* A program may unload the library once it has destroyed everything. While anything is alive this
+ * is the end of the process, and other threads may still be asking. */
+__attribute__((destructor)) static void free_table(void)
+{
+    if (handles.live == 0)
+        bf_map_finish(&handles, NULL, NULL);
+}
+
 bool bf_handle_add(const void *object, enum bf_handle_kind kind)
 {
     return bf_map_insert(&handles, (uintptr_t)object, (void *)(uintptr_t)kind);

@@ -498,23 +498,39 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     return result == VK_SUCCESS ? settle(device, __func__) : result;
 }
 
-/* C-1: a wait that is satisfied, or that a queue with nothing held passes at once. */
-static bool wait_now(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value)
+enum waited { PASSED, HAS_TO_WAIT, HAS_TO_LOOK };
+
+/* C-1: a wait that is satisfied, or that a queue with nothing held passes at once. 'looked': the
+ * fence's value is of now. */
+static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value,
+                            bool looked)
 {
     struct bf_ledger *ledger = &queue->base.device->ledger;
-    if (atomic_load_explicit(&fence->value, memory_order_acquire) >= value)
-        return true;
-    if (bf_queue_has_backlog(&queue->base) || !atomic_load(&fence->pending))
-        return false;
-    bool passed = false;
+    bool passed = atomic_load(&fence->value) >= value;
+    if (!atomic_load(&fence->pending))
+        return passed ? PASSED : HAS_TO_WAIT;
+    enum waited how = HAS_TO_WAIT;
     bf_lock_acquire(&ledger->lock);
-    const struct bf_update *update = bf_fence_update_reaching(fence, value);
-    if (update && !bf_queue_has_backlog(&queue->base)) {
+    const struct bf_update *update;
+    if (!looked && !bf_fence_only_grows(fence)) {
+        how = HAS_TO_LOOK;
+    } else if (atomic_load(&fence->value) >= value) {
+        how = PASSED;
+    } else if ((update = bf_fence_update_reaching(fence, value)) != NULL &&
+               !bf_queue_has_backlog(&queue->base)) {
         bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
-        passed = true;
+        how = PASSED;
     }
     bf_lock_release(&ledger->lock);
-    return passed;
+    return how;
+}
+
+static VkResult look(struct bf_device *device)
+{
+    struct bf_effects effects = {0};
+    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    bf_effects_run(device, &effects);
+    return result;
 }
 
 VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
@@ -530,7 +546,13 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         return submit_execution(
             queue, &(struct bf_execution){.wait = fence->imported, .value = value, .fence = fence},
             __func__);
-    if (wait_now(queue, fence, value)) {
+    enum waited how = wait_now(queue, fence, value, false);
+    VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
+    if (result != VK_SUCCESS)
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    if (how == HAS_TO_LOOK)
+        how = wait_now(queue, fence, value, true);
+    if (how == PASSED) {
         trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;
     }
