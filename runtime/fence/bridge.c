@@ -91,7 +91,8 @@ uint64_t bf_bridge_value(struct bf_fence *fence)
     return atomic_load(&fence->value);
 }
 
-bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *call)
+bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
+                          const char *call)
 {
     struct bf_semaphore *sem = fence->imported;
     struct bf_ledger *ledger = &fence->device->ledger;
@@ -104,6 +105,7 @@ bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *ca
         least = atomic_load(&sem->reached[BF_FOR_WAIT]);
     if (least < atomic_load(&sem->queued[BF_FOR_WAIT]))
         least = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    *before = atomic_load(&sem->queued[BF_FOR_WAIT]);
     if (value > least)
         atomic_store(&sem->queued[BF_FOR_WAIT], value);
     bf_lock_release(&ledger->lock);
@@ -113,6 +115,12 @@ bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *ca
            "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
            call, (unsigned long long)value, (unsigned long long)least);
     return false;
+}
+
+void bf_bridge_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before)
+{
+    /* Unless a larger one has been called for since. */
+    atomic_compare_exchange_strong(&fence->imported->queued[BF_FOR_WAIT], &value, before);
 }
 
 VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)

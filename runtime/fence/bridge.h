@@ -37,7 +37,11 @@ VkResult bf_bridge_observe(struct bf_fence *fence, struct bf_effects *effects);
 
 /* Is the value larger than the counter and than every signal that Belfry knows to be under way? If
  * so, it counts as one from here on; else one line. No lock is held. */
-bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, const char *call);
+bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
+                          const char *call);
+
+/* It does not after all: there was no memory for it. */
+void bf_bridge_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before);
 
 /* Before the CPU waits for an imported fence: it has a sleeper, and its value is of now.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of vkGetSemaphoreCounterValue. */

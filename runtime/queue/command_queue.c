@@ -480,10 +480,14 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     if (fence->imported) {
-        if (!bf_bridge_may_signal(fence, value, __func__))
+        uint64_t before;
+        if (!bf_bridge_may_signal(fence, value, &before, __func__))
             return VK_ERROR_VALIDATION_FAILED_EXT;
-        return submit_execution(
+        VkResult result = submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
+            bf_bridge_will_not_signal(fence, value, before);
+        return result;
     }
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
