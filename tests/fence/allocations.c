@@ -1,0 +1,144 @@
+/*
+ * The process runs out of memory at each allocation of each call in turn: the call says so, and the
+ * same call once more does all of what it is for. The tests' own malloc stands in for the process's.
+ */
+#include "fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* glibc's own, under the names it keeps for those who replace the others. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+static _Thread_local uint32_t until_none; /* 0: there is memory */
+static _Thread_local bool was_none;
+
+static bool has_none(void)
+{
+    if (until_none == 0 || --until_none)
+        return false;
+    was_none = true;
+    errno = ENOMEM;
+    return true;
+}
+
+__attribute__((visibility("default"))) void *malloc(size_t size)
+{
+    return has_none() ? NULL : __libc_malloc(size);
+}
+
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
+{
+    return has_none() ? NULL : __libc_calloc(count, size);
+}
+
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
+{
+    return has_none() ? NULL : __libc_realloc(memory, size);
+}
+
+/* Fails at its first allocation, then at its second and so on, until it has them all. */
+#define SHORT_OF_MEMORY(call_)                                                                     \
+    do {                                                                                           \
+        for (uint32_t n_ = 1;; n_++) {                                                             \
+            was_none = false;                                                                      \
+            until_none = n_;                                                                       \
+            VkResult result_ = (call_);                                                            \
+            until_none = 0;                                                                        \
+            failures += result_ != VK_SUCCESS;                                                     \
+            if (result_ == VK_SUCCESS)                                                             \
+                break;                                                                             \
+            assert_true(was_none);                                                                 \
+            assert_int_equal(result_, VK_ERROR_OUT_OF_HOST_MEMORY);                                \
+        }                                                                                          \
+    } while (0)
+
+static uint32_t failures;
+
+static void queues_fences_and_events_survive_a_lack_of_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    failures = 0;
+    const BfQueueCreateInfo queue_info = {.type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {0};
+    BfQueue a, b;
+    BfFence gate, there, back;
+    BfEvent event, both;
+    SHORT_OF_MEMORY(bfCreateQueue(f.bf, &queue_info, &a));
+    SHORT_OF_MEMORY(bfCreateQueue(f.bf, &queue_info, &b));
+    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &gate));
+    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &there));
+    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &back));
+    SHORT_OF_MEMORY(bfCreateEvent(0, &event));
+    SHORT_OF_MEMORY(bfCreateEvent(0, &both));
+    VkCommandBuffer to = write_word(&f, a, 0, 7), fro = copy_word(&f, b, 0, 1);
+    const BfFence fences[2] = {there, back};
+    const uint64_t values[2] = {1, 2};
+    SHORT_OF_MEMORY(bfSetEventOnFence(back, 1, event));
+    SHORT_OF_MEMORY(bfSetEventOnFences(2, fences, values, BF_FENCE_WAIT_ALL, both));
+    SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));
+    SHORT_OF_MEMORY(bfQueueExecute(a, 1, &to));
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 1));
+    SHORT_OF_MEMORY(bfQueueWait(b, there, 1));
+    SHORT_OF_MEMORY(bfQueueExecute(b, 1, &fro));
+    SHORT_OF_MEMORY(bfQueueSignal(b, back, 1));
+    assert_value(there, 0);
+    assert_value(back, 0);
+    SHORT_OF_MEMORY(bfSignalFence(gate, 1));
+    SHORT_OF_MEMORY(bfQueueWaitIdle(b));
+    assert_true(take_event(event));
+    assert_false(take_event(both));
+    SHORT_OF_MEMORY(bfQueueSignal(b, back, 2));
+    SHORT_OF_MEMORY(bfWaitFences(2, fences, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
+    assert_true(take_event(both));
+    assert_int_equal(read_word(&f, 1), 7);
+    assert_true(failures > 10);
+    bfDestroyQueue(a);
+    bfDestroyQueue(b);
+    bfDestroyFence(gate);
+    bfDestroyFence(there);
+    bfDestroyFence(back);
+    bfDestroyEvent(event);
+    bfDestroyEvent(both);
+    fixture_close(&f);
+}
+
+static void imported_and_exported_fences_survive_a_lack_of_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    failures = 0;
+    VkSemaphore in = make_timeline(&f, 0), out = make_timeline(&f, 0);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence imported, exported = make_fence(&f, 0), gate = make_fence(&f, 0);
+    SHORT_OF_MEMORY(bfImportFence(f.bf, in, &imported));
+    SHORT_OF_MEMORY(bfExportFence(exported, out));
+    SHORT_OF_MEMORY(bfQueueSignal(queue, imported, 1));
+    SHORT_OF_MEMORY(bfQueueWait(queue, imported, 1));
+    SHORT_OF_MEMORY(bfQueueWait(queue, gate, 1));
+    SHORT_OF_MEMORY(bfQueueSignal(queue, imported, 3));
+    SHORT_OF_MEMORY(bfQueueWait(queue, imported, 3));
+    SHORT_OF_MEMORY(bfQueueSignal(queue, exported, 5));
+    SHORT_OF_MEMORY(bfSignalFence(gate, 1));
+    const uint64_t three = 3;
+    SHORT_OF_MEMORY(bfWaitFences(1, &imported, &three, BF_FENCE_WAIT_ALL, UINT64_MAX));
+    semaphore_wait(&f, out, 5);
+    assert_int_equal(semaphore_value(&f, in), 3);
+    SHORT_OF_MEMORY(bfSignalFence(imported, 4));
+    assert_int_equal(semaphore_value(&f, in), 4);
+    assert_true(failures > 5);
+    bfDestroyFence(imported);
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(queues_fences_and_events_survive_a_lack_of_memory),
+    TEST(imported_and_exported_fences_survive_a_lack_of_memory),
+};
+
+FIXTURE_MAIN("allocations", tests)
