@@ -146,6 +146,7 @@ static void queues_choose(struct bench *bench, struct rng *rng)
     *machine = (struct machine){
         .sync2 = bench->sync2_core || bench->sync2_extension,
         .attached = bench->attach,
+        .lags = strstr(bench->name, "llvmpipe") != NULL,
     };
     int wanted = rng_percent(rng, 60) ? 16 : rng_range(rng, 1, PLAN_MACHINE_QUEUES);
     for (uint32_t i = 0; i < bench->family_count; i++)

@@ -203,7 +203,14 @@ struct plan_event *event_new(struct plan *plan, enum plan_event_kind kind)
 {
     struct plan_event *event = &plan->events[plan->event_count++];
     *event = (struct plan_event){
-        .kind = kind, .batch = -1, .op = -1, .queue = -1, .registration = -1, .previous = -1};
+        .kind = kind,
+        .batch = -1,
+        .op = -1,
+        .queue = -1,
+        .registration = -1,
+        .previous = -1,
+        .witness = -1,
+    };
     return event;
 }
 
@@ -460,6 +467,7 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
                    const struct plan_limits *limits, struct rng *rng)
 {
     plan->seed = seed;
+    plan->lags = machine->lags;
     plan->event_count = plan->batch_count = plan->cb_count = 0;
     plan->bell_count = plan->registration_count = 0;
     int dice = (int)rng_below(rng, machine->bf ? 120 : 100);

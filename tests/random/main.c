@@ -271,7 +271,7 @@ int main(int argc, char **argv)
         code = 2;
         goto out_run;
     }
-    run->counters_lag = strstr(bench->name, "llvmpipe");
+    run->counters_lag = strstr(bench->name, "llvmpipe"); /* as struct machine's 'lags' */
     dl_iterate_phdr(library_is_layer, &run->layer);
 
     double begin = seconds_now();

@@ -404,7 +404,7 @@ static bool event_ready(const struct order *o, int event)
     const struct plan_event *e = &o->plan->events[event];
     if (!plan_set_within(e->gates, o->issued))
         return false;
-    /* A host signal first waits for the signal before it, on the host. */
+    /* A host signal first waits for the signal before it, on the host; so may a wait's call. */
     return e->batch >= 0 || event_finishes(o, e->previous);
 }
 
@@ -423,6 +423,20 @@ void event_issued(struct order *o, int event, const struct plan_op *op)
     o->plan->events[event].op = (int16_t)op_index(o, op);
 }
 
+void previous_wait(struct order *o, const struct plan_event *event, int index, int thread, bool bf)
+{
+    const struct plan_semaphore *semaphore = &o->plan->semaphores[index];
+    struct plan_op *wait = op_new(o, OP_WAIT_SEMAPHORES, thread);
+    int k = 0;
+    while (semaphore->signals[k] != event->previous)
+        k++;
+    wait->bf = bf;
+    wait->timeout = timeout_sure(o);
+    wait->item_count = 1;
+    wait->items[0] = (struct plan_item){(int16_t)index, semaphore->values[k]};
+    semaphore_touch(o, wait, index);
+}
+
 static void host_signal_issue(struct order *o, int event)
 {
     struct plan *plan = o->plan;
@@ -431,17 +445,9 @@ static void host_signal_issue(struct order *o, int event)
     int thread = thread_any(o);
     bool vk = semaphore->face == FACE_SEMAPHORE ||
               (semaphore->face == FACE_IMPORTED && rng_percent(o->rng, 50));
-    if (e->previous >= 0) {
-        struct plan_op *wait = op_new(o, OP_WAIT_SEMAPHORES, thread);
-        wait->bf = !plan_is_vk(semaphore) || (plan_is_bf(semaphore) && rng_percent(o->rng, 50));
-        semaphore_touch(o, wait, e->semaphore);
-        int k = 0;
-        while (semaphore->signals[k] != e->previous)
-            k++;
-        wait->timeout = timeout_sure(o);
-        wait->item_count = 1;
-        wait->items[0] = (struct plan_item){e->semaphore, semaphore->values[k]};
-    }
+    if (e->previous >= 0)
+        previous_wait(o, e, e->semaphore, thread,
+                      !plan_is_vk(semaphore) || (plan_is_bf(semaphore) && rng_percent(o->rng, 50)));
     struct plan_op *op = op_new(o, OP_SIGNAL, thread);
     op->event = (int16_t)event;
     op->bf = !vk;

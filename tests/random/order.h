@@ -53,6 +53,8 @@ enum plan_timeout timeout_unsure(struct order *o);
 
 /* 'event's call comes after those of the events that gate it. */
 void event_gate(struct order *o, struct plan_op *op, int event);
+/* A wait of the host for the event's 'previous' by that semaphore. */
+void previous_wait(struct order *o, const struct plan_event *event, int index, int thread, bool bf);
 void event_issued(struct order *o, int event, const struct plan_op *op);
 
 /* order_bf.c: calls of Belfry's API. */

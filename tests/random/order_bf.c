@@ -266,16 +266,19 @@ void bf_event_issue(struct order *o, int event)
     struct plan *plan = o->plan;
     const struct plan_event *e = &plan->events[event];
     struct plan_op *op;
+    int thread = e->queue < 0 ? thread_any(o) : queue_thread(o, e->queue);
+    if (e->witness >= 0)
+        previous_wait(o, e, e->witness, thread, false);
     if (e->kind == EVENT_DESTROY) {
-        op = op_new(o, OP_DESTROY_FENCE, thread_any(o));
+        op = op_new(o, OP_DESTROY_FENCE, thread);
         for (int t = 0; t < PLAN_THREADS; t++)
             op_after(o, op, o->touched[e->semaphore][t]);
         o->gone[e->semaphore] = true;
     } else if (e->queue < 0) {
-        registration_op(o, e->registration, thread_any(o));
+        registration_op(o, e->registration, thread);
         op = &plan->ops[plan->op_count - 1];
     } else {
-        op = op_new(o, OP_ARM, queue_thread(o, e->queue));
+        op = op_new(o, OP_ARM, thread);
         op->queue = e->queue;
         semaphore_touch(o, op, e->semaphore);
         queue_touch(o, op, e->queue);

@@ -71,6 +71,7 @@ struct machine {
     int queue_count;
     bool sync2;
     bool bf;       /* BfQueues can be made */
+    bool lags;     /* a counter may lag behind what others have told (run.h) */
     bool attached; /* by bfAttachDevice: the program submits to VkQueues through Belfry's API */
     bool types[PLAN_TYPES];
 };
@@ -151,6 +152,7 @@ struct plan_event {
     int16_t registration; /* EVENT_ARM: -1 for none */
     uint8_t semaphore;    /* all others: which, to what, and the host signal before it (or -1) */
     int16_t previous;
+    int8_t witness; /* EVENT_ARM: the semaphore by which the host waits for 'previous', or -1 */
     uint64_t value;
     int64_t key; /* place wanted in I */
     plan_set strong;
@@ -299,6 +301,7 @@ struct plan_cb {
 struct plan {
     uint64_t seed;
     enum plan_shape shape;
+    bool lags;       /* as the machine */
     bool poll_first; /* settle points look at memory before they call Vulkan */
     /* Where the driver can be told to: it starts nothing until some thread has to wait for it, so
      * that much is under way at once. */

@@ -173,6 +173,20 @@ static void arm_registration(struct generator *g, struct pulse *pulse, struct pl
     plan->bells[bell].registration_count++;
 }
 
+/* Now and then the wait is armed when the host knows, by an imported semaphore and so without
+ * Belfry, that something is over: values that were given before it don't count any more. */
+static void witness_choose(struct generator *g, struct plan_event *event)
+{
+    const struct plan *plan = g->plan;
+    int s = (int)rng_below(g->rng, (uint32_t)plan->semaphore_count);
+    const struct plan_semaphore *semaphore = &plan->semaphores[s];
+    if (semaphore->face != FACE_IMPORTED || !semaphore->signal_count || !rng_percent(g->rng, 40))
+        return;
+    event->witness = (int8_t)s;
+    event->previous = semaphore->signals[semaphore->signal_count - 1];
+    event_depend(event, plan, event->previous, true, false);
+}
+
 static void pulse_arm(struct generator *g, struct pulse *pulse, int queue)
 {
     struct plan *plan = g->plan;
@@ -187,6 +201,7 @@ static void pulse_arm(struct generator *g, struct pulse *pulse, int queue)
     event->semaphore = (uint8_t)pulse->index;
     event->value = value_below(g, pulse->peak);
     event->queue = (int16_t)queue;
+    witness_choose(g, event);
     if (queue < 0) {
         arm_registration(g, pulse, event, event->value);
     } else {

@@ -21,7 +21,7 @@ static bool place_known(const struct plan *plan, int semaphore, int k, int node)
 /* The value that signal k gave (-1: the initial one) has been replaced before the call. */
 static bool place_over(const struct plan *plan, int semaphore, int k, int call)
 {
-    if (call < 0)
+    if (call < 0 || plan->lags)
         return false;
     for (int s = 0; s < plan->semaphores[semaphore].signal_count; s++) {
         if (s != k && place_known(plan, semaphore, s, plan_node_start(call)) &&
