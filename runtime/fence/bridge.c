@@ -298,6 +298,11 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     }
     struct bf_effects effects = {0};
     bf_lock_acquire(&device->ledger.lock);
+    if (fence->mirror) { /* another thread was quicker */
+        bf_lock_release(&device->ledger.lock);
+        bf_log(BF_LOG_ERROR, "bfExportFence: the fence has been exported already");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     fence->mirror = semaphore;
     fence->mirror_wanted = fence->mirror_signalled = counter;
     bf_bridge_applied(fence, atomic_load(&fence->value), &effects);

@@ -105,7 +105,8 @@ typedef struct BfAttachInfo {
  * are read from the environment and the settings file, as the layer does.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through
- * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue.
+ * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of
+ * every one of them: lock them all around it, or wait for the BfQueues and destroy them first.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing),
  * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (also
