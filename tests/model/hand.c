@@ -119,6 +119,10 @@ static void waits_after_a_rewind_compare_with_the_lower_value(void **state)
 {
     (void)state;
     script("cf2 cf0 Awf1 Asg1 g=0 g!1 cf1 g=1");
+    /* The same with values that the driver had reached, though nobody had looked. */
+    script("Ax Asf2 Asf0 end0 Bwf1 Bsg1 g=0 g!1 busyB f=0 cf1 g=1");
+    script("cf2 Ax Asf0 end1 Bwf1 Bsg1 g=0 g!1 busyB f=0 cf1 g=1");
+    script("Ax Asf1 Asf2 end0 Bwf1 Bsg1 g=1 g!0 idleB f=2");
 }
 
 static void pending_signals_land_after_a_rewind(void **state)

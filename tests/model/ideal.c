@@ -205,6 +205,34 @@ static void find_causes(struct ideal *ideal, int count)
     } while (moved);
 }
 
+/* A wait is armed while updates to its fence are overdue (MI-8). They may stay so where it makes no
+ * difference to the wait; false: it makes one. 'reached' says whether the value, as it is in the
+ * state, satisfies the wait, and is made to say whether the value satisfies it that the fence should
+ * have. */
+static bool arm_prompt(const struct ideal *ideal, ideal_state state, const struct op *wait,
+                       op_set begun, bool *reached)
+{
+    const struct program *program = ideal->program;
+    ideal_state later = settle_due(ideal, state, begun);
+    op_set overdue =
+        (op_set)(ideal_done(later) & ~ideal_done(state)) & program->signals_of_fence[wait->fence];
+    bool some_reach = *reached, last_reaches = false;
+    if (!overdue)
+        return true;
+    for (int q = 0; q < MODEL_QUEUES; q++) {
+        bool reaches = false; /* what the queue's last one sets: it may be the last of all */
+        for (int i = 0; i < program->count; i++) {
+            if ((overdue & program->of_queue[q]) >> i & 1) {
+                reaches = program->ops[i].value >= wait->value;
+                some_reach |= reaches;
+            }
+        }
+        last_reaches |= reaches;
+    }
+    *reached = last_reaches;
+    return !some_reach || last_reaches;
+}
+
 void ideal_issue(struct ideal *ideal, int i, op_set begun)
 {
     const struct program *program = ideal->program;
@@ -221,7 +249,9 @@ void ideal_issue(struct ideal *ideal, int i, op_set begun)
         ideal->issued = before;
         if (ideal->prompt && op->kind == OP_CPU_SIGNAL && is_stale(ideal, state, op->fence, begun))
             continue;
-        bool idle = false;
+        bool idle = false, reached = ideal_value(state, op->fence) >= op->value;
+        if (ideal->prompt && op->kind == OP_WAIT && !arm_prompt(ideal, state, op, begun, &reached))
+            continue;
         if (op->kind == OP_SIGNAL) {
             op_set others = program->of_queue[op->queue] & before;
             idle = (others & ~ideal_done(state)) == 0;
@@ -232,7 +262,7 @@ void ideal_issue(struct ideal *ideal, int i, op_set begun)
         ideal->issued = (op_set)(before | 1u << i);
         if (op->kind == OP_CPU_SIGNAL || idle)
             state = apply(ideal, state, op) | UINT64_C(1) << i;
-        if (op->kind == OP_WAIT && ideal_value(state, op->fence) >= op->value)
+        if (op->kind == OP_WAIT && reached)
             state |= UINT64_C(1) << (16 + i);
         ideal->states[kept++] = state;
     }

@@ -21,9 +21,10 @@
  *
  * Of a machine that has been seen to finish work ('prompt') more is asked than MI-4 does:
  *
- *  MI-8  A fence that is read, or set by the CPU, has by then taken all values that follow from
- *        work finished before the call; and a queue that has nothing left to do for the same reason
- *        has nothing left to do in the sense of MI-5. This is not asked of an operation while
+ *  MI-8  A fence that is read or set by the CPU has by then taken all values that follow from work
+ *        finished before the call, and a new wait is compared with the last of them; and a queue
+ *        that has nothing left to do for the same reason has nothing left to do in the sense of
+ *        MI-5. This is not asked of an operation while
  *        anything is unfinished that it may have been given to the driver to come after: a wait
  *        that was not satisfied when a signal reaching it was on its way may follow that signal,
  *        though another comes first.
