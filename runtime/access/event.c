@@ -1,0 +1,131 @@
+/*
+ * Events, between fences and the CPU. They belong to the process, not to a device, so the devices
+ * that have the check on are listed here.
+ */
+#include "access/model.h"
+
+#include <stdlib.h>
+
+static struct bf_lock live_lock; /* taken before a device's */
+static struct bf_access *live;
+static _Atomic uint32_t live_count;
+static struct bf_map polled; /* events whose file descriptor was asked for */
+
+/* What an event carries that was set and not yet seen. */
+struct mark {
+    struct bf_clock *clock;
+};
+
+static uint64_t key_of(const void *event)
+{
+    return (uint64_t)(uintptr_t)event;
+}
+
+void bf_access_event_add_device(struct bf_access *access)
+{
+    bf_lock_acquire(&live_lock);
+    access->next_live = live;
+    live = access;
+    atomic_fetch_add(&live_count, 1);
+    bf_lock_release(&live_lock);
+}
+
+static void free_mark(void *value, void *context)
+{
+    struct bf_access *access = context;
+    struct mark *mark = value;
+    bf_clock_release(&access->clocks, mark->clock);
+    free(mark);
+}
+
+void bf_access_event_remove_device(struct bf_access *access)
+{
+    bf_lock_acquire(&live_lock);
+    struct bf_access **link = &live;
+    while (*link != access)
+        link = &(*link)->next_live;
+    *link = access->next_live;
+    atomic_fetch_sub(&live_count, 1);
+    bf_lock_release(&live_lock);
+    bf_map_finish(&access->marks, free_mark, access);
+}
+
+/* Adds to what the event carries; takes over the reference. */
+static void carry(struct bf_access *access, const void *event, struct bf_clock *clock)
+{
+    struct mark *mark = bf_map_find(&access->marks, key_of(event));
+    if (!mark) {
+        mark = calloc(1, sizeof(*mark));
+        if (!mark || !bf_map_insert(&access->marks, key_of(event), mark)) {
+            free(mark);
+            bf_clock_release(&access->clocks, clock);
+            access->clocks.failed = true;
+            return;
+        }
+    }
+    mark->clock = bf_clock_join(&access->clocks, mark->clock, clock);
+    bf_clock_release(&access->clocks, clock);
+}
+
+void bf_access_event_set(const void *event, uint32_t count, struct bf_access_fence *const *fences,
+                         const uint64_t *values)
+{
+    if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0)
+        return;
+    bool seen = bf_map_find(&polled, key_of(event)) != NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!fences[i] || !bf_access_enter(fences[i]->access))
+            continue;
+        struct bf_access *access = fences[i]->access;
+        struct bf_clock *clock = bf_model_fence_clock(fences[i], values[i], BF_ACCESS_AT_LEAST);
+        if (seen)
+            bf_model_cpu_learn(access, clock);
+        else
+            carry(access, event, clock);
+        bf_access_leave(access);
+    }
+}
+
+/* For each device that the event carries something of. */
+static void take(const void *event, bool seen)
+{
+    if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0)
+        return;
+    bf_lock_acquire(&live_lock);
+    for (struct bf_access *access = live; access; access = access->next_live) {
+        if (!bf_access_enter(access))
+            continue;
+        struct mark *mark = bf_map_remove(&access->marks, key_of(event));
+        if (mark) {
+            if (seen)
+                bf_model_cpu_learn(access, bf_clock_reference(mark->clock));
+            free_mark(mark, access);
+        }
+        bf_access_leave(access);
+    }
+    bf_lock_release(&live_lock);
+}
+
+void bf_access_event_seen(const void *event)
+{
+    take(event, true);
+}
+
+void bf_access_event_polled(const void *event)
+{
+    /* Without memory its waits by file descriptor are not seen; no check that is on may go on so. */
+    if (!bf_map_find(&polled, key_of(event)) &&
+        !bf_map_insert(&polled, key_of(event), (void *)event)) {
+        bf_lock_acquire(&live_lock);
+        for (struct bf_access *access = live; access; access = access->next_live)
+            bf_access_fail(access);
+        bf_lock_release(&live_lock);
+    }
+    take(event, true);
+}
+
+void bf_access_event_remove(const void *event)
+{
+    bf_map_remove(&polled, key_of(event));
+    take(event, false);
+}
