@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "access/access.h"
 #include "os/clock.h"
 #include "os/handle.h"
 #include "os/lock.h"
@@ -110,6 +111,7 @@ void bfDestroyEvent(BfEvent handle)
         return;
     struct bf_event *event = (struct bf_event *)handle;
     bf_handle_remove(event);
+    bf_access_event_remove(event);
     bf_lock_acquire(&event->closing);
     close(event->fd);
     event->fd = -1;
@@ -158,6 +160,7 @@ int bfGetEventFd(BfEvent handle)
 {
     if (!bf_handle_check(handle, BF_HANDLE_EVENT, "bfGetEventFd", "event"))
         return -1;
+    bf_access_event_polled(handle);
     return ((struct bf_event *)handle)->fd;
 }
 
@@ -209,8 +212,7 @@ static VkResult wait_one(struct wait *wait, uint64_t deadline, uint32_t *index)
             struct bf_event *event = wait->events[i];
             if (!(wait->polls[i].revents & POLLIN) || (!event->manual && !event_take(event)))
                 continue;
-            if (index)
-                *index = i;
+            *index = i;
             return VK_SUCCESS;
         }
         /* Others were faster with all that was set. */
@@ -314,9 +316,15 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
         wait.events[i] = (struct bf_event *)pEvents[i];
         wait.polls[i] = (struct pollfd){.fd = wait.events[i]->fd, .events = POLLIN};
     }
-    if (!waitAll)
-        return wait_one(&wait, deadline, pIndex);
-    if (!sort(&wait))
+    if (waitAll && !sort(&wait))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    return wait_all(&wait, deadline);
+    uint32_t index = 0;
+    VkResult result = waitAll ? wait_all(&wait, deadline) : wait_one(&wait, deadline, &index);
+    if (result != VK_SUCCESS)
+        return result;
+    for (uint32_t i = waitAll ? 0 : index; i < (waitAll ? count : index + 1); i++)
+        bf_access_event_seen(wait.events[i]);
+    if (!waitAll && pIndex)
+        *pIndex = index;
+    return result;
 }
