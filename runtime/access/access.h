@@ -166,14 +166,13 @@ BF_SHARED void bf_access_fence_read(struct bf_access_fence *fence, uint64_t valu
  * by the CPU they carry what the fences told.
  */
 
-/* The event has been set because these fences have reached these values; told before a waiter can
- * see it. */
-BF_SHARED void bf_access_event_set(const void *event, uint32_t count,
-                                   struct bf_access_fence *const *fences, const uint64_t *values);
+/* The event has been set because the fence has reached the value; told before a waiter can see it.
+ * 'unseen': somebody may see it without telling (its file descriptor was asked for): it counts as
+ * seen at once. */
+BF_SHARED void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence *fence,
+                                   uint64_t value);
 /* The CPU has seen it set (bfWaitForEvents returned it). */
 BF_SHARED void bf_access_event_seen(const void *event);
-/* Its file descriptor was asked for: from now on it is seen whenever it is set. */
-BF_SHARED void bf_access_event_polled(const void *event);
 BF_SHARED void bf_access_event_remove(const void *event);
 
 /* ---------------------------------------------------------------------------------- Resources -- */

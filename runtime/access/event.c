@@ -9,7 +9,6 @@
 static struct bf_lock live_lock; /* taken before a device's */
 static struct bf_access *live;
 static _Atomic uint32_t live_count;
-static struct bf_map polled; /* events whose file descriptor was asked for */
 
 /* What an event carries that was set and not yet seen. */
 struct mark {
@@ -67,23 +66,18 @@ static void carry(struct bf_access *access, const void *event, struct bf_clock *
     bf_clock_release(&access->clocks, clock);
 }
 
-void bf_access_event_set(const void *event, uint32_t count, struct bf_access_fence *const *fences,
-                         const uint64_t *values)
+void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence *fence,
+                         uint64_t value)
 {
-    if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0)
+    if (!fence || !bf_access_enter(fence->access))
         return;
-    bool seen = bf_map_find(&polled, key_of(event)) != NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!fences[i] || !bf_access_enter(fences[i]->access))
-            continue;
-        struct bf_access *access = fences[i]->access;
-        struct bf_clock *clock = bf_model_fence_clock(fences[i], values[i], BF_ACCESS_AT_LEAST);
-        if (seen)
-            bf_model_cpu_learn(access, clock);
-        else
-            carry(access, event, clock);
-        bf_access_leave(access);
-    }
+    struct bf_access *access = fence->access;
+    struct bf_clock *clock = bf_model_fence_clock(fence, value, BF_ACCESS_AT_LEAST);
+    if (unseen)
+        bf_model_cpu_learn(access, clock);
+    else
+        carry(access, event, clock);
+    bf_access_leave(access);
 }
 
 /* For each device that the event carries something of. */
@@ -111,21 +105,7 @@ void bf_access_event_seen(const void *event)
     take(event, true);
 }
 
-void bf_access_event_polled(const void *event)
-{
-    /* Without memory its waits by file descriptor are not seen; no check that is on may go on so. */
-    if (!bf_map_find(&polled, key_of(event)) &&
-        !bf_map_insert(&polled, key_of(event), (void *)event)) {
-        bf_lock_acquire(&live_lock);
-        for (struct bf_access *access = live; access; access = access->next_live)
-            bf_access_fail(access);
-        bf_lock_release(&live_lock);
-    }
-    take(event, true);
-}
-
 void bf_access_event_remove(const void *event)
 {
-    bf_map_remove(&polled, key_of(event));
     take(event, false);
 }

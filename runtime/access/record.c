@@ -319,7 +319,8 @@ static void fill(struct bf_access_block *block, struct bf_access_region *regions
 static struct bf_access_block *make_block(struct bf_access_recording *recording)
 {
     uint32_t count = recording->use_count, resources = 0;
-    qsort(recording->uses, count, sizeof(*recording->uses), compare);
+    if (count)
+        qsort(recording->uses, count, sizeof(*recording->uses), compare);
     for (uint32_t i = 0; i < count; i++)
         resources += i == 0 || recording->uses[i].resource != recording->uses[i - 1].resource;
     struct bf_access_block *block =

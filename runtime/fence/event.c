@@ -28,6 +28,7 @@
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */
     bool manual;
+    _Atomic bool polled; /* the program has asked for its descriptor */
     struct bf_lock closing;
     struct bf_lock taking;
     int fd; /* -1 once the program has destroyed the event */
@@ -128,6 +129,11 @@ struct bf_event *bf_event_of(BfEvent handle, const char *call)
     return event;
 }
 
+bool bf_event_is_polled(struct bf_event *event)
+{
+    return atomic_load(&event->polled);
+}
+
 /* ------------------------------------------------------------------------- Setting and resetting */
 
 bool bf_event_set(struct bf_event *event)
@@ -160,8 +166,10 @@ int bfGetEventFd(BfEvent handle)
 {
     if (!bf_handle_check(handle, BF_HANDLE_EVENT, "bfGetEventFd", "event"))
         return -1;
-    bf_access_event_polled(handle);
-    return ((struct bf_event *)handle)->fd;
+    struct bf_event *event = (struct bf_event *)handle;
+    atomic_store(&event->polled, true);
+    bf_access_event_seen(event); /* it may have been set before */
+    return event->fd;
 }
 
 /* -------------------------------------------------------------------------------------- Waiting */

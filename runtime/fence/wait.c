@@ -31,7 +31,8 @@ void bf_group_tell(struct bf_device *device, struct bf_group *group)
     for (uint32_t i = 0; i < group->count; i++) {
         struct bf_wait *wait = &group->waits[i];
         if (wait->access && wait->satisfied)
-            bf_access_event_set(group->event, 1, &wait->access, &wait->node.key);
+            bf_access_event_set(group->event, bf_event_is_polled(group->event), wait->access,
+                                wait->node.key);
     }
     atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
     bf_event_set(group->event);
