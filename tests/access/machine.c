@@ -411,20 +411,20 @@ static void run(enum style style, uint32_t programs)
 static void test_growing_fences_of_one_signaller(void **state)
 {
     (void)state;
-    run(GROWING, 1000);
+    run(GROWING, 500);
 }
 
 static void test_rewound_fences_of_one_signaller(void **state)
 {
     (void)state;
-    run(REWINDING, 1000);
+    run(REWINDING, 500);
 }
 
 /* A-1 alone. */
 static void test_fences_used_anyhow(void **state)
 {
     (void)state;
-    run(ANYHOW, 1000);
+    run(ANYHOW, 500);
 }
 
 int main(void)

@@ -295,7 +295,7 @@ static void test_long_programs(void **state)
     assert_non_null(w);
     const char *seed = getenv("BELFRY_ACCESS_SEED"), *count = getenv("BELFRY_ACCESS_PROGRAMS");
     random_state = seed ? strtoull(seed, NULL, 0) : 5;
-    uint32_t programs = count ? (uint32_t)strtoul(count, NULL, 0) : 100;
+    uint32_t programs = count ? (uint32_t)strtoul(count, NULL, 0) : 50;
     for (uint32_t p = 0; p < programs; p++) {
         memset(w, 0, sizeof(*w));
         check_open(&w->check);
