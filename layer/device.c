@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "chain.h"
 #include "commands.h"
 #include "device/dispatch.h"
@@ -322,6 +323,8 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .engines = r->placement.engines,
         .queues = r->placement.queues,
         .serialize_submits = d->instance->settings.serialize_submits,
+        .check_access = d->instance->settings.check == BF_CHECK_ACCESS,
+        .layer = true,
         .trace = d->trace,
         .timestamp_period_ns = d->physical->timestamp_period,
         .host_query_reset = r->host_query_reset,
@@ -330,6 +333,8 @@ static VkResult attach(struct layer_device *d, struct request *r,
     VkResult result = bf_device_create(&info, &d->runtime);
     for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)
         result = set_loader_data(d->handle, &d->runtime->queues[i]);
+    if (result == VK_SUCCESS)
+        layer_access_create(d);
     d->translates = !bf_family_map_is_identity(&d->physical->map);
     d->added = r->added;
     return result;
@@ -475,6 +480,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     return VK_SUCCESS;
 
 fail_attach:
+    layer_access_destroy(d);
     bf_device_destroy(d->runtime);
     bf_trace_destroy(d->trace);
     layer_device_remove(d);
@@ -493,6 +499,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
         return;
     struct layer_device *d = layer_device_of(device);
     unlist(d);
+    layer_access_destroy(d);
     bf_device_destroy(d->runtime);
     if (d->instance->settings.summary)
         bf_trace_print_summary(d->trace, stderr);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "access.h"
 #include "commands.h"
 
 /* The instance table: the layer's only global state. */
@@ -109,7 +110,9 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     if (!next || (d->runtime && layer_command_is_hidden(name)) ||
         layer_command_is_of(name, d->added))
         return NULL;
-    PFN_vkVoidFunction ours = find(device_commands, name);
+    PFN_vkVoidFunction ours = d->access ? layer_access_find(name) : NULL;
+    if (!ours)
+        ours = find(device_commands, name);
     if (!ours && d->runtime)
         ours = find(scheduled_commands, name);
     if (!ours && d->translates)
@@ -151,6 +154,8 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
         return NULL;
     /* Devices of this instance that are passed through call these too: each one asks. */
     ours = find(instance_commands, name);
+    if (!ours && i->settings.check == BF_CHECK_ACCESS)
+        ours = layer_access_find(name);
     if (!ours)
         ours = find_physical(name);
     if (!ours)

@@ -28,6 +28,7 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 #define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
 
 struct layer_messenger;
+struct layer_access;
 struct layer_device;
 
 /* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
@@ -115,8 +116,9 @@ struct layer_device {
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
-    bool translates;     /* families the program sees are not the real ones */
-    unsigned added;      /* enum layer_added: what was enabled for ourselves */
+    struct layer_access *access; /* access.h; NULL: off */
+    bool translates;             /* families the program sees are not the real ones */
+    unsigned added;              /* enum layer_added: what was enabled for ourselves */
     struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "access/vulkan.h"
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "os/log.h"
@@ -181,6 +182,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .engines = a.engines,
             .queues = a.queues,
             .serialize_submits = settings.serialize_submits,
+            .check_access = settings.check == BF_CHECK_ACCESS,
             .timestamp_period_ns = a.timestamp_period_ns,
             .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,
@@ -237,7 +239,12 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
-    return bf_queue_submit(queue, count, infos, fence);
+    struct bf_access *access = queue->device->access;
+    bf_access_vkqueue_submit2(access, vk_queue, count, infos, fence);
+    VkResult result = bf_queue_submit(queue, count, infos, fence);
+    if (result != VK_SUCCESS)
+        bf_access_stop(access, "bfVkQueueSubmit has failed");
+    return result;
 }
 
 VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
@@ -258,6 +265,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (queue->device->attached) {
         atomic_store(&queue->unwitnessed, true); /* whatever went in there */
         bf_engine_leave(queue->engine, 0);
+        bf_access_idle(queue->device->access); /* it may have been a wait */
     }
     return VK_SUCCESS;
 }

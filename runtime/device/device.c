@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "access/vulkan.h"
 #include "device/dispatch.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -108,6 +109,30 @@ static void init_queue(struct bf_device *device, const struct bf_device_info *in
     queue->trace_id = bf_trace_add_queue(info->trace, engine->trace_id, name);
 }
 
+/* The check of shared resources; a program isn't stopped for want of it. */
+static void init_access(struct bf_device *device, const struct bf_device_info *info)
+{
+    const struct bf_access_info access = {.layer = info->layer};
+    if (!info->check_access)
+        return;
+    if (bf_access_create(&access, &device->access) != VK_SUCCESS)
+        bf_log(BF_LOG_WARNING, "access: nothing is checked: out of memory");
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        struct bf_queue *queue = &device->queues[i];
+        const VkQueueFlags general = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+        bool other = !(queue->family_flags & (general | VK_QUEUE_TRANSFER_BIT)) ||
+                     (queue->family_flags & VK_QUEUE_VIDEO_DECODE_BIT_KHR);
+        char name[64];
+        snprintf(name, sizeof(name), "%s queue %u:%u", type_of(queue->family_flags), queue->family,
+                 queue->index);
+        bf_access_vkqueue_add(device->access, info->layer ? (VkQueue)queue : queue->engine->handle,
+                              name,
+                              queue->family_flags & general ? BF_ACCESS_COMPUTE_3D
+                              : other                       ? BF_ACCESS_NO_CLASS
+                                                            : BF_ACCESS_COPY);
+    }
+}
+
 VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **out)
 {
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -142,6 +167,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->queue_count = info->queue_count;
     for (uint32_t i = 0; i < info->queue_count; i++)
         init_queue(device, info, i);
+    init_access(device, info);
     result = bf_ledger_init(&device->ledger, device);
     if (result != VK_SUCCESS)
         goto fail;
@@ -195,6 +221,7 @@ void bf_device_destroy(struct bf_device *device)
     bf_map_finish(&device->semaphores, free_semaphore, NULL);
     bf_map_finish(&device->fences, free_fence, NULL);
     bf_map_finish(&device->command_buffers, NULL, NULL);
+    bf_access_destroy(device->access);
     free(device->queues);
     free(device->engines);
     free(device);
@@ -207,6 +234,7 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
         bf_ledger_lose(&device->ledger);
+        bf_access_stop(device->access, "the device is lost");
         atomic_store(&device->loss_told, true);
         bf_signpost_announce(&device->progress);
     }

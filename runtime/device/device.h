@@ -23,6 +23,7 @@
 /* Engines are bits of 64. */
 #define BF_MAX_ENGINES 64
 
+struct bf_access;
 struct bf_watcher;
 
 /* Running totals (bfGetDeviceCounters). */
@@ -66,7 +67,8 @@ struct bf_device {
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
 
-    struct bf_trace *trace; /* NULL: off; not owned */
+    struct bf_trace *trace;   /* NULL: off; not owned */
+    struct bf_access *access; /* NULL: off */
 
     struct bf_ledger ledger;                           /* command queues and fences */
     _Atomic uint32_t command_queues_made, fences_made; /* for their names */
@@ -98,6 +100,8 @@ struct bf_device_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
+    bool check_access;
+    bool layer; /* it is the layer's, which sees all of the program's calls */
     struct bf_trace *trace;
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "access/vulkan.h"
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
@@ -141,6 +142,7 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
             .semaphore = fence->imported->handle,
             .value = value,
         };
+        bf_access_fence_signal(fence->access, value);
         result = device->signal_semaphore(device->handle, &info);
     }
     if (result == VK_SUCCESS) {
@@ -265,6 +267,8 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     if (!device->ledger.lost)
         atomic_store(&fence->value, counter);
     bf_lock_release(&device->ledger.lock);
+    bf_access_fence_remove(fence->access);
+    fence->access = bf_access_semaphore_import(device->access, semaphore);
     *out = (BfFence)fence;
     return VK_SUCCESS;
 }
@@ -297,6 +301,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     struct bf_effects effects = {0};
+    bf_access_semaphore_export(device->access, semaphore, fence->access);
     bf_lock_acquire(&device->ledger.lock);
     if (fence->mirror) { /* another thread was quicker */
         bf_lock_release(&device->ledger.lock);

@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "access/access.h"
 #include "os/clock.h"
 #include "os/handle.h"
 #include "os/lock.h"
@@ -27,6 +28,7 @@
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */
     bool manual;
+    _Atomic bool polled; /* the program has asked for its descriptor */
     struct bf_lock closing;
     struct bf_lock taking;
     int fd; /* -1 once the program has destroyed the event */
@@ -110,6 +112,7 @@ void bfDestroyEvent(BfEvent handle)
         return;
     struct bf_event *event = (struct bf_event *)handle;
     bf_handle_remove(event);
+    bf_access_event_remove(event);
     bf_lock_acquire(&event->closing);
     close(event->fd);
     event->fd = -1;
@@ -124,6 +127,11 @@ struct bf_event *bf_event_of(BfEvent handle, const char *call)
     struct bf_event *event = (struct bf_event *)handle;
     atomic_fetch_add(&event->references, 1);
     return event;
+}
+
+bool bf_event_is_polled(struct bf_event *event)
+{
+    return atomic_load(&event->polled);
 }
 
 /* ------------------------------------------------------------------------- Setting and resetting */
@@ -158,7 +166,10 @@ int bfGetEventFd(BfEvent handle)
 {
     if (!bf_handle_check(handle, BF_HANDLE_EVENT, "bfGetEventFd", "event"))
         return -1;
-    return ((struct bf_event *)handle)->fd;
+    struct bf_event *event = (struct bf_event *)handle;
+    atomic_store(&event->polled, true);
+    bf_access_event_seen(event); /* it may have been set before */
+    return event->fd;
 }
 
 /* -------------------------------------------------------------------------------------- Waiting */
@@ -209,8 +220,7 @@ static VkResult wait_one(struct wait *wait, uint64_t deadline, uint32_t *index)
             struct bf_event *event = wait->events[i];
             if (!(wait->polls[i].revents & POLLIN) || (!event->manual && !event_take(event)))
                 continue;
-            if (index)
-                *index = i;
+            *index = i;
             return VK_SUCCESS;
         }
         /* Others were faster with all that was set. */
@@ -314,9 +324,15 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
         wait.events[i] = (struct bf_event *)pEvents[i];
         wait.polls[i] = (struct pollfd){.fd = wait.events[i]->fd, .events = POLLIN};
     }
-    if (!waitAll)
-        return wait_one(&wait, deadline, pIndex);
-    if (!sort(&wait))
+    if (waitAll && !sort(&wait))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    return wait_all(&wait, deadline);
+    uint32_t index = 0;
+    VkResult result = waitAll ? wait_all(&wait, deadline) : wait_one(&wait, deadline, &index);
+    if (result != VK_SUCCESS)
+        return result;
+    for (uint32_t i = waitAll ? 0 : index; i < (waitAll ? count : index + 1); i++)
+        bf_access_event_seen(wait.events[i]);
+    if (!waitAll && pIndex)
+        *pIndex = index;
+    return result;
 }

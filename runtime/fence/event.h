@@ -21,6 +21,9 @@ BF_SHARED struct bf_event *bf_event_of(BfEvent handle, const char *call);
 /* NULL is allowed. Thread-safety: safe. */
 BF_SHARED void bf_event_release(struct bf_event *event);
 
+/* Its descriptor was asked for: it may be seen set where nobody tells. Thread-safety: safe. */
+BF_SHARED bool bf_event_is_polled(struct bf_event *event);
+
 /* False: the program has destroyed it. Never blocks. Thread-safety: safe. */
 BF_SHARED bool bf_event_set(struct bf_event *event);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
@@ -204,6 +205,7 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fen
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     fence->device = device;
+    fence->access = bf_access_fence_add(device->access, value);
     fence->value = value;
     fence->references = 1;
     fence->monitored = UINT64_MAX;
@@ -238,6 +240,7 @@ void bfDestroyFence(BfFence handle)
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
     bf_lock_acquire(&device->ledger.lock);
     fence->destroyed = true;
+    bf_access_fence_remove(fence->access);
     bf_fence_satisfy_all(fence, &effects);
     bf_lock_release(&device->ledger.lock);
     if (fence->imported)
@@ -249,11 +252,8 @@ void bfDestroyFence(BfFence handle)
     bf_effects_run(device, &effects);
 }
 
-uint64_t bfGetFenceValue(BfFence handle)
+static uint64_t get_value(struct bf_fence *fence)
 {
-    struct bf_fence *fence = bf_fence_of(handle, __func__);
-    if (!fence)
-        return UINT64_MAX;
     if (fence->imported)
         return bf_bridge_value(fence);
     uint64_t value = atomic_load(&fence->value);
@@ -268,6 +268,16 @@ uint64_t bfGetFenceValue(BfFence handle)
     bf_lock_acquire(&device->ledger.lock);
     value = atomic_load(&fence->value);
     bf_lock_release(&device->ledger.lock);
+    return value;
+}
+
+uint64_t bfGetFenceValue(BfFence handle)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return UINT64_MAX;
+    uint64_t value = get_value(fence);
+    bf_access_fence_read(fence->access, value);
     return value;
 }
 
@@ -288,6 +298,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
         bf_effects_run(device, &effects);
         return bf_device_lost(device, __func__);
     }
+    bf_access_fence_signal(fence->access, value);
     bf_lock_acquire(&device->ledger.lock);
     bf_fence_apply(fence, value, &effects);
     bf_lock_release(&device->ledger.lock);

@@ -32,6 +32,7 @@
 #include "os/heap.h"
 #include "os/lock.h"
 
+struct bf_access_fence;
 struct bf_command_queue;
 struct bf_device;
 struct bf_effects;
@@ -44,10 +45,11 @@ struct bf_update;
 /* One value of one fence, waited for by a queue (as part of its packet) or by the CPU (as part of a
  * group). Everything is guarded by the ledger's lock. */
 struct bf_wait {
-    struct bf_heap_node node; /* its key is the value */
-    struct bf_fence *fence;   /* referenced */
-    struct bf_group *group;   /* the CPU's */
-    bool satisfied;           /* for good (F-2) */
+    struct bf_heap_node node;       /* its key is the value */
+    struct bf_fence *fence;         /* referenced */
+    struct bf_group *group;         /* the CPU's */
+    struct bf_access_fence *access; /* an event's: what it will tell of; referenced */
+    bool satisfied;                 /* for good (F-2) */
     /* A queue's: it stands blocked at this wait. */
     struct bf_command_queue *blocks;
     struct bf_wait *next_blocked;
@@ -66,6 +68,7 @@ struct bf_group {
 
 struct bf_fence {
     struct bf_device *device;
+    struct bf_access_fence *access;   /* NULL: unchecked */
     struct bf_fence *next, *previous; /* of the device */
     _Atomic uint64_t value;
     _Atomic uint32_t pending; /* updates on their way, and one that is being applied */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/event.h"
@@ -15,18 +16,26 @@ static void group_release(struct bf_group *group)
 {
     if (atomic_fetch_sub(&group->references, 1) == 1) {
         bf_event_release(group->event);
+        for (uint32_t i = 0; i < group->count; i++)
+            bf_access_fence_release(group->waits[i].access);
         free(group);
     }
 }
 
 void bf_group_tell(struct bf_device *device, struct bf_group *group)
 {
-    if (group->event) {
-        atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
-        bf_event_set(group->event);
-    } else {
+    if (!group->event) {
         atomic_store(&group->done, 1);
+        return;
     }
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct bf_wait *wait = &group->waits[i];
+        if (wait->access && wait->satisfied)
+            bf_access_event_set(group->event, bf_event_is_polled(group->event), wait->access,
+                                wait->node.key);
+    }
+    atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
+    bf_event_set(group->event);
 }
 
 void bf_group_fire(struct bf_group *group)
@@ -78,6 +87,10 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     struct bf_ledger *ledger = &device->ledger;
     uint32_t count = group->count; /* once the lock is released it may fire and be gone */
     group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
+    for (uint32_t i = 0; i < count && group->event && device->access; i++) {
+        group->waits[i].access = ((struct bf_fence *)fences[i])->access;
+        bf_access_fence_reference(group->waits[i].access);
+    }
     bf_lock_acquire(&ledger->lock);
     for (uint32_t i = 0; i < count && group->missing; i++) {
         if (bf_fence_arm((struct bf_fence *)fences[i], &group->waits[i]))
@@ -220,5 +233,9 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
     } else {
         result = sleep_on(device, group, timeout_ns);
     }
+    /* Which one of several has come is not told, so nothing follows from it. */
+    bool told = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
+    for (uint32_t i = 0; told && i < count; i++)
+        bf_access_fence_reached(((struct bf_fence *)fences[i])->access, values[i]);
     return bf_device_is_lost(device) ? bf_device_settle(device) : result;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
@@ -356,6 +357,14 @@ static bool try_direct(struct bf_command_queue *queue, uint32_t count,
     return done;
 }
 
+/* The check of accesses was told of a call, which hasn't come about. */
+static VkResult told(struct bf_device *device, VkResult result)
+{
+    if (result != VK_SUCCESS)
+        bf_access_stop(device->access, "a call on a queue has failed");
+    return result;
+}
+
 VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
 {
     struct bf_command_queue *queue = queue_of(handle, __func__);
@@ -373,11 +382,14 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     struct bf_device *device = queue->base.device;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
+    bf_access_queue_execute(queue->access, count, buffers);
     VkResult result;
-    if (try_direct(queue, count, buffers, &result))
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
-    return submit_execution(queue, &(struct bf_execution){.count = count, .buffers = buffers},
-                            __func__);
+    if (!try_direct(queue, count, buffers, &result))
+        result = submit_execution(queue, &(struct bf_execution){.count = count, .buffers = buffers},
+                                  __func__);
+    else if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, __func__);
+    return told(device, result);
 }
 
 /* A signal or a wait that cost no packet leaves the same mark as one that did. */
@@ -483,12 +495,14 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         uint64_t before;
         if (!bf_bridge_may_signal(fence, value, &before, __func__))
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        bf_access_queue_signal(queue->access, fence->access, value);
         VkResult result = submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
             bf_bridge_will_not_signal(fence, value, before);
-        return result;
+        return told(device, result);
     }
+    bf_access_queue_signal(queue->access, fence->access, value);
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     bf_effects_run(device, &effects);
@@ -499,7 +513,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
                       : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                              : VK_SUCCESS;
-    return result == VK_SUCCESS ? settle(device, __func__) : result;
+    return result == VK_SUCCESS ? settle(device, __func__) : told(device, result);
 }
 
 enum waited { PASSED, HAS_TO_WAIT, HAS_TO_LOOK };
@@ -546,14 +560,18 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     struct bf_device *device = queue->base.device;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
+    bf_access_queue_wait(queue->access, fence->access, value);
     if (fence->imported)
-        return submit_execution(
-            queue, &(struct bf_execution){.wait = fence->imported, .value = value, .fence = fence},
-            __func__);
+        return told(device,
+                    submit_execution(queue,
+                                     &(struct bf_execution){
+                                         .wait = fence->imported, .value = value, .fence = fence},
+                                     __func__));
     enum waited how = wait_now(queue, fence, value, false);
     VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
     if (result != VK_SUCCESS)
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__)
+                                              : told(device, result);
     if (how == HAS_TO_LOOK)
         how = wait_now(queue, fence, value, true);
     if (how == PASSED) {
@@ -562,7 +580,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     }
     struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_WAIT);
     if (!packet)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "access/access.h"
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
@@ -115,6 +116,9 @@ static void name_queue(struct bf_command_queue *queue)
     char name[64];
     snprintf(name, sizeof(name), "%s command queue %u", names[queue->type], queue->base.index);
     queue->base.trace_id = bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name);
+    queue->access = bf_access_queue_add(device->access, name,
+                                        queue->type == BF_QUEUE_TYPE_COPY ? BF_ACCESS_COPY
+                                                                          : BF_ACCESS_COMPUTE_3D);
 }
 
 static struct bf_command_queue *make_queue(struct bf_device *device, struct bf_engine *engine,
@@ -210,6 +214,7 @@ void bfDestroyQueue(BfQueue handle)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
     bf_handle_remove(queue);
+    bf_access_queue_remove(queue->access);
     bf_engine_enter(engine);
     queue->leaving = true;
     engine->leaving = true;

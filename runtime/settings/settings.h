@@ -32,6 +32,11 @@ enum bf_queues_mode {
     BF_QUEUES_APPEND, /* enlarged counts and appended families */
 };
 
+enum bf_check_mode {
+    BF_CHECK_NONE,
+    BF_CHECK_ACCESS, /* resources that several queues share (access/access.h) */
+};
+
 enum bf_log_level {
     BF_LOG_NONE,
     BF_LOG_ERROR,
@@ -48,6 +53,7 @@ enum bf_setting_key {
     BF_KEY_LOG,
     BF_KEY_SERIALIZE_SUBMITS,
     BF_KEY_REALTIME,
+    BF_KEY_CHECK,
     BF_KEY_COUNT
 };
 
@@ -68,6 +74,7 @@ struct bf_settings {
     enum bf_log_level log;      /* messages on stderr */
     bool serialize_submits;     /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;              /* ask the driver for one VkQueue of global priority REALTIME */
+    enum bf_check_mode check;
 
     /* For people who ask where a value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

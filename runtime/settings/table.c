@@ -96,6 +96,18 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .values = "true, false",
             .default_value = "false",
         },
+    [BF_KEY_CHECK] =
+        {
+            .key = "check",
+            .label = "Check",
+            .description = "Check the program: access, D3D12's rules for resources that several "
+                           "queues use, one line on stderr for each fault. Slow.",
+            .kind = BF_VALUE_ENUM,
+            .value_type = "ENUM",
+            .values = "none, access",
+            .default_value = "none",
+            .names = {[BF_CHECK_NONE] = "none", [BF_CHECK_ACCESS] = "access"},
+        },
 };
 
 /* All spellings of a truth value; even ones are true. */
@@ -318,6 +330,9 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_REALTIME:
         settings->realtime = value;
         break;
+    case BF_KEY_CHECK:
+        settings->check = (enum bf_check_mode)value;
+        break;
     case BF_KEY_TRACE:
     case BF_KEY_COUNT:
         break;
@@ -434,6 +449,9 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
         break;
     case BF_KEY_REALTIME:
         text = bool_names[!settings->realtime];
+        break;
+    case BF_KEY_CHECK:
+        text = table[row].names[settings->check];
         break;
     case BF_KEY_COUNT:
         break;

@@ -1,0 +1,251 @@
+/*
+ * The model's parts. Private to runtime/access; everything is guarded by the check's lock unless
+ * said otherwise.
+ */
+#ifndef BELFRY_ACCESS_MODEL_H
+#define BELFRY_ACCESS_MODEL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "access/access.h"
+#include "access/clock.h"
+#include "access/record.h"
+#include "os/lock.h"
+#include "os/map.h"
+
+/* The CPU's number as an agent; queues count from 1 and never share one. */
+#define BF_ACCESS_CPU 0
+
+/* Lines that a device's reports may take. */
+#define BF_ACCESS_MAX_LINES 100
+
+struct bf_access {
+    struct bf_lock lock;
+    _Atomic bool off;
+    struct bf_access_info info;
+    struct bf_clock_pool clocks;
+
+    struct bf_clock *cpu; /* what the CPU has seen */
+    uint64_t cpu_time;    /* its signals so far */
+    uint32_t last_queue;
+    uint64_t last_op;
+    struct bf_access_queue *queues;
+    struct bf_access_queue *runnable;
+    struct bf_access_fence *fences;
+    uint32_t group_count;
+    bool forgot;      /* A-3 has been said */
+    uint32_t reports; /* lines so far, and what was left out */
+    uint32_t unsaid;
+
+    /* Look-ups in these need no lock. */
+    struct bf_map buffers, images; /* resources */
+    struct bf_map recordings;
+
+    /* vulkan.c */
+    struct bf_map vkqueues, semaphores, vkfences, swapchains;
+
+    /* event.c */
+    struct bf_access *next_live;
+    struct bf_map marks;
+};
+
+/* Takes the lock. False: the check is off, and the lock isn't held. NULL is off. */
+bool bf_access_enter(struct bf_access *access);
+/* Ends the check if memory has run out. */
+void bf_access_leave(struct bf_access *access);
+/* The lock is held. */
+void bf_access_stop_locked(struct bf_access *access, const char *why);
+/* Out of memory; the lock isn't held. */
+void bf_access_fail(struct bf_access *access);
+
+/* ------------------------------------------------------------------------------------- Queues -- */
+
+enum bf_access_op_kind {
+    BF_ACCESS_OP_EXECUTE,
+    BF_ACCESS_OP_SIGNAL,
+    BF_ACCESS_OP_WAIT,
+};
+
+/* What was called and has not run yet. */
+struct bf_access_op {
+    struct bf_access_op *next;
+    struct bf_access_queue *queue;
+    enum bf_access_op_kind kind;
+    uint64_t number; /* in the order of calls, over all queues */
+    uint64_t packet;
+    struct bf_clock *call;         /* the CPU's at the call */
+    struct bf_access_fence *fence; /* referenced */
+    uint64_t value;
+    bool settled;           /* a wait: what satisfies it is known */
+    struct bf_clock *clock; /* what the satisfied wait comes after */
+    struct bf_access_op *next_waiter;
+    uint32_t block_count;
+    struct bf_access_block *blocks[];
+};
+
+struct bf_access_queue {
+    struct bf_access *access;
+    struct bf_access_queue *next, *previous, *next_runnable;
+    uint32_t id;
+    enum bf_access_class type_class;
+    char name[64];
+    bool removed, in_runnable, in_batch;
+    uint64_t packet;        /* the last one called */
+    uint64_t ran;           /* the last one that ran */
+    uint64_t executed;      /* the last one called that executes */
+    struct bf_clock *clock; /* what its next packet comes after, of other agents */
+    struct bf_access_op *head, *tail;
+    struct bf_access_group *oldest, *newest; /* its uses that the CPU hasn't waited for */
+    uint32_t hint_count, hint_room;
+    struct bf_access_block **hints; /* of its next execution */
+};
+
+struct bf_access_queue *bf_model_queue_add(struct bf_access *access, const char *name,
+                                           enum bf_access_class type_class);
+void bf_model_queue_remove(struct bf_access_queue *queue);
+struct bf_access_queue *bf_model_queue_find(struct bf_access *access, uint32_t id);
+
+/* The blocks' references are taken over. */
+void bf_model_queue_execute(struct bf_access_queue *queue, uint32_t count,
+                            struct bf_access_block **blocks);
+void bf_model_queue_signal(struct bf_access_queue *queue, struct bf_access_fence *fence,
+                           uint64_t value);
+/* As far as the CPU knows: everything called on the queue is over. */
+bool bf_model_queue_is_idle(const struct bf_access_queue *queue);
+/* A NULL fence: a signal that nobody has seen. */
+void bf_model_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *fence,
+                         uint64_t value);
+void bf_model_queue_begin(struct bf_access_queue *queue);
+void bf_model_queue_end(struct bf_access_queue *queue);
+void bf_model_queue_idle(struct bf_access_queue *queue);
+void bf_model_idle(struct bf_access *access);
+
+/* The blocks of command buffers, and of what bfQueueUses said before. */
+void bf_model_queue_execute_buffers(struct bf_access_queue *queue, uint32_t count,
+                                    const VkCommandBuffer *command_buffers);
+
+/* ------------------------------------------------------------------------------------- Fences -- */
+
+/* One that may still be in effect when something is called from now on. */
+struct bf_access_signal {
+    uint64_t value;
+    uint32_t agent; /* whose, and when */
+    uint64_t time;
+    struct bf_clock *clock; /* what it comes after, itself included */
+};
+
+struct bf_access_fence {
+    struct bf_access *access;
+    struct bf_access_fence *next, *previous;
+    uint32_t references; /* each handle's, and each op's */
+    uint32_t handles;    /* an imported fence has two, its own and the semaphore's */
+    bool removed, external;
+    struct bf_access_signal *signals; /* those that ran, in that order */
+    uint32_t signal_count, signal_room;
+    uint32_t prune_at;            /* signals at which to look which are certainly overwritten */
+    struct bf_access_op *waiters; /* armed, not settled */
+};
+
+/* Signals kept for one fence. */
+#define BF_ACCESS_MAX_SIGNALS 4096
+
+struct bf_access_fence *bf_model_fence_add(struct bf_access *access, uint64_t value);
+void bf_model_fence_reference(struct bf_access_fence *fence);
+void bf_model_fence_release(struct bf_access_fence *fence); /* NULL is allowed */
+void bf_model_fence_remove(struct bf_access_fence *fence);
+void bf_model_fence_external(struct bf_access_fence *fence);
+void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value);
+
+enum bf_access_match {
+    BF_ACCESS_AT_LEAST,
+    BF_ACCESS_EXACTLY,
+};
+
+/* What the CPU comes after once it has seen this of the fence, with a reference. */
+struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t value,
+                                      enum bf_access_match match);
+/* The CPU has seen this of the fence. */
+void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match);
+/* The CPU comes after all that; takes over the reference. */
+void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock);
+
+/* ---------------------------------------------------------------------------------- Resources -- */
+
+/* One packet's uses of one resource by one block. */
+struct bf_access_group {
+    struct bf_access_group *next_of_queue, *previous_of_queue; /* in the order of packets */
+    struct bf_access_group *next, *previous; /* of the resource, in the order in which they ran */
+    struct bf_access_queue *queue;
+    uint64_t packet;
+    struct bf_access_block *block; /* referenced */
+    const struct bf_access_slice *slice;
+};
+
+/* The state of one subresource. */
+struct bf_access_cell {
+    uint8_t state, type_class;
+    uint32_t queue;
+    uint64_t packet;
+};
+
+#define BF_ACCESS_PLANES 3
+
+/* What was said already. */
+struct bf_access_said {
+    uint32_t queues[2];
+    enum bf_access_fault fault;
+};
+#define BF_ACCESS_SAID 16
+
+struct bf_access_resource {
+    _Atomic uint32_t references; /* the handle, each recorded use */
+    bool image;                  /* these never change */
+    uint64_t handle;
+    VkDeviceSize size; /* VK_WHOLE_SIZE: not told */
+    struct bf_access_image_info info;
+    bool told;
+    char name[64]; /* empty: none given */
+    struct bf_access_group *first, *last;
+    struct bf_access_cell *cells;
+    uint32_t said_count;
+    struct bf_access_said said[BF_ACCESS_SAID];
+};
+
+/* By handle, made at first sight; with a reference. NULL: out of memory. The lock isn't held. */
+struct bf_access_resource *bf_access_resource_of(struct bf_access *access, bool image,
+                                                 uint64_t handle);
+void bf_access_resource_reference(struct bf_access_resource *resource);
+void bf_access_resource_release(struct bf_access_resource *resource);
+
+/* The packet runs: checks its uses against all that it doesn't come after, and remembers them. */
+void bf_access_block_run(struct bf_access_queue *queue, uint64_t packet,
+                         struct bf_access_block *block);
+/* It is needed no longer. */
+void bf_access_group_free(struct bf_access_group *group);
+
+/* report.c: one fault, unless it was said before. */
+struct bf_access_finding {
+    enum bf_access_fault fault;
+    bool overlap;
+    struct bf_access_resource *resource;
+    struct {
+        uint32_t queue;
+        enum bf_access_class type_class;
+        uint64_t packet;
+        bool write;
+        const struct bf_access_region *region; /* not for BF_ACCESS_STATE */
+        BfResourceState state;                 /* BF_ACCESS_STATE */
+        const char *what;
+    } earlier, later;
+};
+void bf_access_say(struct bf_access *access, const struct bf_access_finding *finding);
+
+/* ------------------------------------------------------------------- vulkan.c, event.c: the end -- */
+
+void bf_access_vulkan_finish(struct bf_access *access);
+void bf_access_event_add_device(struct bf_access *access);
+void bf_access_event_remove_device(struct bf_access *access);
+
+#endif

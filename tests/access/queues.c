@@ -1,0 +1,394 @@
+/*
+ * D3D12's queues and fences under the layer with check=access: what the C API tells the check. In
+ * each test a copy queue fills a buffer that a 3D queue then reads; the lines on stderr are counted.
+ */
+#include "../layer/world.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../layer/lines.h"
+#include "belfry/belfry.h"
+
+static struct world w;
+static BfDevice device;
+static BfQueue copy, direct;
+static BfFence fence, fence2;
+static VkCommandBuffer writes, reads;
+static VkBuffer target; /* of what is read; in the other half of the memory */
+
+static BfQueue make_queue(BfQueueType type)
+{
+    const BfQueueCreateInfo info = {.type = type};
+    BfQueue queue;
+    assert_success(bfCreateQueue(device, &info, &queue));
+    return queue;
+}
+
+static BfFence make_fence(uint64_t value)
+{
+    const BfFenceCreateInfo info = {.initialValue = value};
+    BfFence made;
+    assert_success(bfCreateFence(device, &info, &made));
+    return made;
+}
+
+static VkCommandBuffer record(BfQueue queue, bool write)
+{
+    VkCommandBuffer buffer = world_begin(&w, bfGetQueueFamilyIndex(queue));
+    const VkBufferCopy region = {0, 0, 64};
+    if (write)
+        vkCmdFillBuffer(buffer, w.buffer, 0, 256, 7);
+    else
+        vkCmdCopyBuffer(buffer, w.buffer, target, 1, &region);
+    assert_success(vkEndCommandBuffer(buffer));
+    return buffer;
+}
+
+static int open_world(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 1, 1, WORLD_END};
+    lines_begin(); /* what the check can't see */
+    world_open(&w, "SHAPE=lavapipe", counts);
+    lines_end(NULL, 0);
+    assert_success(bfGetDevice(w.device, &device));
+    copy = make_queue(BF_QUEUE_TYPE_COPY);
+    direct = make_queue(BF_QUEUE_TYPE_DIRECT);
+    fence = make_fence(0);
+    fence2 = make_fence(0);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = 1024,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkMemoryRequirements requirements;
+    assert_success(vkCreateBuffer(w.device, &info, NULL, &target));
+    vkGetBufferMemoryRequirements(w.device, target, &requirements);
+    assert_success(vkBindBufferMemory(w.device, target, w.memory, 2048));
+    writes = record(copy, true);
+    reads = record(direct, false);
+    return 0;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    bfDestroyFence(fence);
+    bfDestroyFence(fence2);
+    assert_success(bfQueueWaitIdle(copy));
+    assert_success(bfQueueWaitIdle(direct));
+    bfDestroyQueue(copy);
+    bfDestroyQueue(direct);
+    vkDestroyBuffer(w.device, target, NULL);
+    world_close(&w);
+    return 0;
+}
+
+static void produce(void)
+{
+    assert_success(bfQueueExecute(copy, 1, &writes));
+}
+
+static void consume(void)
+{
+    assert_success(bfQueueExecute(direct, 1, &reads));
+}
+
+static char line[1024];
+
+/* So many lines since lines_begin. */
+static void expect(uint32_t count)
+{
+    uint32_t found = lines_end(line, sizeof(line));
+    if (found != count)
+        fail_msg("%u lines, the last: %s", found, line);
+}
+
+static void test_without_a_fence(void **state)
+{
+    (void)state;
+    lines_begin();
+    produce();
+    consume();
+    expect(1);
+    assert_non_null(strstr(line, "queue '3D command queue 1' reads bytes 0 to 63 in packet 1 "
+                                 "(vkCmdCopyBuffer) while queue 'copy command queue 0' may write "
+                                 "bytes 0 to 255 in packet 1 (vkCmdFillBuffer)"));
+}
+
+static void test_with_a_fence(void **state)
+{
+    (void)state;
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfQueueWait(direct, fence, 1));
+    consume();
+    expect(0);
+}
+
+static void test_with_a_wait_before_its_signal(void **state)
+{
+    (void)state;
+    lines_begin();
+    assert_success(bfQueueWait(direct, fence, 1));
+    consume();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfQueueWaitIdle(direct));
+    expect(0);
+}
+
+static void test_with_a_fence_that_the_cpu_waits_for(void **state)
+{
+    (void)state;
+    const uint64_t one = 1;
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, one));
+    assert_success(bfWaitFences(1, &fence, &one, BF_FENCE_WAIT_ALL, UINT64_MAX));
+    consume();
+    expect(0);
+}
+
+static void test_with_one_of_two_fences(void **state)
+{
+    (void)state;
+    const BfFence both[] = {fence, fence2};
+    const uint64_t ones[] = {1, 1};
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfWaitFences(2, both, ones, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
+    consume();
+    expect(1); /* it could have been the other one */
+}
+
+static void test_with_a_value_that_the_cpu_reads(void **state)
+{
+    (void)state;
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    while (bfGetFenceValue(fence) < 1)
+        ;
+    consume();
+    expect(0);
+}
+
+static void test_with_a_signal_of_the_cpu(void **state)
+{
+    (void)state;
+    const uint64_t one = 1;
+    lines_begin();
+    assert_success(bfQueueWait(direct, fence2, 1));
+    consume();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, one));
+    assert_success(bfWaitFences(1, &fence, &one, BF_FENCE_WAIT_ALL, UINT64_MAX));
+    assert_success(bfSignalFence(fence2, 1));
+    assert_success(bfQueueWaitIdle(direct));
+    expect(0);
+}
+
+static void test_with_an_event(void **state)
+{
+    (void)state;
+    BfEvent event;
+    assert_success(bfCreateEvent(0, &event));
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfWaitForEvents(1, &event, VK_FALSE, UINT64_MAX, NULL));
+    consume();
+    expect(0);
+    bfDestroyEvent(event);
+}
+
+static void test_with_an_event_of_all_fences(void **state)
+{
+    (void)state;
+    const BfFence both[] = {fence2, fence};
+    const uint64_t ones[] = {1, 1};
+    BfEvent events[2];
+    assert_success(bfCreateEvent(BF_EVENT_INITIALLY_SET_BIT, &events[0]));
+    assert_success(bfCreateEvent(0, &events[1]));
+    lines_begin();
+    produce();
+    assert_success(bfSetEventOnFences(2, both, ones, BF_FENCE_WAIT_ALL, events[1]));
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfSignalFence(fence2, 1));
+    assert_success(bfWaitForEvents(2, events, VK_TRUE, UINT64_MAX, NULL));
+    consume();
+    expect(0);
+    bfDestroyEvent(events[0]);
+    bfDestroyEvent(events[1]);
+}
+
+/* Set, but nobody has looked. */
+static void test_with_an_event_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    BfEvent event, other;
+    assert_success(bfCreateEvent(0, &event));
+    assert_success(bfCreateEvent(BF_EVENT_INITIALLY_SET_BIT, &other));
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfWaitForEvents(1, &other, VK_FALSE, UINT64_MAX, NULL));
+    consume();
+    expect(1);
+    bfDestroyEvent(event);
+    bfDestroyEvent(other);
+}
+
+static void test_with_a_descriptor_that_is_polled(void **state)
+{
+    (void)state;
+    BfEvent event;
+    assert_success(bfCreateEvent(0, &event));
+    struct pollfd polled = {.fd = bfGetEventFd(event), .events = POLLIN};
+    lines_begin();
+    produce();
+    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_int_equal(poll(&polled, 1, -1), 1);
+    consume();
+    expect(0);
+    bfDestroyEvent(event);
+}
+
+static void test_with_an_idle_queue(void **state)
+{
+    (void)state;
+    lines_begin();
+    produce();
+    assert_success(bfQueueWaitIdle(copy));
+    consume();
+    expect(0);
+}
+
+static void test_with_imported_and_exported_fences(void **state)
+{
+    (void)state;
+    VkSemaphore in = world_timeline(&w, 0), out = world_timeline(&w, 0);
+    BfFence imported;
+    assert_success(bfImportFence(device, in, &imported));
+    assert_success(bfExportFence(fence, out));
+    lines_begin();
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 3));
+    /* From the fence to a VkQueue and back by a semaphore. */
+    assert_success(world_submit(
+        w.queues[0][0],
+        (struct batch){.wait = out, .wait_value = 3, .signal = in, .signal_value = 5}));
+    assert_success(bfQueueWait(direct, imported, 5));
+    consume();
+    expect(0);
+    assert_success(bfQueueWaitIdle(direct));
+    bfDestroyFence(imported);
+    bfDestroyFence(fence);
+    fence = make_fence(0);
+    vkDestroySemaphore(w.device, in, NULL);
+    vkDestroySemaphore(w.device, out, NULL);
+}
+
+/* A VkQueue beside a command queue. */
+static void test_beside_a_vkqueue(void **state)
+{
+    (void)state;
+    VkCommandBuffer buffer = world_begin(&w, 0);
+    vkCmdFillBuffer(buffer, w.buffer, 0, 64, 3);
+    assert_success(vkEndCommandBuffer(buffer));
+    lines_begin();
+    assert_success(world_submit(w.queues[0][0], (struct batch){.commands = buffer}));
+    consume();
+    expect(1);
+    assert_non_null(strstr(line, "queue '3D queue 0:0' may write bytes 0 to 63 in packet 1"));
+    assert_success(vkDeviceWaitIdle(w.device));
+}
+
+static void use(BfQueue queue, bool write)
+{
+    const BfResourceUse what = {.buffer = w.buffer, .offset = 1024, .size = 16, .write = write};
+    assert_success(bfQueueUses(queue, 1, &what));
+}
+
+static void test_uses_that_are_told(void **state)
+{
+    (void)state;
+    lines_begin();
+    use(copy, true);
+    produce();
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfQueueWait(direct, fence, 1));
+    use(direct, false);
+    consume();
+    use(copy, true); /* beside the read, of the next execution alone */
+    assert_success(bfQueueSignal(copy, fence, 2));
+    expect(0);
+    lines_begin();
+    VkCommandBuffer empty = world_begin(&w, bfGetQueueFamilyIndex(copy));
+    assert_success(vkEndCommandBuffer(empty));
+    assert_success(bfQueueExecute(copy, 1, &empty));
+    expect(1);
+    assert_non_null(strstr(line, "writes bytes 1024 to 1039 in packet 4 (bfQueueUses) while queue "
+                                 "'3D command queue 1' may read bytes 1024 to 1039 in packet 2"));
+}
+
+static void test_bad_uses(void **state)
+{
+    (void)state;
+    const BfResourceUse good = {.buffer = w.buffer, .size = VK_WHOLE_SIZE}, none = {.size = 16},
+                        both = {.buffer = w.buffer, .image = (VkImage)(uintptr_t)16, .size = 16},
+                        empty = {.buffer = w.buffer},
+                        state_of_none = {
+                            .buffer = w.buffer, .size = 16, .state = (BfResourceState)7};
+    const BfResourceUse *const bad[] = {&none, &both, &empty, &state_of_none};
+    static const char *const texts[] = {
+        "belfry: bfQueueUses: pUses[1]: none of buffer and image is set\n",
+        "belfry: bfQueueUses: pUses[1]: each of buffer and image is set\n",
+        "belfry: bfQueueUses: pUses[1].size is 0\n",
+        "belfry: bfQueueUses: pUses[1].state is none: 7\n",
+    };
+    for (size_t i = 0; i < 4; i++) {
+        const BfResourceUse uses[] = {good, *bad[i]};
+        lines_begin();
+        assert_int_equal(bfQueueUses(copy, 2, uses), VK_ERROR_VALIDATION_FAILED_EXT);
+        expect(1);
+        assert_string_equal(line, texts[i]);
+    }
+    lines_begin();
+    assert_int_equal(bfQueueUses(copy, 1, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(bfQueueUses((BfQueue)fence, 1, &good), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(bfQueueUses(NULL, 0, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    expect(3);
+    assert_success(bfQueueUses(copy, 0, NULL));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_without_a_fence),
+        TEST(test_with_a_fence),
+        TEST(test_with_a_wait_before_its_signal),
+        TEST(test_with_a_fence_that_the_cpu_waits_for),
+        TEST(test_with_one_of_two_fences),
+        TEST(test_with_a_value_that_the_cpu_reads),
+        TEST(test_with_a_signal_of_the_cpu),
+        TEST(test_with_an_event),
+        TEST(test_with_an_event_of_all_fences),
+        TEST(test_with_an_event_that_nobody_waits_for),
+        TEST(test_with_a_descriptor_that_is_polled),
+        TEST(test_with_an_idle_queue),
+        TEST(test_with_imported_and_exported_fences),
+        TEST(test_beside_a_vkqueue),
+        TEST(test_uses_that_are_told),
+        TEST(test_bad_uses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
