@@ -84,7 +84,13 @@ bool rig_attach(struct rig *rig, int engines)
 
 bool rig_detach(struct rig *rig)
 {
+    BfDeviceCounters counters = {0};
+    VkResult result = bfGetDeviceCounters(rig->device, &counters);
     bfDetachDevice(rig->device);
+    if (result != VK_SUCCESS || counters.sleeperThreads) {
+        fprintf(stderr, "belfry-model: VIOLATION: threads were made, and nobody had to sleep\n");
+        return false;
+    }
     int left = gpu_object_count(&rig->gpu);
     if (left)
         fprintf(stderr, "belfry-model: VIOLATION: bfDetachDevice leaves %d Vulkan objects\n", left);

@@ -64,7 +64,8 @@ struct rig {
 
 /* Errors: those of bfAttachDevice, said on stderr. */
 bool rig_attach(struct rig *rig, int engines);
-/* False, with a line on stderr: Belfry has left objects behind. */
+/* False, with a line on stderr: Belfry has left objects behind, or has made threads: no CPU waits
+ * here. */
 bool rig_detach(struct rig *rig);
 
 /* The engine of each of three queues that are created one after the other. */
