@@ -142,6 +142,7 @@ static void test_one_of_two_signallers_is_not_certain(void **state)
 {
     struct world *w = *state;
     produce(w);
+    check_use(w->compute, 2, 0, 64, true); /* it isn't idle */
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_queue_signal(w->compute, w->a, 2);
     bf_access_queue_wait(w->graphics, w->a, 1);
@@ -369,6 +370,8 @@ static void test_an_external_fence_counts_as_after_everything(void **state)
     bf_access_queue_wait(w->graphics, w->a, 9);
     consume(w);
     expect(w, 0);
+    check_use(w->compute, 1, 0, 64, true); /* the graphics queue has come this far */
+    expect(w, 2);
 }
 
 static void test_a_destroyed_fence_lets_its_waits_go(void **state)
