@@ -14,8 +14,8 @@
 struct candidate {
     VkPhysicalDevice gpu;
     VkPhysicalDeviceProperties properties;
-    uint32_t graphics_family, compute_family, compute_index;
-    uint32_t rank;     /* by type: 0 is best */
+    uint32_t graphics_family, compute_family, compute_index, copy_family; /* UINT32_MAX: none */
+    uint32_t rank;                                                        /* by type: 0 is best */
     const char *lacks; /* why it cannot be used; NULL when it can */
     bool second_queue; /* all it lacks is a second queue */
 };
@@ -125,12 +125,32 @@ static bool compute_queue_choose(struct candidate *candidate,
     return best > 0;
 }
 
-static void candidate_judge(struct candidate *candidate, VkSurfaceKHR surface)
+/* The families that are engines of their own. */
+static void engines_choose(struct candidate *candidate, const VkQueueFamilyProperties *families,
+                           uint32_t count)
+{
+    for (uint32_t f = 0; f < count; ++f) {
+        VkQueueFlags flags = families[f].queueFlags;
+        if (flags & VK_QUEUE_GRAPHICS_BIT || !families[f].queueCount)
+            continue;
+        if (flags & VK_QUEUE_COMPUTE_BIT && candidate->compute_family == UINT32_MAX)
+            candidate->compute_family = f;
+        /* A family for video has transfers too, and is no copy engine. */
+        if ((flags & (VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | 0x60 /* video */)) ==
+                VK_QUEUE_TRANSFER_BIT &&
+            candidate->copy_family == UINT32_MAX)
+            candidate->copy_family = f;
+    }
+}
+
+static void candidate_judge(struct candidate *candidate, enum sample_queues queues,
+                            VkSurfaceKHR surface)
 {
     VkQueueFamilyProperties families[FAMILIES_MOST];
     uint32_t count = FAMILIES_MOST;
     bool graphics = false, presents = false;
 
+    candidate->compute_family = candidate->copy_family = UINT32_MAX;
     vkGetPhysicalDeviceProperties(candidate->gpu, &candidate->properties);
     candidate->rank = type_rank(candidate->properties.deviceType);
     if (candidate->properties.apiVersion < VK_API_VERSION_1_3) {
@@ -163,7 +183,9 @@ static void candidate_judge(struct candidate *candidate, VkSurfaceKHR surface)
             graphics ? "cannot present to this display; try --headless" : "has no graphics queue";
         return;
     }
-    if (!compute_queue_choose(candidate, families, count)) {
+    if (queues == SAMPLE_QUEUES_ENGINES) {
+        engines_choose(candidate, families, count);
+    } else if (!compute_queue_choose(candidate, families, count)) {
         candidate->second_queue = true;
         candidate->lacks = "has one queue for graphics and compute";
     }
@@ -178,8 +200,8 @@ static bool candidate_better(const struct candidate *left, const struct candidat
     return left->rank < right->rank;
 }
 
-static int gpu_choose(const struct sample_device *device, const char *gpu_name,
-                      VkSurfaceKHR surface, struct candidate *chosen)
+static int gpu_choose(const struct sample_device *device, enum sample_queues queues,
+                      const char *gpu_name, VkSurfaceKHR surface, struct candidate *chosen)
 {
     int exit_code = SAMPLE_EXIT_FAILED;
     uint32_t count = 0;
@@ -200,7 +222,7 @@ static int gpu_choose(const struct sample_device *device, const char *gpu_name,
 
     for (uint32_t i = 0; i < count; ++i) {
         candidates[i].gpu = gpus[i];
-        candidate_judge(&candidates[i], surface);
+        candidate_judge(&candidates[i], queues, surface);
         if (gpu_name && !strcasestr(candidates[i].properties.deviceName, gpu_name))
             continue;
         if (candidate_better(&candidates[i], best))
@@ -229,13 +251,48 @@ done:
     return exit_code;
 }
 
-int sample_device_create(struct sample_device *device, const char *gpu_name, VkSurfaceKHR surface)
+/* Queues are asked for by family: two of one family in one create-info. */
+struct queue_requests {
+    VkDeviceQueueCreateInfo infos[3];
+    uint32_t count;
+};
+
+static void queue_request(struct queue_requests *requests, uint32_t family, uint32_t index)
+{
+    static const float priorities[2] = {1.0f, 1.0f};
+
+    for (uint32_t i = 0; i < requests->count; ++i) {
+        if (requests->infos[i].queueFamilyIndex == family) {
+            if (requests->infos[i].queueCount <= index)
+                requests->infos[i].queueCount = index + 1;
+            return;
+        }
+    }
+    requests->infos[requests->count++] = (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = family,
+        .queueCount = index + 1,
+        .pQueuePriorities = priorities,
+    };
+}
+
+static void queue_fetch(struct sample_device *device, struct sample_queue *queue, const char *name)
+{
+    if (queue->family == UINT32_MAX)
+        return;
+    vkGetDeviceQueue(device->handle, queue->family, queue->index, &queue->handle);
+    sample_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)queue->handle, "%s", name);
+    sample_device_family_add(device, queue->family);
+}
+
+int sample_device_create(struct sample_device *device, enum sample_queues queues,
+                         const char *gpu_name, VkSurfaceKHR surface)
 {
     struct candidate chosen = {0};
-    const float priorities[2] = {1.0f, 1.0f};
+    struct queue_requests requests = {0};
     const char *swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
 
-    int exit_code = gpu_choose(device, gpu_name, surface, &chosen);
+    int exit_code = gpu_choose(device, queues, gpu_name, surface, &chosen);
     if (exit_code != SAMPLE_EXIT_DONE)
         return exit_code;
 
@@ -244,24 +301,14 @@ int sample_device_create(struct sample_device *device, const char *gpu_name, VkS
     device->graphics.family = chosen.graphics_family;
     device->compute.family = chosen.compute_family;
     device->compute.index = chosen.compute_index;
+    device->copy.family = chosen.copy_family;
     vkGetPhysicalDeviceMemoryProperties(device->gpu, &device->memory);
 
-    /* Two queues of one family are asked for in one create-info, two families in two. */
-    bool same_family = device->graphics.family == device->compute.family;
-    const VkDeviceQueueCreateInfo queues[2] = {
-        {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = device->graphics.family,
-            .queueCount = same_family ? 2 : 1,
-            .pQueuePriorities = priorities,
-        },
-        {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = device->compute.family,
-            .queueCount = 1,
-            .pQueuePriorities = priorities,
-        },
-    };
+    queue_request(&requests, device->graphics.family, 0);
+    if (device->compute.family != UINT32_MAX)
+        queue_request(&requests, device->compute.family, device->compute.index);
+    if (device->copy.family != UINT32_MAX)
+        queue_request(&requests, device->copy.family, 0);
     /* Vulkan 1.3 has all of them; largePoints was looked at when the GPU was chosen. maintenance4
      * is for fragment shaders that don't read all that the vertex shader writes. */
     VkPhysicalDeviceVulkan13Features features13 = {
@@ -280,8 +327,8 @@ int sample_device_create(struct sample_device *device, const char *gpu_name, VkS
                        &(VkDeviceCreateInfo){
                            .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                            .pNext = &features12,
-                           .queueCreateInfoCount = same_family ? 1 : 2,
-                           .pQueueCreateInfos = queues,
+                           .queueCreateInfoCount = requests.count,
+                           .pQueueCreateInfos = requests.infos,
                            .enabledExtensionCount = surface ? 1 : 0,
                            .ppEnabledExtensionNames = &swapchain,
                            .pEnabledFeatures = &(VkPhysicalDeviceFeatures){.largePoints = VK_TRUE},
@@ -291,14 +338,9 @@ int sample_device_create(struct sample_device *device, const char *gpu_name, VkS
         return SAMPLE_EXIT_FAILED;
 
     volkLoadDevice(device->handle);
-    vkGetDeviceQueue(device->handle, device->graphics.family, device->graphics.index,
-                     &device->graphics.handle);
-    vkGetDeviceQueue(device->handle, device->compute.family, device->compute.index,
-                     &device->compute.handle);
-    sample_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->graphics.handle,
-                "graphics");
-    sample_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->compute.handle,
-                "compute");
+    queue_fetch(device, &device->graphics, "graphics");
+    queue_fetch(device, &device->compute, "compute");
+    queue_fetch(device, &device->copy, "copy");
     return SAMPLE_EXIT_DONE;
 }
 
@@ -313,11 +355,14 @@ void sample_device_destroy(struct sample_device *device)
     memset(device, 0, sizeof *device);
 }
 
-uint32_t sample_device_families(const struct sample_device *device, uint32_t families[2])
+void sample_device_family_add(struct sample_device *device, uint32_t family)
 {
-    families[0] = device->graphics.family;
-    families[1] = device->compute.family;
-    return families[0] == families[1] ? 1 : 2;
+    for (uint32_t i = 0; i < device->family_count; ++i) {
+        if (device->families[i] == family)
+            return;
+    }
+    if (device->family_count < sizeof device->families / sizeof *device->families)
+        device->families[device->family_count++] = family;
 }
 
 void sample_name(const struct sample_device *device, VkObjectType type, uint64_t handle,

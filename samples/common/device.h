@@ -1,8 +1,8 @@
 /*
- * One Vulkan 1.3 device with a graphics queue and a compute queue that are not the same queue.
+ * One Vulkan 1.3 device with the queues that a sample asks for.
  *
- * Nothing here knows Belfry: the second queue is the driver's own or one that a layer added, and
- * this code cannot tell which.
+ * Nothing here knows Belfry: a queue is the driver's own or one that a layer added, and this code
+ * cannot tell which.
  */
 #ifndef SAMPLE_DEVICE_H
 #define SAMPLE_DEVICE_H
@@ -12,8 +12,17 @@
 
 #include <volk.h>
 
+/* Which queues are opened. */
+enum sample_queues {
+    /* A graphics queue and a compute queue that are not the same queue. */
+    SAMPLE_QUEUES_TWO,
+    /* A graphics queue, and one of each other engine that the GPU has: compute without graphics,
+     * and copy without either. Who puts queues of its own on engines needs no more. */
+    SAMPLE_QUEUES_ENGINES,
+};
+
 struct sample_queue {
-    VkQueue handle;
+    VkQueue handle; /* VK_NULL_HANDLE: the GPU has no such engine */
     uint32_t family;
     uint32_t index;
 };
@@ -26,6 +35,8 @@ struct sample_device {
     VkPhysicalDeviceMemoryProperties memory;
     struct sample_queue graphics; /* can present to the surface, where there is one */
     struct sample_queue compute;
+    struct sample_queue copy;           /* with SAMPLE_QUEUES_ENGINES alone */
+    uint32_t families[8], family_count; /* those whose queues share data */
     bool named; /* VK_EXT_debug_utils is there: names and labels reach debuggers and timelines */
 };
 
@@ -37,14 +48,15 @@ int sample_instance_create(struct sample_device *device, const char *application
 
 /* Chooses a GPU and opens it. `gpu_name` is part of the device's name in any case, or NULL for
  * the best one; `surface` may be VK_NULL_HANDLE. Returns an exit code, having complained. */
-int sample_device_create(struct sample_device *device, const char *gpu_name, VkSurfaceKHR surface);
+int sample_device_create(struct sample_device *device, enum sample_queues queues,
+                         const char *gpu_name, VkSurfaceKHR surface);
 
 /* Waits for the device and destroys it and the instance; accepts a half-created one. */
 void sample_device_destroy(struct sample_device *device);
 
-/* The families that share data between the two queues, for VkBufferCreateInfo: two different ones
- * make the buffer concurrent, so that nobody has to hand ownership over. */
-uint32_t sample_device_families(const struct sample_device *device, uint32_t families[2]);
+/* Adds one of the families that share data. More than one make buffers and shared images
+ * concurrent, so that nobody has to hand ownership over. */
+void sample_device_family_add(struct sample_device *device, uint32_t family);
 
 /* Names an object for debuggers and timelines. Pass the handle cast to uint64_t. */
 void sample_name(const struct sample_device *device, VkObjectType type, uint64_t handle,

@@ -35,6 +35,12 @@ static VkResult memory_allocate(const struct sample_device *device,
                         "vkAllocateMemory");
 }
 
+/* Vulkan takes the families of a concurrent object alone, and ignores them for another. */
+static VkSharingMode sharing_mode(const struct sample_device *device)
+{
+    return device->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+}
+
 VkResult sample_buffer_create(const struct sample_device *device, VkDeviceSize size,
                               VkBufferUsageFlags usage, bool visible, const char *name,
                               struct sample_buffer *buffer)
@@ -42,22 +48,18 @@ VkResult sample_buffer_create(const struct sample_device *device, VkDeviceSize s
     const VkMemoryPropertyFlags host =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkMemoryRequirements requirements;
-    uint32_t families[2];
-    uint32_t family_count = sample_device_families(device, families);
 
     memset(buffer, 0, sizeof *buffer);
-    VkResult result =
-        vkCreateBuffer(device->handle,
-                       &(VkBufferCreateInfo){
-                           .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                           .size = size,
-                           .usage = usage,
-                           .sharingMode = family_count > 1 ? VK_SHARING_MODE_CONCURRENT
-                                                           : VK_SHARING_MODE_EXCLUSIVE,
-                           .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
-                           .pQueueFamilyIndices = families,
-                       },
-                       NULL, &buffer->handle);
+    VkResult result = vkCreateBuffer(device->handle,
+                                     &(VkBufferCreateInfo){
+                                         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                         .size = size,
+                                         .usage = usage,
+                                         .sharingMode = sharing_mode(device),
+                                         .queueFamilyIndexCount = device->family_count,
+                                         .pQueueFamilyIndices = device->families,
+                                     },
+                                     NULL, &buffer->handle);
     if (sample_check(result, "vkCreateBuffer") < 0)
         return result;
     sample_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->handle, "%s", name);
@@ -94,9 +96,9 @@ void sample_buffer_destroy(const struct sample_device *device, struct sample_buf
     memset(buffer, 0, sizeof *buffer);
 }
 
-VkResult sample_image_create(const struct sample_device *device, VkFormat format, VkExtent2D extent,
-                             uint32_t levels, VkImageUsageFlags usage, const char *name,
-                             struct sample_image *image)
+static VkResult image_create(const struct sample_device *device, VkFormat format, VkExtent2D extent,
+                             uint32_t levels, VkImageUsageFlags usage, VkSharingMode sharing,
+                             const char *name, struct sample_image *image)
 {
     VkMemoryRequirements requirements;
 
@@ -112,6 +114,9 @@ VkResult sample_image_create(const struct sample_device *device, VkFormat format
                                         .samples = VK_SAMPLE_COUNT_1_BIT,
                                         .tiling = VK_IMAGE_TILING_OPTIMAL,
                                         .usage = usage,
+                                        .sharingMode = sharing,
+                                        .queueFamilyIndexCount = device->family_count,
+                                        .pQueueFamilyIndices = device->families,
                                         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
                                     },
                                     NULL, &image->handle);
@@ -138,6 +143,27 @@ fail:
     return result;
 }
 
+VkResult sample_image_create(const struct sample_device *device, VkFormat format, VkExtent2D extent,
+                             uint32_t levels, VkImageUsageFlags usage, const char *name,
+                             struct sample_image *image)
+{
+    return image_create(device, format, extent, levels, usage, VK_SHARING_MODE_EXCLUSIVE, name,
+                        image);
+}
+
+VkResult sample_image_create_shared(const struct sample_device *device, VkFormat format,
+                                    VkExtent2D extent, uint32_t levels, VkImageUsageFlags usage,
+                                    const char *name, struct sample_image *image)
+{
+    return image_create(device, format, extent, levels, usage, sharing_mode(device), name, image);
+}
+
+/* The samples' only format for depth is this one. */
+static VkImageAspectFlags format_aspect(VkFormat format)
+{
+    return format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+}
+
 void sample_image_destroy(const struct sample_device *device, struct sample_image *image)
 {
     vkDestroyImage(device->handle, image->handle, NULL);
@@ -145,8 +171,8 @@ void sample_image_destroy(const struct sample_device *device, struct sample_imag
     memset(image, 0, sizeof *image);
 }
 
-VkResult sample_view_create(const struct sample_device *device, VkImage image, VkFormat format,
-                            uint32_t level, VkImageView *view)
+static VkResult view_create(const struct sample_device *device, VkImage image, VkFormat format,
+                            uint32_t first, uint32_t count, VkImageView *view)
 {
     return sample_check(
         vkCreateImageView(device->handle,
@@ -155,10 +181,22 @@ VkResult sample_view_create(const struct sample_device *device, VkImage image, V
                               .image = image,
                               .viewType = VK_IMAGE_VIEW_TYPE_2D,
                               .format = format,
-                              .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0, 1},
+                              .subresourceRange = {format_aspect(format), first, count, 0, 1},
                           },
                           NULL, view),
         "vkCreateImageView");
+}
+
+VkResult sample_view_create(const struct sample_device *device, VkImage image, VkFormat format,
+                            uint32_t level, VkImageView *view)
+{
+    return view_create(device, image, format, level, 1, view);
+}
+
+VkResult sample_view_create_whole(const struct sample_device *device,
+                                  const struct sample_image *image, VkImageView *view)
+{
+    return view_create(device, image->handle, image->format, 0, image->levels, view);
 }
 
 void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, uint32_t levels,
@@ -168,6 +206,7 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
         VkImageLayout layout;
         VkPipelineStageFlags2 stages;
         VkAccessFlags2 access;
+        VkImageAspectFlags aspect; /* 0: colour */
     } uses[] = {
         /* Discarding still waits for whoever used the image last. The attachment stage is also
          * where a submission waits for an acquired image: the transition comes after that. */
@@ -176,6 +215,14 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
                                     VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |
                                     VK_PIPELINE_STAGE_2_COPY_BIT,
                                 VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT},
+        [SAMPLE_USE_DEPTH] = {VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
+                              VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
+                                  VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT,
+                              VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                  VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+                              VK_IMAGE_ASPECT_DEPTH_BIT},
+        [SAMPLE_USE_COMMON] = {VK_IMAGE_LAYOUT_GENERAL, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                               VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT},
         [SAMPLE_USE_TARGET] = {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
                                VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
                                VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
@@ -185,28 +232,33 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
                                 VK_ACCESS_2_SHADER_SAMPLED_READ_BIT},
         [SAMPLE_USE_SOURCE] = {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
                                VK_ACCESS_2_TRANSFER_READ_BIT},
+        [SAMPLE_USE_DEST] = {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+                             VK_ACCESS_2_TRANSFER_WRITE_BIT},
         /* The semaphore that the present waits for carries on from here. */
         [SAMPLE_USE_PRESENT] = {VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_NONE,
                                 VK_ACCESS_2_NONE},
     };
 
-    vkCmdPipelineBarrier2(
-        commands, &(VkDependencyInfo){
-                      .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                      .imageMemoryBarrierCount = 1,
-                      .pImageMemoryBarriers =
-                          &(VkImageMemoryBarrier2){
-                              .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-                              .srcStageMask = uses[from].stages,
-                              .srcAccessMask = uses[from].access,
-                              .dstStageMask = uses[to].stages,
-                              .dstAccessMask = uses[to].access,
-                              .oldLayout = uses[from].layout,
-                              .newLayout = uses[to].layout,
-                              .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                              .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                              .image = image,
-                              .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, level, levels, 0, 1},
-                          },
-                  });
+    /* What is discarded was used in the same way the last time, but for targets. */
+    enum sample_use before = from == SAMPLE_USE_DISCARD && to != SAMPLE_USE_TARGET ? to : from;
+    VkImageAspectFlags aspect = uses[to].aspect ? uses[to].aspect : VK_IMAGE_ASPECT_COLOR_BIT;
+
+    vkCmdPipelineBarrier2(commands, &(VkDependencyInfo){
+                                        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                        .imageMemoryBarrierCount = 1,
+                                        .pImageMemoryBarriers =
+                                            &(VkImageMemoryBarrier2){
+                                                .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+                                                .srcStageMask = uses[before].stages,
+                                                .srcAccessMask = uses[before].access,
+                                                .dstStageMask = uses[to].stages,
+                                                .dstAccessMask = uses[to].access,
+                                                .oldLayout = uses[from].layout,
+                                                .newLayout = uses[to].layout,
+                                                .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                                .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                                .image = image,
+                                                .subresourceRange = {aspect, level, levels, 0, 1},
+                                            },
+                                    });
 }

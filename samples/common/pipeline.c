@@ -32,6 +32,13 @@ static VkPipelineShaderStageCreateInfo stage_describe(VkShaderStageFlagBits stag
 VkResult sample_draw_pipeline(const struct sample_device *device, const struct sample_draw *draw,
                               const char *name, VkPipeline *pipeline)
 {
+    return sample_draw_pipeline_depth(device, draw, SAMPLE_DEPTH_NONE, name, pipeline);
+}
+
+VkResult sample_draw_pipeline_depth(const struct sample_device *device,
+                                    const struct sample_draw *draw, enum sample_depth depth,
+                                    const char *name, VkPipeline *pipeline)
+{
     static const struct {
         VkBool32 enable;
         VkBlendFactor source, target;
@@ -80,6 +87,12 @@ VkResult sample_draw_pipeline(const struct sample_device *device, const struct s
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
     };
+    const VkPipelineDepthStencilStateCreateInfo depth_stencil = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = depth != SAMPLE_DEPTH_NONE,
+        .depthWriteEnable = depth == SAMPLE_DEPTH_WRITE,
+        .depthCompareOp = depth == SAMPLE_DEPTH_EQUAL ? VK_COMPARE_OP_EQUAL : VK_COMPARE_OP_LESS,
+    };
     const VkPipelineColorBlendAttachmentState attachment = {
         .blendEnable = blends[draw->blend].enable,
         .srcColorBlendFactor = blends[draw->blend].source,
@@ -105,6 +118,8 @@ VkResult sample_draw_pipeline(const struct sample_device *device, const struct s
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
         .colorAttachmentCount = 1,
         .pColorAttachmentFormats = &draw->target,
+        .depthAttachmentFormat =
+            depth == SAMPLE_DEPTH_NONE ? VK_FORMAT_UNDEFINED : VK_FORMAT_D32_SFLOAT,
     };
     const VkGraphicsPipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
@@ -116,6 +131,7 @@ VkResult sample_draw_pipeline(const struct sample_device *device, const struct s
         .pViewportState = &viewport,
         .pRasterizationState = &rasterization,
         .pMultisampleState = &multisample,
+        .pDepthStencilState = &depth_stencil,
         .pColorBlendState = &blend,
         .pDynamicState = &dynamics,
         .layout = draw->layout,
@@ -130,6 +146,17 @@ done:
     vkDestroyShaderModule(device->handle, fragment, NULL);
     vkDestroyShaderModule(device->handle, vertex, NULL);
     return result;
+}
+
+const VkSpecializationInfo *sample_encoding(VkFormat target)
+{
+    static const VkBool32 values[2] = {VK_FALSE, VK_TRUE};
+    static const VkSpecializationMapEntry entry = {.constantID = 0, .size = sizeof(VkBool32)};
+    static const VkSpecializationInfo infos[2] = {
+        {1, &entry, sizeof(VkBool32), &values[0]},
+        {1, &entry, sizeof(VkBool32), &values[1]},
+    };
+    return &infos[target != VK_FORMAT_B8G8R8A8_SRGB && target != VK_FORMAT_R8G8B8A8_SRGB];
 }
 
 VkResult sample_compute_pipeline(const struct sample_device *device, struct sample_spirv shader,
@@ -200,12 +227,27 @@ VkResult sample_pipeline_layout(const struct sample_device *device, VkDescriptor
 void sample_rendering_begin(VkCommandBuffer commands, VkImageView target, VkExtent2D extent,
                             VkAttachmentLoadOp load)
 {
+    sample_rendering_begin_depth(commands, target, VK_NULL_HANDLE, extent, load, load);
+}
+
+void sample_rendering_begin_depth(VkCommandBuffer commands, VkImageView target, VkImageView depth,
+                                  VkExtent2D extent, VkAttachmentLoadOp load,
+                                  VkAttachmentLoadOp depth_load)
+{
     const VkRenderingAttachmentInfo attachment = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
         .imageView = target,
         .imageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
         .loadOp = load,
         .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+    };
+    const VkRenderingAttachmentInfo depth_attachment = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+        .imageView = depth,
+        .imageLayout = VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
+        .loadOp = depth_load,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+        .clearValue.depthStencil = {1.0f, 0},
     };
     const VkRect2D area = {.extent = extent};
     const VkViewport viewport = {
@@ -217,6 +259,7 @@ void sample_rendering_begin(VkCommandBuffer commands, VkImageView target, VkExte
                                       .layerCount = 1,
                                       .colorAttachmentCount = 1,
                                       .pColorAttachments = &attachment,
+                                      .pDepthAttachment = depth ? &depth_attachment : NULL,
                                   });
     vkCmdSetViewport(commands, 0, 1, &viewport);
     vkCmdSetScissor(commands, 0, 1, &area);
@@ -249,4 +292,40 @@ VkResult sample_command_buffers(const struct sample_device *device, uint32_t fam
         sample_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)buffers[i], "%s %u",
                     name, i);
     return VK_SUCCESS;
+}
+
+VkResult sample_commands_begin(VkCommandBuffer commands)
+{
+    return sample_check(
+        vkBeginCommandBuffer(commands,
+                             &(VkCommandBufferBeginInfo){
+                                 .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                 .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                             }),
+        "vkBeginCommandBuffer");
+}
+
+VkResult sample_commands_end(VkCommandBuffer commands)
+{
+    return sample_check(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+}
+
+void sample_barrier(VkCommandBuffer commands, VkPipelineStageFlags2 from, VkPipelineStageFlags2 to)
+{
+    vkCmdPipelineBarrier2(commands,
+                          &(VkDependencyInfo){
+                              .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                              .memoryBarrierCount = 1,
+                              .pMemoryBarriers =
+                                  &(VkMemoryBarrier2){
+                                      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = from,
+                                      .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
+                                      .dstStageMask = to,
+                                      .dstAccessMask = to == VK_PIPELINE_STAGE_2_HOST_BIT
+                                                           ? VK_ACCESS_2_HOST_READ_BIT
+                                                           : VK_ACCESS_2_MEMORY_READ_BIT |
+                                                                 VK_ACCESS_2_MEMORY_WRITE_BIT,
+                                  },
+                          });
 }

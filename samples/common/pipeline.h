@@ -20,6 +20,12 @@ enum sample_blend {
     SAMPLE_BLEND_FADE, /* the target times the blend constant; the shader's colour is ignored */
 };
 
+enum sample_depth {
+    SAMPLE_DEPTH_NONE,
+    SAMPLE_DEPTH_WRITE, /* nearer passes, and is kept */
+    SAMPLE_DEPTH_EQUAL, /* only what is there already passes */
+};
+
 struct sample_draw {
     struct sample_spirv vertex, fragment;
     VkPrimitiveTopology topology;
@@ -32,6 +38,15 @@ struct sample_draw {
 /* Viewport and scissor are dynamic; there are no vertex buffers; shaders' entry is "main". */
 VkResult sample_draw_pipeline(const struct sample_device *device, const struct sample_draw *draw,
                               const char *name, VkPipeline *pipeline);
+
+/* The same with a depth attachment, of format D32_SFLOAT. */
+VkResult sample_draw_pipeline_depth(const struct sample_device *device,
+                                    const struct sample_draw *draw, enum sample_depth depth,
+                                    const char *name, VkPipeline *pipeline);
+
+/* For fragment shaders that include develop.glsl: whether they must encode sRGB themselves, because
+ * the target doesn't. Static storage. */
+const VkSpecializationInfo *sample_encoding(VkFormat target);
 
 VkResult sample_compute_pipeline(const struct sample_device *device, struct sample_spirv shader,
                                  VkPipelineLayout layout, const char *name, VkPipeline *pipeline);
@@ -50,8 +65,20 @@ VkResult sample_pipeline_layout(const struct sample_device *device, VkDescriptor
 void sample_rendering_begin(VkCommandBuffer commands, VkImageView target, VkExtent2D extent,
                             VkAttachmentLoadOp load);
 
+/* The same with depth: cleared to 1, or loaded. */
+void sample_rendering_begin_depth(VkCommandBuffer commands, VkImageView target, VkImageView depth,
+                                  VkExtent2D extent, VkAttachmentLoadOp load,
+                                  VkAttachmentLoadOp depth_load);
+
 /* A command pool with `count` primary command buffers that are reset one by one. */
 VkResult sample_command_buffers(const struct sample_device *device, uint32_t family, uint32_t count,
                                 const char *name, VkCommandPool *pool, VkCommandBuffer *buffers);
+
+/* Around what is recorded into one of them each time anew. */
+VkResult sample_commands_begin(VkCommandBuffer commands);
+VkResult sample_commands_end(VkCommandBuffer commands);
+
+/* All that was written before may be read afterwards, within one command buffer. */
+void sample_barrier(VkCommandBuffer commands, VkPipelineStageFlags2 from, VkPipelineStageFlags2 to);
 
 #endif

@@ -189,11 +189,7 @@ VkResult sample_window_swapchain(struct sample_window *window, const struct samp
     VkSurfaceCapabilitiesKHR capabilities;
     VkSwapchainKHR old = window->swapchain;
 
-    /* Frames in flight draw to the old images, and presents of them have no fence to ask. */
-    VkResult result = sample_check(vkDeviceWaitIdle(device->handle), "vkDeviceWaitIdle");
-    if (result < 0)
-        return result;
-    result = extent_await(window, device, &capabilities);
+    VkResult result = extent_await(window, device, &capabilities);
     if (result != VK_SUCCESS)
         return result;
 

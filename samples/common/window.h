@@ -43,8 +43,9 @@ VkResult sample_window_surface(struct sample_window *window, const struct sample
 /* Picks the format; after sample_device_create, before pipelines. */
 VkResult sample_window_format(struct sample_window *window, const struct sample_device *device);
 
-/* Creates the swapchain, or replaces it after a resize (the device is idle then). Waits while
- * the window is minimised. VK_NOT_READY when the user closes it meanwhile. */
+/* Creates the swapchain, or replaces it after a resize: then the queue that draws to its images and
+ * presents them must be idle, since presents have no fence to ask. Waits while the window is
+ * minimised. VK_NOT_READY when the user closes it meanwhile. */
 VkResult sample_window_swapchain(struct sample_window *window, const struct sample_device *device);
 
 /* The next image to draw to; `acquired` is signalled when it may be drawn to.

@@ -187,6 +187,9 @@ static VkResult target_acquire(struct pipelined *pipelined, uint64_t frame,
     VkResult result;
     while ((result = sample_window_acquire(window, &pipelined->device, acquired, &index)) ==
            VK_ERROR_OUT_OF_DATE_KHR) {
+        result = sample_check(vkDeviceWaitIdle(pipelined->device.handle), "vkDeviceWaitIdle");
+        if (result < 0)
+            return result;
         result = sample_window_swapchain(window, &pipelined->device);
         if (result != VK_SUCCESS)
             return result;
@@ -509,7 +512,8 @@ static int pipelined_run(struct pipelined *pipelined)
         exit_code = SAMPLE_EXIT_FAILED;
         goto done;
     }
-    exit_code = sample_device_create(device, pipelined->options.gpu, pipelined->window.surface);
+    exit_code = sample_device_create(device, SAMPLE_QUEUES_TWO, pipelined->options.gpu,
+                                     pipelined->window.surface);
     if (exit_code != SAMPLE_EXIT_DONE)
         goto done;
 

@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "hash.glsl"
+#include "../../common/shaders/hash.glsl"
 
 // From light to picture: background, bloom, tone curve, vignette, sRGB, and a grain finer than
 // the eight bits that are left.

@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "hash.glsl"
+#include "../../common/shaders/hash.glsl"
 
 // One point of light per particle and moment. A particle is drawn at several moments of the
 // frame, each seen through another place of the lens: motion blur and depth of field at once.

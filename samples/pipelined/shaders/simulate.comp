@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "hash.glsl"
+#include "../../common/shaders/hash.glsl"
 
 // One frame of the simulation: reads the particles of the frame before from one version of the
 // data, writes them to another. Particles are dye that leaves a curve and drifts with a flow.

@@ -1,0 +1,233 @@
+/*
+ * AsyncPipelinedComputeGraphics of the D3D12 document 'Multi-engine synchronization', in Belfry's
+ * own API.
+ *
+ * A compute queue makes waves, a graphics queue draws the newest that are known to be there when a
+ * frame is queued: each goes at a pace of its own, held by events to CpuLatency frames ahead of the
+ * GPU. The loop is async_pipelined_compute_graphics() below. Taken literally, the document's would
+ * not do what its text says. These are the differences:
+ *
+ *  - It draws compute frame min(1, completed), which is never another than the first one. max is
+ *    meant: the newest one, and the first while there is none.
+ *  - Its text asks for ComputeGraphicsLatency+1 buffers; its code takes indices modulo
+ *    ComputeGraphicsLatency. Here there is one more buffer, so that the compute queue may be one
+ *    more frame ahead: frame N waits until graphics is done with frame N-(ComputeGraphicsLatency+1),
+ *    which had the same buffer.
+ *  - When a frame is queued, frames up to CpuLatency before it may still be under way, and it comes
+ *    on top: command buffers are reused after CpuLatency+1 frames, not CpuLatency.
+ *  - It registers both events in each round, also one that is registered and hasn't fired. When the
+ *    fence gets there, each registration sets the event; if a wait has consumed the first setting by
+ *    then, the rest lets another frame go too early. Here an event is registered again only when it
+ *    was consumed.
+ */
+#include <string.h>
+
+#include "pipeline.h"
+#include "show.h"
+#include "view.h"
+#include "water.h"
+
+enum {
+    CPU_LATENCY = 3,
+    COMPUTE_GRAPHICS_LATENCY = 2,
+    BUFFERS = COMPUTE_GRAPHICS_LATENCY + 1,
+    COMMANDS = CPU_LATENCY + 1,
+};
+
+/* The two halves, by the index of their fence and event. */
+enum stage { COMPUTE, GRAPHICS };
+
+struct async {
+    struct sample_show show;
+    struct water water;
+    struct view view;
+
+    BfFence fences[2];        /* the last frame of each stage */
+    BfFence graphics_compute; /* the last compute frame that graphics is done with */
+    BfEvent events[2];        /* the stage may queue another frame */
+    uint64_t frames[2];       /* queued */
+    VkCommandPool pools[2];
+    VkCommandBuffer commands[2][COMMANDS];
+};
+
+/* Where compute frame `frame`, from 1, is kept. */
+static uint32_t buffer_index(uint64_t frame)
+{
+    return (uint32_t)((frame - 1) % BUFFERS);
+}
+
+static VkResult compute_frame(struct async *async, uint64_t frame)
+{
+    struct sample_show *show = &async->show;
+    VkCommandBuffer commands = async->commands[COMPUTE][frame % COMMANDS];
+
+    PASS(sample_commands_begin(commands));
+    water_record(&async->water, &show->device, commands, frame, buffer_index(frame));
+    PASS(sample_commands_end(commands));
+
+    if (frame > BUFFERS)
+        TRY(bfQueueWait(show->compute, async->graphics_compute, frame - BUFFERS));
+    TRY(bfQueueExecute(show->compute, 1, &commands));
+    TRY(bfQueueSignal(show->compute, async->fences[COMPUTE], frame));
+    return VK_SUCCESS;
+}
+
+/* Draws graphics frame `frame` from compute frame `from`, which is complete, or is the first one.
+ * VK_NOT_READY when the window is closed meanwhile. */
+static VkResult graphics_frame(struct async *async, uint64_t frame, uint64_t from)
+{
+    struct sample_show *show = &async->show;
+    VkCommandBuffer commands = async->commands[GRAPHICS][frame % COMMANDS];
+    struct sample_target target;
+
+    VkResult result = sample_show_begin(show, &target);
+    if (result != VK_SUCCESS)
+        return result;
+    PASS(sample_commands_begin(commands));
+    view_record(&async->view, &show->device, commands, frame, buffer_index(from), &target,
+                show->extent);
+    PASS(sample_commands_end(commands));
+
+    /* Before the new work: what was queued until now reads this compute frame or an older one, and
+     * with it done, none before this one is needed any more. */
+    TRY(bfQueueSignal(show->direct, async->graphics_compute, from - 1));
+    TRY(bfQueueExecute(show->direct, 1, &commands));
+    TRY(bfQueueSignal(show->direct, async->fences[GRAPHICS], frame));
+    return sample_show_end(show, &target);
+}
+
+/* The stage's event is set when it may queue another frame. */
+static VkResult stage_arm(struct async *async, enum stage stage)
+{
+    if (async->frames[stage] > CPU_LATENCY)
+        TRY(bfSetEventOnFence(async->fences[stage], async->frames[stage] - CPU_LATENCY,
+                              async->events[stage]));
+    else
+        TRY(bfSetEvent(async->events[stage]));
+    return VK_SUCCESS;
+}
+
+/* Goes on until compute frame `last` is complete and all but the last graphics frame are queued; the
+ * compute queue stops there. */
+static VkResult async_pipelined_compute_graphics(struct async *async, uint64_t last)
+{
+    struct sample_show *show = &async->show;
+    bool armed[2] = {true, true}; /* they are created set */
+
+    /* There must be something to draw: the only wait that the graphics queue will perform. */
+    TRY(bfQueueWait(show->direct, async->fences[COMPUTE], 1));
+
+    while (sample_show_goes_on(show)) {
+        uint64_t completed = bfGetFenceValue(async->fences[COMPUTE]);
+        if (completed >= last && async->frames[GRAPHICS] + 1 >= last)
+            break;
+
+        for (enum stage i = COMPUTE; i <= GRAPHICS; ++i) {
+            if (!armed[i] && (i == GRAPHICS || async->frames[i] < last)) {
+                PASS(stage_arm(async, i));
+                armed[i] = true;
+            }
+        }
+        uint32_t stage;
+        TRY(bfWaitForEvents(2, async->events, VK_FALSE, UINT64_MAX, &stage));
+        armed[stage] = false;
+        uint64_t frame = ++async->frames[stage];
+
+        switch (stage) {
+        case COMPUTE:
+            PASS(compute_frame(async, frame));
+            break;
+        case GRAPHICS:
+            completed = bfGetFenceValue(async->fences[COMPUTE]);
+            if (completed == UINT64_MAX)
+                return sample_check(VK_ERROR_DEVICE_LOST, "bfGetFenceValue");
+            VkResult result = graphics_frame(async, frame, completed > 1 ? completed : 1);
+            if (result != VK_SUCCESS)
+                return result;
+            break;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult objects_create(struct async *async)
+{
+    struct sample_show *show = &async->show;
+    const struct sample_device *device = &show->device;
+    const BfQueue queues[2] = {show->compute, show->direct};
+
+    for (enum stage i = COMPUTE; i <= GRAPHICS; ++i) {
+        PASS(sample_fence_create(show, &async->fences[i]));
+        TRY(bfCreateEvent(BF_EVENT_INITIALLY_SET_BIT, &async->events[i]));
+        PASS(sample_command_buffers(device, bfGetQueueFamilyIndex(queues[i]), COMMANDS,
+                                    i == COMPUTE ? "waves" : "draw", &async->pools[i],
+                                    async->commands[i]));
+    }
+    PASS(sample_fence_create(show, &async->graphics_compute));
+    PASS(water_create(&async->water, device, BUFFERS, show->seed));
+    return view_create(&async->view, device, &async->water, show->format);
+}
+
+static void objects_destroy(struct async *async)
+{
+    struct sample_show *show = &async->show;
+    const struct sample_device *device = &show->device;
+
+    /* First, lest a queue wait for a frame that will not come any more. */
+    bfDestroyFence(async->graphics_compute);
+    for (enum stage i = COMPUTE; i <= GRAPHICS; ++i) {
+        bfDestroyFence(async->fences[i]);
+        bfDestroyEvent(async->events[i]);
+    }
+    (void)sample_show_idle(show);
+    view_destroy(&async->view, device);
+    water_destroy(&async->water, device);
+    for (enum stage i = COMPUTE; i <= GRAPHICS; ++i)
+        vkDestroyCommandPool(device->handle, async->pools[i], NULL);
+}
+
+static int async_run(struct async *async)
+{
+    struct sample_show *show = &async->show;
+    uint64_t last = show->frames ? show->frames : UINT64_MAX;
+    double start = sample_seconds();
+
+    if (async_pipelined_compute_graphics(async, last) < 0)
+        return SAMPLE_EXIT_FAILED;
+    /* Which waves a frame has shown depends on how fast the queues are. Not so the last one: it shows
+     * the last compute frame, as seen by the last camera. Without it the window was closed, with
+     * compute frames left behind that wait for graphics frames. */
+    bool whole = bfGetFenceValue(async->fences[COMPUTE]) == last;
+    if (whole && (sample_show_idle(show) < 0 || graphics_frame(async, last, last) < 0 ||
+                  sample_show_idle(show) < 0))
+        return SAMPLE_EXIT_FAILED;
+    double seconds = sample_seconds() - start;
+
+    int exit_code = sample_show_save(show);
+    if (exit_code != SAMPLE_EXIT_DONE)
+        return exit_code;
+    return sample_show_tell(show, "%llu frames of waves, %llu frames of %ux%u drawn, in %.2f s.",
+                            (unsigned long long)async->frames[COMPUTE],
+                            (unsigned long long)show->shown, show->extent.width,
+                            show->extent.height, seconds);
+}
+
+int main(int argc, char **argv)
+{
+    static struct async async = {.show = {.size = {1280, 720}, .seed = 16, .frames = 60}};
+    struct sample_show *show = &async.show;
+
+    int exit_code = sample_show_arguments(
+        show, "async",
+        "A compute queue makes waves, a graphics queue draws the newest: each at its own pace.",
+        NULL, 0, argc, argv);
+    if (exit_code != SAMPLE_OPTIONS_GO_ON)
+        return exit_code;
+    exit_code = sample_show_open(show);
+    if (exit_code == SAMPLE_OPTIONS_GO_ON) {
+        exit_code = objects_create(&async) < 0 ? SAMPLE_EXIT_FAILED : async_run(&async);
+        objects_destroy(&async);
+    }
+    sample_show_close(show);
+    return exit_code;
+}

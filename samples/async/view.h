@@ -1,0 +1,28 @@
+/*
+ * The graphics half: the pool, through one version of its waves, from where the user looks.
+ */
+#ifndef ASYNC_VIEW_H
+#define ASYNC_VIEW_H
+
+#include "descriptors.h"
+#include "show.h"
+#include "water.h"
+
+struct view {
+    struct sample_sets sets;
+    VkDescriptorSet set;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+};
+
+/* `view` must be zeroed. */
+VkResult view_create(struct view *view, const struct sample_device *device,
+                     const struct water *water, VkFormat target);
+void view_destroy(struct view *view, const struct sample_device *device);
+
+/* Records graphics frame `frame`: the camera goes by it, the waves by the version alone. */
+void view_record(const struct view *view, const struct sample_device *device,
+                 VkCommandBuffer commands, uint64_t frame, uint32_t version,
+                 const struct sample_target *target, VkExtent2D extent);
+
+#endif
