@@ -181,7 +181,9 @@ void plan_dump(const struct plan *plan, FILE *file)
     static const char *const faces[] = {"VkSemaphore", "BfFence", "imported BfFence",
                                         "exported BfFence"};
     for (int q = 0; q < plan->queue_count; q++) {
-        if (plan->queues[q].bf)
+        if (plan->queues[q].twin >= 0)
+            fprintf(file, "  Q%d is Q%d\n", q, plan->queues[q].twin);
+        else if (plan->queues[q].bf)
             fprintf(file, "  Q%d is a BfQueue: %s, %s%s\n", q, types[plan->queues[q].type],
                     plan->queues[q].high ? "high" : "normal",
                     plan->queues[q].dynamic ? ", dynamic" : "");

@@ -92,6 +92,8 @@ void batch_wait(struct generator *g, struct plan_batch *batch, int semaphore, ui
 static void batch_add_waits(struct generator *g, struct plan_batch *batch)
 {
     struct plan *plan = g->plan;
+    if (plan->queues[batch->queue].waitless)
+        return;
     for (int tries = 0; tries < 4 && batch->wait_count < 4; tries++) {
         int index = (int)rng_below(g->rng, (uint32_t)plan->semaphore_count);
         const struct plan_semaphore *semaphore = &plan->semaphores[index];
@@ -164,7 +166,7 @@ static bool batch_may_signal(struct generator *g, struct plan_batch *batch, int 
         event_depend(event, plan, last, true, true);
         return true;
     }
-    if (batch->wait_count >= PLAN_LINKS)
+    if (batch->wait_count >= PLAN_LINKS || plan->queues[batch->queue].waitless)
         return false;
     batch_wait(g, batch, index, semaphore_pick_value(g, semaphore, semaphore->signal_count - 1),
                last, semaphore->signal_count - 1);
@@ -328,9 +330,24 @@ static void race_generate(struct generator *g)
     int queue =
         plan->events[signaller].batch < 0 ? -1 : plan->batches[plan->events[signaller].batch].queue;
     struct plan_batch *batch = batch_generate(g, -1);
-    if (batch->queue != queue && semaphore->signal_count)
+    if (batch->queue != queue && semaphore->signal_count && !plan->queues[batch->queue].waitless)
         batch_wait(g, batch, 0, semaphore_last(semaphore), semaphore_last_event(semaphore),
                    semaphore->signal_count - 1);
+}
+
+/* Now and then a BfQueue is one that is there already. */
+static void twin_choose(struct generator *g, int index, int first_bf)
+{
+    struct plan_queue *queue = &g->plan->queues[index];
+    if (index == first_bf || !rng_percent(g->rng, g->twin_percent))
+        return;
+    int other = rng_range(g->rng, first_bf, index - 1);
+    if (g->plan->queues[other].twin >= 0)
+        other = g->plan->queues[other].twin;
+    g->plan->queues[other].waitless = queue->waitless = true;
+    queue->type = g->plan->queues[other].type;
+    queue->twin = (int8_t)other;
+    queue->dynamic = false;
 }
 
 static void queues_generate(struct generator *g, const struct plan_limits *limits, int wanted)
@@ -357,7 +374,8 @@ static void queues_generate(struct generator *g, const struct plan_limits *limit
         struct plan_queue *queue = &plan->queues[i];
         queue->bf = i >= vk;
         queue->event_count = 0;
-        queue->dynamic = queue->high = false;
+        queue->dynamic = queue->high = queue->waitless = false;
+        queue->twin = -1;
         if (queue->bf) {
             do
                 queue->type = (int8_t)rng_below(rng, PLAN_TYPES);
@@ -367,6 +385,7 @@ static void queues_generate(struct generator *g, const struct plan_limits *limit
             queue->sparse = false;
             queue->dynamic = rng_percent(rng, 40);
             queue->high = rng_percent(rng, 30);
+            twin_choose(g, i, vk);
             continue;
         }
         int m = (int)rng_below(rng, (uint32_t)machine->queue_count);
@@ -495,6 +514,7 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
         .bind_percent = rng_percent(rng, 30) ? 25 : 4,
         .bare_percent = rng_percent(rng, 50) ? rng_range(rng, 10, 80) : 0,
         .gate_percent = rng_range(rng, 0, 60),
+        .twin_percent = rng_percent(rng, 30) ? rng_range(rng, 10, 60) : 0,
         .pulse_percent = rng_range(rng, 2, 15),
         .brake = -1,
         .gap = rng_percent(rng, 60)   ? 1

@@ -22,6 +22,7 @@ struct generator {
     int bare_percent;
     int gate_percent; /* host signal then submit in program order, instead of a wait */
     int pulse_percent;
+    int twin_percent;
     int brake; /* semaphore that host signals release late, -1: none */
     int brake_percent;
     uint64_t gap;                       /* timeline values grow by up to so much */

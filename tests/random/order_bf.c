@@ -248,7 +248,7 @@ static void queue_remove(struct order *o, int queue)
 static bool queue_removable(const struct order *o, int queue)
 {
     const struct plan_queue *q = &o->plan->queues[queue];
-    return q->bf && !o->queue_gone[queue] && o->queue_next[queue] == q->event_count;
+    return q->bf && !q->waitless && !o->queue_gone[queue] && o->queue_next[queue] == q->event_count;
 }
 
 void bf_queues_end(struct order *o)

@@ -275,7 +275,11 @@ struct plan_queue {
     int machine_queue; /* -1: a BfQueue */
     bool bf;
     bool dynamic; /* its priority may be changed */
-    int8_t type;  /* BfQueueType */
+    /* The same BfQueue as that one, or -1: calls of both are made at the same time, in no order but
+     * each one's own. All of such a group wait for nothing, or who came first would matter. */
+    int8_t twin;
+    bool waitless;
+    int8_t type; /* BfQueueType */
     bool high;
     bool commands;
     bool sparse;

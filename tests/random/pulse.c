@@ -324,7 +324,7 @@ void pulse_generate(struct generator *g)
     while (!pulse.peak);
     int arm_percent = rng_range(g->rng, 20, 80);
     for (int q = 0; q < plan->queue_count; q++) {
-        if (plan->queues[q].bf && rng_percent(g->rng, arm_percent))
+        if (plan->queues[q].bf && !plan->queues[q].waitless && rng_percent(g->rng, arm_percent))
             pulse_arm(g, &pulse, q);
     }
     for (int i = 0; i < 3; i++) {

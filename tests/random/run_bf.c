@@ -38,6 +38,10 @@ void bf_objects_create(struct run *run)
         run->bf_queues[q] = NULL;
         if (!queue->bf)
             continue;
+        if (queue->twin >= 0) {
+            run->bf_queues[q] = run->bf_queues[queue->twin];
+            continue;
+        }
         BfQueueCreateInfo info = {
             .type = (BfQueueType)queue->type,
             .priority = queue->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL,
@@ -67,7 +71,7 @@ void bf_objects_destroy(struct run *run)
     for (int b = 0; b < plan->bell_count && plan->seed % 2; b++)
         bf->DestroyEvent(run->bells[b]);
     for (int q = 0; q < plan->queue_count && plan->seed % 3; q++) {
-        if (plan->queues[q].bf)
+        if (plan->queues[q].bf && plan->queues[q].twin < 0)
             bf->DestroyQueue(run->bf_queues[q]);
     }
     for (int s = 0; s < plan->semaphore_count; s++) {
@@ -75,7 +79,7 @@ void bf_objects_destroy(struct run *run)
             bf->DestroyFence(run->bf_fences[s]);
     }
     for (int q = 0; q < plan->queue_count && !(plan->seed % 3); q++) {
-        if (plan->queues[q].bf)
+        if (plan->queues[q].bf && plan->queues[q].twin < 0)
             bf->DestroyQueue(run->bf_queues[q]);
     }
     for (int b = 0; b < plan->bell_count && !(plan->seed % 2); b++)
@@ -90,7 +94,7 @@ static void signal_check_idle(struct run *run, int op, int index)
     const struct plan *plan = run->plan;
     const struct plan_batch *batch = &plan->batches[index];
     const struct plan_queue *queue = &plan->queues[batch->queue];
-    if (batch->cb_count || batch->wait_count || run->counters_lag)
+    if (batch->cb_count || batch->wait_count || queue->waitless || run->counters_lag)
         return;
     int i = 0, before = -1;
     for (; queue->events[i] != batch->event; i++)
