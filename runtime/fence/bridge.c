@@ -218,6 +218,14 @@ static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, 
 {
     struct bf_device *device = fence->device;
     struct bf_semaphore *known = bf_semaphore_find(device, semaphore);
+    if (!known && !device->attached) {
+        bf_log(
+            BF_LOG_ERROR,
+            "bfImportFence, bfExportFence: semaphore 0x%llx is none of this device's: does a layer "
+            "above Belfry's wrap handles?",
+            (unsigned long long)semaphore);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     if (known && !known->timeline) {
         bf_log(BF_LOG_ERROR, "bfImportFence, bfExportFence: the semaphore is a binary one");
         return VK_ERROR_VALIDATION_FAILED_EXT;
