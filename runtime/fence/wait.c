@@ -87,7 +87,7 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     struct bf_ledger *ledger = &device->ledger;
     uint32_t count = group->count; /* once the lock is released it may fire and be gone */
     group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
-    for (uint32_t i = 0; i < count && group->event && device->access; i++) {
+    for (uint32_t i = 0; i < count && device->access; i++) {
         group->waits[i].access = ((struct bf_fence *)fences[i])->access;
         bf_access_fence_reference(group->waits[i].access);
     }
@@ -183,7 +183,7 @@ VkResult bfSetEventOnFences(uint32_t count, const BfFence *fences, const uint64_
     return set_event(__func__, count, fences, values, flags, event);
 }
 
-/* Sleeps until the group fires or the time is up; the group may then not be touched any more. */
+/* Sleeps until the group fires or the time is up. The group stays the thread's to release. */
 static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint64_t timeout_ns)
 {
     uint64_t deadline = bf_deadline_ns(timeout_ns);
@@ -201,7 +201,6 @@ static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint6
             group_release(group); /* nobody will fire it */
         }
     }
-    group_release(group);
     return result;
 }
 
@@ -227,15 +226,15 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
     bool satisfied = group_arm(device, group, fences, flags, &effects);
     bf_effects_run(device, &effects);
     bf_trace_flush(device->trace);
-    if (satisfied) {
-        group_release(group);
-        group_release(group);
-    } else {
+    if (satisfied)
+        group_release(group); /* nobody else knows it */
+    else
         result = sleep_on(device, group, timeout_ns);
-    }
-    /* Which one of several has come is not told, so nothing follows from it. */
+    /* Which one of several has come is not told, so nothing follows from it. The fences themselves
+     * may be gone by now: that, too, ends a wait. */
     bool told = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
     for (uint32_t i = 0; told && i < count; i++)
-        bf_access_fence_reached(((struct bf_fence *)fences[i])->access, values[i]);
+        bf_access_fence_reached(group->waits[i].access, values[i]);
+    group_release(group);
     return bf_device_is_lost(device) ? bf_device_settle(device) : result;
 }

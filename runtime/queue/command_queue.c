@@ -53,7 +53,7 @@ static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packe
     struct bf_wait *wait = &packet->wait;
     bool satisfied = wait->satisfied;
 #ifdef BELFRY_BREAK_TICKET
-    satisfied = atomic_load(&wait->fence->value) >= wait->node.key;
+    satisfied = wait->fence->destroyed || atomic_load(&wait->fence->value) >= wait->node.key;
 #endif
     if (satisfied || ledger->lost)
         return batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
