@@ -1,0 +1,618 @@
+/*
+ * Fences and timeline semaphores together: fences made of a semaphore (bfImportFence), semaphores
+ * that follow a fence (bfExportFence), each mixed with submissions to the program's own VkQueues
+ * and with the CPU's calls of both APIs.
+ */
+#include "fixture.h"
+
+static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                    BF_QUEUE_TYPE_COPY};
+
+/* A fence of the semaphore, the fixture's to destroy. */
+static BfFence import(struct fixture *f, VkSemaphore semaphore)
+{
+    BfFence fence = NULL;
+    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    assert_non_null(fence);
+    assert_true(f->fence_count < FIXTURE_OBJECTS);
+    return f->made_fences[f->fence_count++] = fence;
+}
+
+/* A batch for one of the program's VkQueues: VK_NULL_HANDLE leaves a part out. */
+struct batch {
+    VkSemaphore wait;
+    uint64_t wait_value;
+    VkCommandBuffer commands;
+    VkSemaphore signal;
+    uint64_t signal_value;
+    VkFence fence;
+};
+
+/* By Belfry's own function (attached devices have no other). */
+static void submit_by(struct fixture *f, VkQueue queue, struct batch b, bool by_belfry)
+{
+    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                        .semaphore = b.wait,
+                                        .value = b.wait_value,
+                                        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                          .semaphore = b.signal,
+                                          .value = b.signal_value,
+                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = b.commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .waitSemaphoreInfoCount = b.wait ? 1 : 0,
+                                .pWaitSemaphoreInfos = &wait,
+                                .commandBufferInfoCount = b.commands ? 1 : 0,
+                                .pCommandBufferInfos = &commands,
+                                .signalSemaphoreInfoCount = b.signal ? 1 : 0,
+                                .pSignalSemaphoreInfos = &signal};
+    assert_success(by_belfry ? bfVkQueueSubmit(f->bf, queue, 1, &info, b.fence)
+                             : vkQueueSubmit2(queue, 1, &info, b.fence));
+}
+
+static void submit(struct fixture *f, VkQueue queue, struct batch b)
+{
+    submit_by(f, queue, b, !f->layered);
+}
+
+/* The program's VkQueues on which it may run transfers, and their families. */
+struct vk_queue {
+    VkQueue queue;
+    uint32_t family;
+};
+
+static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        for (uint32_t k = 0; k < f->queue_counts[i]; k++)
+            list[n++] = (struct vk_queue){f->queues[i][k], i};
+    }
+    return n;
+}
+
+#define VK_QUEUES (FIXTURE_FAMILIES * FIXTURE_QUEUES)
+
+/* ---------------------------------------------------------------------------------------- Import --
+ */
+
+static void imported_fence_reads_its_semaphore(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkSemaphore semaphore = make_timeline(&f, 5);
+    BfFence fence = import(&f, semaphore);
+    assert_value(fence, 5);
+    semaphore_signal(&f, semaphore, 8); /* by Vulkan */
+    assert_value(fence, 8);
+    cpu_signal(fence, 9); /* by Belfry */
+    assert_value(fence, 9);
+    assert_int_equal(semaphore_value(&f, semaphore), 9);
+    fixture_close(&f);
+}
+
+static void imported_fence_sets_events_when_vulkan_signals(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(&f, list);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence fence = import(&f, semaphore);
+    BfEvent event = make_event(&f);
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        set_event_on(fence, ++value, event);
+        assert_false(take_event(event));
+        semaphore_signal(&f, semaphore, value);
+        await_event(event);
+        assert_value(fence, value);
+        set_event_on(fence, ++value, event);
+        submit(&f, list[i].queue,
+               (struct batch){.commands = write_word_in(&f, list[i].family, 0, i + 1),
+                              .signal = semaphore,
+                              .signal_value = value});
+        await_event(event);
+        assert_value(fence, value);
+        assert_int_equal(read_word(&f, 0), i + 1);
+        assert_false(take_event(event));
+    }
+    fixture_close(&f);
+}
+
+struct waiting {
+    BfFence fence;
+    uint64_t value;
+    VkResult result;
+};
+
+static void wait_for_fence(void *argument)
+{
+    struct waiting *w = argument;
+    w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
+}
+
+static void imported_fence_releases_blocked_threads_when_vulkan_signals(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    vk_queues(&f, list);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    for (uint64_t v = 1; v <= 10; v++) {
+        struct waiting w = {v == 1 ? import(&f, semaphore) : f.made_fences[0], v,
+                            VK_RESULT_MAX_ENUM};
+        struct thread thread;
+        thread_start(&thread, wait_for_fence, &w);
+        thread_await_sleep(&thread);
+        assert_false(thread.finished);
+        if (v % 2)
+            semaphore_signal(&f, semaphore, v);
+        else
+            submit(&f, list[0].queue, (struct batch){.signal = semaphore, .signal_value = v});
+        thread_join(&thread);
+        assert_success(w.result);
+        assert_value(w.fence, v);
+    }
+    fixture_close(&f);
+}
+
+static void imported_fence_signalled_by_queues_is_seen_by_vulkan(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        struct vk_queue list[VK_QUEUES];
+        uint32_t n = vk_queues(&f, list);
+        VkSemaphore semaphore = make_timeline(&f, 0);
+        BfFence fence = import(&f, semaphore);
+        BfQueue queue = make_queue(&f, types[i]);
+        for (uint64_t v = 1; v <= 10; v++) {
+            if (v % 2)
+                execute(queue, write_word(&f, queue, 0, (uint32_t)v));
+            queue_signal(queue, fence, 10 * v);
+            semaphore_wait(&f, semaphore, 10 * v);
+            assert_int_equal(semaphore_value(&f, semaphore), 10 * v);
+            assert_value(fence, 10 * v);
+            assert_int_equal(read_word(&f, 0), (v - 1) / 2 * 2 + 1);
+        }
+        /* By a batch that waits for it, handed over before and after. */
+        VkSemaphore done = make_timeline(&f, 0);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct batch b = {.wait = semaphore,
+                                    .wait_value = 200 + k,
+                                    .commands = write_word_in(&f, list[k].family, 1 + k, 1),
+                                    .signal = done,
+                                    .signal_value = k + 1};
+            if (k % 2)
+                queue_signal(queue, fence, 200 + k);
+            submit(&f, list[k].queue, b);
+            if (k % 2 == 0) {
+                fixture_settle(&f);
+                assert_int_equal(semaphore_value(&f, done), k);
+                assert_int_equal(read_word(&f, 1 + k), 0);
+                queue_signal(queue, fence, 200 + k);
+            }
+            semaphore_wait(&f, done, k + 1);
+            assert_int_equal(read_word(&f, 1 + k), 1);
+        }
+        fixture_close(&f);
+    }
+}
+
+/* A queue waits for a value that Vulkan signals, before and after. */
+static void queue_waits_for_what_vulkan_signals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        struct vk_queue list[VK_QUEUES];
+        uint32_t n = vk_queues(&f, list);
+        VkSemaphore semaphore = make_timeline(&f, 0);
+        BfFence fence = import(&f, semaphore), later = make_fence(&f, 0);
+        BfQueue queue = make_queue(&f, types[i]);
+        uint64_t value = 0;
+        for (uint32_t k = 0; k < 2 * n; k++) {
+            const struct vk_queue *vk = &list[k / 2];
+            const struct batch b = {.commands = write_word_in(&f, vk->family, 0, k + 1),
+                                    .signal = semaphore,
+                                    .signal_value = value + 1};
+            if (k % 2)
+                submit(&f, vk->queue, b);
+            queue_wait(queue, fence, ++value);
+            execute(queue, copy_word(&f, queue, 0, 1));
+            queue_signal(queue, later, value);
+            if (k % 2 == 0) {
+                fixture_settle(&f);
+                assert_value(later, value - 1);
+                assert_int_equal(read_word(&f, 1), k);
+                submit(&f, vk->queue, b);
+            }
+            await_fence(later, value);
+            assert_int_equal(read_word(&f, 1), k + 1);
+        }
+        /* And the CPU, by Vulkan's call. */
+        queue_wait(queue, fence, value + 1);
+        queue_signal(queue, later, value + 1);
+        fixture_settle(&f);
+        assert_value(later, value);
+        semaphore_signal(&f, semaphore, value + 1);
+        await_fence(later, value + 1);
+        fixture_close(&f);
+    }
+}
+
+/* A copy of one word into the next, for a VkQueue of that family. */
+static VkCommandBuffer copy_on(struct fixture *f, uint32_t family, uint32_t from)
+{
+    VkCommandBuffer commands = commands_begin_in(f, family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const VkBufferCopy copy = {.srcOffset = from * 4, .dstOffset = from * 4 + 4, .size = 4};
+    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+    commands_end(commands);
+    return commands;
+}
+
+/* To and fro between queues and VkQueues by one semaphore, each step behind the one before, all
+ * queued ahead. */
+static void queues_and_vk_queues_alternate_strictly(void **state)
+{
+    (void)state;
+    enum { STEPS = 60 };
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(&f, list);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence fence = import(&f, semaphore);
+    BfQueue queues[3];
+    for (int i = 0; i < 3; i++)
+        queues[i] = make_queue(&f, types[i]);
+    f.words[0] = 11;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        if (i % 2) {
+            BfQueue queue = queues[i / 2 % 3];
+            queue_wait(queue, fence, i + 1);
+            execute(queue, copy_word(&f, queue, i, i + 1));
+            queue_signal(queue, fence, i + 2);
+        } else {
+            const struct vk_queue *vk = &list[i / 2 % n];
+            submit(&f, vk->queue,
+                   (struct batch){.wait = semaphore,
+                                  .wait_value = i + 1,
+                                  .commands = copy_on(&f, vk->family, i),
+                                  .signal = semaphore,
+                                  .signal_value = i + 2});
+        }
+    }
+    fixture_settle(&f);
+    assert_value(fence, 0);
+    cpu_signal(fence, 1);
+    await_fence(fence, STEPS + 1);
+    for (uint32_t i = 0; i <= STEPS; i++)
+        assert_int_equal(read_word(&f, i), 11);
+    fixture_close(&f);
+}
+
+/* Several fences of one semaphore are one. */
+static void two_fences_of_one_semaphore_agree(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkSemaphore semaphore = make_timeline(&f, 2);
+    BfFence one = import(&f, semaphore), other = import(&f, semaphore);
+    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    set_event_on(other, 4, event);
+    cpu_signal(one, 3);
+    assert_value(other, 3);
+    queue_signal(queue, one, 4);
+    await_event(event);
+    assert_value(other, 4);
+    drop_fence(&f, one);
+    cpu_signal(other, 5);
+    assert_value(other, 5);
+    fixture_close(&f);
+}
+
+/* The semaphore outlives the fence and goes on by itself. */
+static void imported_fence_leaves_its_semaphore(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence fence = import(&f, semaphore);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    BfEvent event = make_event(&f);
+    execute(queue, write_word(&f, queue, 0, 1));
+    queue_signal(queue, fence, 1);
+    await_fence(fence, 1);
+    set_event_on(fence, 10, event);
+    queue_wait(queue, fence, 10);
+    drop_fence(&f, fence);
+    assert_true(take_event(event));
+    await_idle(queue); /* the fence is gone, and so is its wait */
+    assert_int_equal(semaphore_value(&f, semaphore), 1);
+    semaphore_signal(&f, semaphore, 2);
+    assert_int_equal(semaphore_value(&f, semaphore), 2);
+    fence = import(&f, semaphore);
+    assert_value(fence, 2);
+    fixture_close(&f);
+}
+
+/* ---------------------------------------------------------------------------------------- Export --
+ */
+
+static void exported_semaphore_follows_the_cpu(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 3);
+    VkSemaphore semaphore = make_timeline(&f, 1);
+    assert_success(bfExportFence(fence, semaphore));
+    semaphore_wait(&f, semaphore, 3); /* what it has already */
+    static const uint64_t values[] = {4, 10, 10, 2, 9, 11, 0, 12, 5};
+    uint64_t most = 3;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        cpu_signal(fence, values[i]);
+        assert_value(fence, values[i]);
+        if (values[i] > most)
+            most = values[i];
+        semaphore_wait(&f, semaphore, most);
+        assert_int_equal(semaphore_value(&f, semaphore), most); /* it follows no rewind */
+    }
+    fixture_close(&f);
+}
+
+static void exported_semaphore_follows_queues(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
+        VkSemaphore semaphore = make_timeline(&f, 0);
+        assert_success(bfExportFence(fence, semaphore));
+        queue_signal(queue, fence, 1); /* idle */
+        semaphore_wait(&f, semaphore, 1);
+        execute(queue, write_word(&f, queue, 0, 2));
+        queue_signal(queue, fence, 2); /* behind work */
+        semaphore_wait(&f, semaphore, 2);
+        assert_int_equal(read_word(&f, 0), 2);
+        queue_wait(queue, gate, 1);
+        execute(queue, write_word(&f, queue, 0, 3));
+        queue_signal(queue, fence, 5);
+        queue_signal(queue, fence, 4); /* a rewind is left out */
+        queue_signal(queue, fence, 6);
+        queue_signal(queue, fence, 0);
+        fixture_settle(&f);
+        assert_int_equal(semaphore_value(&f, semaphore), 2);
+        cpu_signal(gate, 1);
+        semaphore_wait(&f, semaphore, 6);
+        await_idle(queue);
+        assert_value(fence, 0);
+        assert_int_equal(semaphore_value(&f, semaphore), 6);
+        assert_int_equal(read_word(&f, 0), 3);
+        fixture_close(&f);
+    }
+}
+
+/* The work of a VkQueue waits for the semaphore: handed over before the fence's signal, and after. */
+static void vk_queues_wait_for_an_exported_semaphore(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        struct vk_queue list[VK_QUEUES];
+        uint32_t n = vk_queues(&f, list);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0);
+        VkSemaphore semaphore = make_timeline(&f, 0), done = make_timeline(&f, 0);
+        assert_success(bfExportFence(fence, semaphore));
+        for (uint32_t k = 0; k < 2 * n; k++) {
+            const struct vk_queue *vk = &list[k / 2];
+            const struct batch b = {.wait = semaphore,
+                                    .wait_value = k + 1,
+                                    .commands = write_word_in(&f, vk->family, k, 1),
+                                    .signal = done,
+                                    .signal_value = k + 1};
+            if (k % 2 == 0) {
+                submit(&f, vk->queue, b);
+                fixture_settle(&f);
+                assert_int_equal(semaphore_value(&f, done), k);
+                assert_int_equal(read_word(&f, k), 0);
+            }
+            if (k % 4 < 2) {
+                execute(queue, write_word(&f, queue, 100, 1));
+                queue_signal(queue, fence, k + 1);
+            } else {
+                cpu_signal(fence, k + 1);
+            }
+            if (k % 2)
+                submit(&f, vk->queue, b);
+            semaphore_wait(&f, done, k + 1);
+            assert_int_equal(read_word(&f, k), 1);
+        }
+        fixture_close(&f);
+    }
+}
+
+/* To and fro: a queue signals the exported fence, a VkQueue an imported one, all queued ahead. */
+static void exported_and_imported_fences_make_a_chain(void **state)
+{
+    (void)state;
+    enum { STEPS = 20 };
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(&f, list);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    VkSemaphore to = make_timeline(&f, 0), fro = make_timeline(&f, 0);
+    BfFence out = make_fence(&f, 0), in = import(&f, fro), gate = make_fence(&f, 0);
+    assert_success(bfExportFence(out, to));
+    f.words[0] = 13;
+    queue_wait(queue, gate, 1);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        const struct vk_queue *vk = &list[i % n];
+        queue_wait(queue, in, i);
+        execute(queue, copy_word(&f, queue, 2 * i, 2 * i + 1));
+        queue_signal(queue, out, i + 1);
+        submit(&f, vk->queue,
+               (struct batch){.wait = to,
+                              .wait_value = i + 1,
+                              .commands = copy_on(&f, vk->family, 2 * i + 1),
+                              .signal = fro,
+                              .signal_value = i + 1});
+    }
+    fixture_settle(&f);
+    assert_value(in, 0);
+    cpu_signal(gate, 1);
+    await_fence(in, STEPS);
+    for (uint32_t i = 0; i <= 2 * STEPS; i++)
+        assert_int_equal(read_word(&f, i), 13);
+    fixture_close(&f);
+}
+
+/* A fence that is gone leaves its semaphore where it was. */
+static void exported_semaphore_outlives_its_fence(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&f, 0);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    assert_success(bfExportFence(fence, semaphore));
+    execute(queue, write_word(&f, queue, 0, 1));
+    queue_signal(queue, fence, 4);
+    await_fence(fence, 4);
+    semaphore_wait(&f, semaphore, 4);
+    await_idle(queue);
+    drop_fence(&f, fence);
+    assert_int_equal(semaphore_value(&f, semaphore), 4);
+    semaphore_signal(&f, semaphore, 5); /* nobody else's any more */
+    fixture_close(&f);
+}
+
+/* ------------------------------------------------------------------------------ The program's own --
+ */
+
+/* bfVkQueueSubmit on every VkQueue, scheduled with the BfQueues on it. */
+static void vk_queues_are_submitted_to_through_belfry(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(&f, list);
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    assert_success(vkCreateFence(f.device, &info, NULL, &fence));
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence imported = import(&f, semaphore);
+    for (uint32_t i = 0; i < n; i++) {
+        submit_by(&f, list[i].queue,
+                  (struct batch){.wait = semaphore,
+                                 .wait_value = i + 1,
+                                 .commands = write_word_in(&f, list[i].family, i, i + 1),
+                                 .fence = fence},
+                  true);
+        /* Only in Belfry's hands may it be asked about while the batch is held. */
+        fixture_settle(&f);
+        assert_int_equal(read_word(&f, i), 0);
+        cpu_signal(imported, i + 1);
+        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f.device, 1, &fence));
+        assert_int_equal(read_word(&f, i), i + 1);
+        assert_success(bfVkQueueSubmit(f.bf, list[i].queue, 0, NULL, fence));
+        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f.device, 1, &fence));
+    }
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroyFence(f.device, fence, NULL);
+    fixture_close(&f);
+}
+
+struct busy {
+    BfQueue queue;
+    BfFence fence;
+    VkCommandBuffer *commands;
+    uint32_t count;
+    VkResult result;
+};
+
+static void keep_busy(void *argument)
+{
+    struct busy *b = argument;
+    for (uint32_t i = 0; i < b->count && b->result == VK_SUCCESS; i++) {
+        b->result = bfQueueExecute(b->queue, 1, &b->commands[i]);
+        if (b->result == VK_SUCCESS)
+            b->result = bfQueueSignal(b->queue, b->fence, i + 1);
+    }
+}
+
+/* Between lock and unlock a VkQueue is the caller's alone, while queues are busy on it. The test
+ * driver sees two threads in one VkQueue. */
+static void a_locked_vk_queue_is_the_callers_alone(void **state)
+{
+    (void)state;
+    enum { COUNT = TIMES(640) };
+    static VkCommandBuffer commands[COUNT];
+    struct fixture f;
+    fixture_open(&f, NULL);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(&f, list);
+    struct busy b = {.queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+                     .fence = make_fence(&f, 0),
+                     .commands = commands,
+                     .count = COUNT,
+                     .result = VK_SUCCESS};
+    for (uint32_t i = 0; i < COUNT; i++)
+        commands[i] = write_word(&f, b.queue, 0, i + 1);
+    VkSemaphore done = make_timeline(&f, 0);
+    struct thread thread;
+    thread_start(&thread, keep_busy, &b);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        VkQueue queue = list[i % n].queue;
+        assert_success(bfLockVkQueue(f.bf, queue));
+        submit_by(&f, queue, (struct batch){.signal = done, .signal_value = i + 1}, false);
+        assert_success(bfUnlockVkQueue(f.bf, queue));
+        semaphore_wait(&f, done, i + 1);
+    }
+    thread_join(&thread);
+    assert_success(b.result);
+    await_fence(b.fence, COUNT);
+    assert_int_equal(read_word(&f, 0), COUNT);
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(imported_fence_reads_its_semaphore),
+    TEST(imported_fence_sets_events_when_vulkan_signals),
+    TEST(imported_fence_releases_blocked_threads_when_vulkan_signals),
+    TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan),
+    TEST(queue_waits_for_what_vulkan_signals),
+    TEST(queues_and_vk_queues_alternate_strictly),
+    TEST(two_fences_of_one_semaphore_agree),
+    TEST(imported_fence_leaves_its_semaphore),
+    TEST(exported_semaphore_follows_the_cpu),
+    TEST(exported_semaphore_follows_queues),
+    TEST(vk_queues_wait_for_an_exported_semaphore),
+    TEST(exported_and_imported_fences_make_a_chain),
+    TEST(exported_semaphore_outlives_its_fence),
+    TEST(vk_queues_are_submitted_to_through_belfry),
+    TEST(a_locked_vk_queue_is_the_callers_alone),
+};
+
+FIXTURE_MAIN("bridge", tests)

@@ -1,0 +1,204 @@
+/*
+ * A program that knows Belfry: what the tests of D3D12's queues and fences stand on. It attaches
+ * its device itself, or, where VK_INSTANCE_LAYERS names Belfry's layer, takes what the layer has
+ * attached; on the test driver it counts what arrives below, on another it runs without looking.
+ *
+ * A call that never returns is a failure: who opens a device has FIXTURE_SECONDS from there on,
+ * then the process ends by SIGALRM. Nothing else here depends on time.
+ *
+ * Functions fail the test when something is amiss, unless they return a VkResult. Those that make
+ * something leave it to fixture_close. All belong to the test's main thread.
+ */
+#ifndef BELFRY_TEST_FENCE_FIXTURE_H
+#define BELFRY_TEST_FENCE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <volk.h>
+
+#include <belfry/belfry.h>
+
+#include "../icd/icd_client.h"
+
+#define FIXTURE_FAMILIES 10
+#define FIXTURE_QUEUES   2 /* of each family, at most */
+#define FIXTURE_WORDS    16384
+#define FIXTURE_OBJECTS  256
+#define FIXTURE_SECONDS  60
+
+/* How often a loop runs: less where each turn costs many times as much. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TIMES(n_) ((n_) > 32 ? (n_) / 32 : 1)
+#else
+#define TIMES(n_) (n_)
+#endif
+
+#define BIG (UINT64_C(1) << 60)
+
+struct fixture {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    BfDevice bf;
+    bool layered;                  /* by the layer; else attached by the program */
+    bool calibrated;               /* VK_EXT_calibrated_timestamps is enabled */
+    struct belfry_icd_control icd; /* zeroed on other drivers */
+    uint64_t violations[BELFRY_ICD_VIOLATION_COUNT]; /* expected ones, for fixture_close */
+    bool lost;                                       /* the test has lost the device on purpose */
+
+    VkQueueGlobalPriorityKHR global_priority; /* of all queues; 0: none asked for */
+    uint32_t family_count;
+    VkQueueFamilyProperties families[FIXTURE_FAMILIES];
+    uint32_t queue_counts[FIXTURE_FAMILIES];
+    VkQueue queues[FIXTURE_FAMILIES][FIXTURE_QUEUES];
+    VkCommandPool pools[FIXTURE_FAMILIES];
+    VkBuffer buffer; /* FIXTURE_WORDS words, mapped; CONCURRENT */
+    VkDeviceMemory memory;
+    uint32_t *words; /* all 0 at first */
+    VkDebugUtilsMessengerEXT messenger;
+    uint32_t messages; /* warnings and errors of the validation layer */
+
+    /* What fixture_close destroys. */
+    BfQueue made_queues[FIXTURE_OBJECTS];
+    BfFence made_fences[FIXTURE_OBJECTS];
+    BfEvent made_events[FIXTURE_OBJECTS];
+    VkSemaphore made_semaphores[FIXTURE_OBJECTS];
+    VkEvent made_stalls[FIXTURE_OBJECTS];
+    uint32_t queue_count, fence_count, event_count, semaphore_count, stall_count;
+    uint32_t stalls;      /* that last */
+    BfQueue marker_queue; /* fixture_settle's */
+    BfFence marker_fence;
+    uint64_t marker;
+};
+
+struct fixture_options {
+    const char *environment; /* "NAME=value NAME=value": set while the instance is made, with
+                              * BELFRY_ICD_ in front unless the name begins with VK_; or NULL */
+    bool realtime;           /* families ask for the global priority REALTIME */
+    bool uncalibrated;       /* without VK_EXT_calibrated_timestamps */
+    uint32_t family;         /* UINT32_MAX: queues of all families; else of this one alone */
+};
+
+extern const struct fixture_options fixture_plain;
+
+/* Everything; 'options' may be NULL for fixture_plain. fixture_close fails when the test driver has
+ * seen a violation that wasn't expected, or the validation layer spoke. */
+void fixture_open(struct fixture *f, const struct fixture_options *options);
+void fixture_close(struct fixture *f);
+/* In steps: the instance, the VkDevice, Belfry's side of it. */
+void fixture_open_instance(struct fixture *f, const struct fixture_options *options);
+VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options);
+VkResult fixture_attach(struct fixture *f);
+/* What fixture_attach passes; 'queues' has room for FIXTURE_FAMILIES * FIXTURE_QUEUES. */
+BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues);
+
+/* Does this run use the test driver, Belfry's layer, the validation layer? Usable before
+ * fixture_open. */
+bool fixture_is_icd(void);
+bool fixture_is_layered(void);
+bool fixture_is_validated(void);
+
+/* ------------------------------------------------------------------------------------- Objects --
+ */
+
+BfQueue make_queue(struct fixture *f, BfQueueType type);
+BfFence make_fence(struct fixture *f, uint64_t value);
+BfEvent make_event(struct fixture *f); /* resets itself, not set */
+VkSemaphore make_timeline(struct fixture *f, uint64_t value);
+/* Destroys it now. */
+void drop_queue(struct fixture *f, BfQueue queue);
+void drop_fence(struct fixture *f, BfFence fence);
+void drop_event(struct fixture *f, BfEvent event);
+
+/* Is it set? If so it no longer is. */
+bool take_event(BfEvent event);
+/* Blocks until it is set, and takes it. */
+void await_event(BfEvent event);
+/* Blocks until the fence is there (a wait with a NULL event). */
+void await_fence(BfFence fence, uint64_t value);
+void await_idle(BfQueue queue);
+
+/* Calls that have to succeed. */
+void queue_signal(BfQueue queue, BfFence fence, uint64_t value);
+void queue_wait(BfQueue queue, BfFence fence, uint64_t value);
+void cpu_signal(BfFence fence, uint64_t value);
+void set_event_on(BfFence fence, uint64_t value, BfEvent event);
+void execute(BfQueue queue, VkCommandBuffer commands);
+
+uint64_t semaphore_value(struct fixture *f, VkSemaphore semaphore);
+void semaphore_signal(struct fixture *f, VkSemaphore semaphore, uint64_t value);
+void semaphore_wait(struct fixture *f, VkSemaphore semaphore, uint64_t value);
+
+/* ---------------------------------------------------------------------------------------- Work --
+ */
+
+/* Command buffers for that queue; what they write reaches other command buffers and the host. Each
+ * is submitted once. commands_begin leaves the recording to the test, which ends with
+ * commands_end. */
+VkCommandBuffer commands_begin(struct fixture *f, BfQueue queue);
+VkCommandBuffer commands_begin_in(struct fixture *f, uint32_t family, VkCommandBufferLevel level);
+void commands_end(VkCommandBuffer commands);
+VkCommandBuffer write_word(struct fixture *f, BfQueue queue, uint32_t index, uint32_t word);
+VkCommandBuffer write_word_in(struct fixture *f, uint32_t family, uint32_t index, uint32_t word);
+VkCommandBuffer copy_word(struct fixture *f, BfQueue queue, uint32_t from, uint32_t to);
+void put_word(struct fixture *f, VkCommandBuffer commands, uint32_t index, uint32_t word);
+/* The word as the last finished work left it. */
+uint32_t read_word(struct fixture *f, uint32_t index);
+
+/* Work that lasts until stall_end: the engine, and every queue on it, stands. Direct and compute
+ * queues alone can do it. */
+VkEvent stall_begin(struct fixture *f, BfQueue queue);
+void stall_end(struct fixture *f, VkEvent stall);
+
+/* Returns when all has happened that may happen now: on the test driver, when every driver queue is
+ * idle or blocked; elsewhere when work of another queue, submitted now, has come through (during a
+ * stall it does nothing there: that all is behind the stall is proof enough). Threads of the test
+ * are not waited for. */
+void fixture_settle(struct fixture *f);
+
+/* --------------------------------------------------------------------------------- Other threads --
+ */
+
+struct thread {
+    void (*run)(void *argument);
+    void *argument;
+    pthread_t handle;
+    _Atomic int id; /* gettid(), 0: not started */
+    _Atomic bool finished;
+};
+
+/* The function must not fail the test: it leaves what it saw in its argument. */
+void thread_start(struct thread *t, void (*run)(void *argument), void *argument);
+/* Returns when the kernel has put it to sleep, or it has finished. */
+void thread_await_sleep(struct thread *t);
+void thread_join(struct thread *t);
+
+/* Returns when as many threads have called it; again and again. Zeroed at first. */
+struct start_line {
+    _Atomic uint32_t waiting;
+};
+void start_line_cross(struct start_line *line, uint32_t threads);
+
+/* ---------------------------------------------------------------------------------------------- */
+
+#define assert_success(call_)        assert_int_equal(call_, VK_SUCCESS)
+#define assert_bad_input(call_)      assert_int_equal(call_, VK_ERROR_VALIDATION_FAILED_EXT)
+#define assert_value(fence_, value_) assert_int_equal(bfGetFenceValue(fence_), value_)
+
+/* main: the tests, one after the other; an argument is a pattern of names, as the shell's. */
+int fixture_main(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
+                 size_t count);
+#define FIXTURE_MAIN(name_, tests_)                                                                \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return fixture_main(argc, argv, name_, tests_, sizeof(tests_) / sizeof((tests_)[0]));      \
+    }
+#define TEST(function_) cmocka_unit_test(function_)
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * A device that is lost with everything pending: fences read UINT64_MAX, every wait is satisfied,
+ * every event is set, once, and nothing hangs. On the test driver, which loses devices on demand.
+ */
+#include "fixture.h"
+
+#include <stdio.h>
+
+/* ---------------------------------------------------------------------------- Everything pending --
+ */
+
+enum { THREADS = 7 };
+
+struct blocked {
+    BfFence fence;
+    BfQueue queue;
+    BfEvent event;
+    VkResult result;
+};
+
+static void block_on_fence(void *argument)
+{
+    struct blocked *b = argument;
+    const uint64_t value = UINT64_MAX - 1;
+    b->result = bfWaitFences(1, &b->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);
+}
+
+static void block_on_queue(void *argument)
+{
+    struct blocked *b = argument;
+    b->result = bfQueueWaitIdle(b->queue);
+}
+
+static void block_on_event(void *argument)
+{
+    struct blocked *b = argument;
+    b->result = bfWaitForEvents(1, &b->event, VK_FALSE, UINT64_MAX, NULL);
+}
+
+/* One queue runs, one is held by the CPU, one waits for the first, one for a semaphore. */
+struct scene {
+    struct fixture f;
+    BfQueue runs, held, waits, foreign;
+    BfFence running, gate, after, imported, exported;
+    BfFence fences[5]; /* all of them */
+    BfEvent events[5], all, any;
+    VkSemaphore semaphore;
+};
+
+static void scene_open(struct scene *s)
+{
+    struct fixture *f = &s->f;
+    fixture_open(f, NULL);
+    s->runs = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    s->held = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    s->waits = make_queue(f, BF_QUEUE_TYPE_COPY);
+    s->foreign = make_queue(f, BF_QUEUE_TYPE_COPY);
+    s->running = make_fence(f, 0);
+    s->gate = make_fence(f, 0);
+    s->after = make_fence(f, 0);
+    s->exported = make_fence(f, 0);
+    s->semaphore = make_timeline(f, 0);
+    assert_success(bfImportFence(f->bf, s->semaphore, &s->imported));
+    f->made_fences[f->fence_count++] = s->imported;
+    assert_success(bfExportFence(s->exported, make_timeline(f, 0)));
+    const BfFence fences[5] = {s->running, s->gate, s->after, s->imported, s->exported};
+    uint64_t values[5];
+    for (int i = 0; i < 5; i++) {
+        s->fences[i] = fences[i];
+        s->events[i] = make_event(f);
+        values[i] = 100 + (uint64_t)i;
+        set_event_on(fences[i], values[i], s->events[i]);
+    }
+    s->all = make_event(f);
+    s->any = make_event(f);
+    assert_success(bfSetEventOnFences(5, fences, values, BF_FENCE_WAIT_ALL, s->all));
+    assert_success(bfSetEventOnFences(5, fences, values, BF_FENCE_WAIT_ANY_BIT, s->any));
+
+    stall_begin(f, s->runs);
+    f->stalls--; /* the loss ends it */
+    execute(s->runs, write_word(f, s->runs, 0, 1));
+    queue_signal(s->runs, s->running, 1);
+    queue_signal(s->runs, s->exported, 1);
+    queue_wait(s->held, s->gate, 1);
+    execute(s->held, write_word(f, s->held, 1, 1));
+    queue_signal(s->held, s->after, 1);
+    queue_wait(s->waits, s->running, 1);
+    queue_wait(s->waits, s->after, 1);
+    execute(s->waits, write_word(f, s->waits, 2, 1));
+    queue_signal(s->waits, s->after, 2);
+    queue_wait(s->foreign, s->imported, 1);
+    execute(s->foreign, write_word(f, s->foreign, 3, 1));
+    queue_signal(s->foreign, s->imported, 2);
+    fixture_settle(f);
+}
+
+/* What is true as soon as anybody has been told. */
+static void assert_lost(struct scene *s)
+{
+    struct fixture *f = &s->f;
+    for (int i = 0; i < 5; i++) {
+        assert_value(s->fences[i], UINT64_MAX);
+        assert_true(take_event(s->events[i]));
+        assert_false(take_event(s->events[i])); /* once */
+        assert_int_equal(bfSignalFence(s->fences[i], UINT64_MAX), VK_ERROR_DEVICE_LOST);
+        set_event_on(s->fences[i], UINT64_MAX, s->events[i]);
+        assert_true(take_event(s->events[i]));
+        const uint64_t value = UINT64_MAX;
+        assert_int_equal(bfWaitFences(1, &s->fences[i], &value, BF_FENCE_WAIT_ALL, UINT64_MAX),
+                         VK_ERROR_DEVICE_LOST);
+    }
+    assert_true(take_event(s->all));
+    assert_true(take_event(s->any));
+    assert_false(take_event(s->all));
+    assert_false(take_event(s->any));
+    const BfQueue queues[4] = {s->runs, s->held, s->waits, s->foreign};
+    const uint64_t values[5] = {1, 2, 3, 4, UINT64_MAX};
+    assert_success(bfSetEventOnFences(5, s->fences, values, BF_FENCE_WAIT_ALL, s->all));
+    assert_true(take_event(s->all));
+    for (int i = 0; i < 4; i++) {
+        VkCommandBuffer commands = write_word(f, queues[i], 9, 1);
+        assert_int_equal(bfQueueExecute(queues[i], 1, &commands), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(bfQueueSignal(queues[i], s->gate, 5), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(bfQueueWait(queues[i], s->gate, 5), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(bfQueueWaitIdle(queues[i]), VK_ERROR_DEVICE_LOST);
+    }
+    assert_value(s->gate, UINT64_MAX);
+    BfDeviceCounters counters;
+    assert_success(bfGetDeviceCounters(f->bf, &counters));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(read_word(f, i), 0);
+}
+
+static void scene_close(struct scene *s)
+{
+    fixture_close(&s->f);
+}
+
+static void blocked_threads_return_and_tell_of_the_loss(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    BfEvent event = make_event(&s.f);
+    set_event_on(s.after, 50, event);
+    struct blocked b[THREADS] = {
+        {.fence = s.running}, {.fence = s.gate},  {.fence = s.imported}, {.queue = s.runs},
+        {.queue = s.held},    {.queue = s.waits}, {.event = event},
+    };
+    struct thread threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        b[i].result = VK_RESULT_MAX_ENUM;
+        thread_start(&threads[i],
+                     b[i].fence   ? block_on_fence
+                     : b[i].queue ? block_on_queue
+                                  : block_on_event,
+                     &b[i]);
+        thread_await_sleep(&threads[i]);
+        assert_false(threads[i].finished);
+    }
+    s.f.lost = true;
+    s.f.icd.lose();
+    for (int i = 0; i < THREADS; i++) {
+        thread_join(&threads[i]);
+        assert_int_equal(b[i].result, b[i].event ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
+    }
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+/* Nobody is blocked: whoever asks first is told, and then everybody knows. */
+static void the_first_who_asks_a_pending_fence_is_told(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    s.f.lost = true;
+    s.f.icd.lose();
+    assert_value(s.running, UINT64_MAX);
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+static void the_first_who_executes_is_told(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    BfQueue queue = make_queue(&s.f, BF_QUEUE_TYPE_DIRECT);
+    s.f.lost = true;
+    s.f.icd.lose();
+    VkCommandBuffer commands = write_word(&s.f, queue, 9, 1);
+    assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+static void the_first_who_waits_for_a_queue_is_told(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    s.f.lost = true;
+    s.f.icd.lose();
+    assert_int_equal(bfQueueWaitIdle(s.runs), VK_ERROR_DEVICE_LOST);
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+/* An event alone: nobody calls anything, and it comes. */
+static void an_event_on_a_pending_signal_comes_by_itself(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    BfEvent event = make_event(&s.f);
+    set_event_on(s.running, 1, event);
+    s.f.lost = true;
+    s.f.icd.lose();
+    await_event(event);
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+/* Held work that is set free after the loss is not handed over but told of. */
+static void held_work_is_dropped(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    s.f.lost = true;
+    s.f.icd.lose();
+    VkResult result = bfSignalFence(s.gate, 1); /* the first to know, or not yet */
+    assert_true(result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST);
+    assert_int_equal(bfQueueWaitIdle(s.held), VK_ERROR_DEVICE_LOST);
+    assert_lost(&s);
+    scene_close(&s);
+}
+
+/* Destroying is legal, in any order, and blocks nobody. */
+static void objects_are_destroyed_on_a_lost_device(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    s.f.lost = true;
+    s.f.icd.lose();
+    drop_fence(&s.f, s.running);
+    drop_queue(&s.f, s.held);
+    drop_fence(&s.f, s.gate);
+    drop_fence(&s.f, s.imported);
+    drop_queue(&s.f, s.runs);
+    drop_queue(&s.f, s.waits);
+    scene_close(&s);
+}
+
+/* ----------------------------------------------------------------------- Lost at every submission --
+ */
+
+/* A call may succeed or tell of the loss. */
+static bool went(VkResult result, bool *lost)
+{
+    if (result == VK_ERROR_DEVICE_LOST)
+        *lost = true;
+    else
+        assert_success(result);
+    return result == VK_SUCCESS;
+}
+
+/* Three queues, hand-overs, rewinds, held work and its release. True when the device was lost. */
+static bool run_program(uint32_t lose_at)
+{
+    char environment[64];
+    snprintf(environment, sizeof(environment), "LOSE_AT_SUBMIT=%u", lose_at);
+    const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
+    struct fixture f;
+    fixture_open(&f, &options);
+    BfQueue queues[3] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+                         make_queue(&f, BF_QUEUE_TYPE_COMPUTE), make_queue(&f, BF_QUEUE_TYPE_COPY)};
+    BfFence chain = make_fence(&f, 0), gate = make_fence(&f, 0);
+    BfEvent events[12], far = make_event(&f);
+    uint32_t registered = 0;
+    bool lost = false;
+    set_event_on(chain, 1000, far);
+    for (uint32_t i = 0; i < 12; i++) {
+        BfQueue queue = queues[i % 3];
+        VkCommandBuffer commands = write_word(&f, queue, i, i + 1);
+        events[i] = make_event(&f);
+        if (i % 4 == 3)
+            went(bfQueueWait(queue, gate, i), &lost);
+        if (i)
+            went(bfQueueWait(queue, chain, i), &lost);
+        went(bfQueueExecute(queue, 1, &commands), &lost);
+        went(bfQueueSignal(queue, chain, i + 1), &lost);
+        assert_success(bfSetEventOnFence(chain, i + 1, events[registered++]));
+        if (i % 4 == 1)
+            went(bfSignalFence(gate, i + 2), &lost);
+    }
+    for (uint32_t i = 0; i < registered; i++)
+        await_event(events[i]);
+    const uint64_t last = 12;
+    went(bfWaitFences(1, &chain, &last, BF_FENCE_WAIT_ALL, UINT64_MAX), &lost);
+    for (int i = 0; i < 3; i++)
+        went(bfQueueWaitIdle(queues[i]), &lost);
+    assert_value(chain, lost ? UINT64_MAX : 12);
+    assert_int_equal(take_event(far), lost);
+    for (uint32_t i = 0; i < 12 && !lost; i++)
+        assert_int_equal(read_word(&f, i), i + 1);
+    f.lost = lost;
+    fixture_close(&f);
+    return lost;
+}
+
+static void a_device_lost_at_any_submission_hangs_nobody(void **state)
+{
+    (void)state;
+    uint32_t n = 1;
+    while (run_program(n))
+        n++;
+    assert_true(n > 1);
+    print_message("lost at each of %u submissions\n", n - 1);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(blocked_threads_return_and_tell_of_the_loss),
+    TEST(the_first_who_asks_a_pending_fence_is_told),
+    TEST(the_first_who_executes_is_told),
+    TEST(the_first_who_waits_for_a_queue_is_told),
+    TEST(an_event_on_a_pending_signal_comes_by_itself),
+    TEST(held_work_is_dropped),
+    TEST(objects_are_destroyed_on_a_lost_device),
+    TEST(a_device_lost_at_any_submission_hangs_nobody),
+};
+
+FIXTURE_MAIN("loss", tests)

@@ -1,0 +1,373 @@
+/* Behaviours 32 to 40: queues that wait. */
+#include "fixture.h"
+
+static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                    BF_QUEUE_TYPE_COPY};
+
+static void behaviour_32_wait_for_a_reached_value_passes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 5), drain = make_fence(&f, 0);
+        static const uint64_t reached[] = {0, 1, 4, 5};
+        for (uint32_t k = 0; k < 4; k++) {
+            queue_wait(queue, fence, reached[k]);
+            execute(queue, write_word(&f, queue, k, 1 + k + (uint32_t)i * 4));
+            queue_signal(queue, drain, k + 1);
+            await_fence(drain, k + 1);
+            assert_int_equal(read_word(&f, k), 1 + k + i * 4);
+        }
+        assert_value(fence, 5);
+    }
+    fixture_close(&f);
+}
+
+/* The queue stands at its wait: neither the work behind it has run nor the signal come. */
+static void assert_held(struct fixture *f, BfFence later, uint64_t value, BfEvent event,
+                        uint32_t word)
+{
+    fixture_settle(f);
+    assert_value(later, value);
+    assert_false(take_event(event));
+    assert_int_equal(read_word(f, word), 0);
+}
+
+static void behaviour_33_wait_before_cpu_signal_holds_work_and_signals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+        BfEvent event = make_event(&f);
+        queue_wait(queue, fence, 1);
+        execute(queue, write_word(&f, queue, 0, 7));
+        queue_signal(queue, later, 3);
+        set_event_on(later, 3, event);
+        assert_held(&f, later, 0, event, 0);
+        cpu_signal(fence, 1);
+        await_event(event);
+        assert_value(later, 3);
+        assert_int_equal(read_word(&f, 0), 7);
+        assert_false(take_event(event));
+        fixture_close(&f);
+    }
+}
+
+/* A signal alone behind the wait, with nothing to execute. */
+static void behaviour_33_wait_before_cpu_signal_holds_a_signal_alone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+    queue_wait(queue, fence, 1);
+    queue_signal(queue, later, 3);
+    queue_wait(queue, fence, 2);
+    queue_signal(queue, later, 4);
+    fixture_settle(&f);
+    assert_value(later, 0);
+    cpu_signal(fence, 1);
+    assert_value(later, 3); /* the queue was idle but for the wait */
+    cpu_signal(fence, 2);
+    assert_value(later, 4);
+    fixture_close(&f);
+}
+
+static void behaviour_34_wait_before_the_signal_of_another_queue(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            struct fixture f;
+            fixture_open(&f, NULL);
+            BfQueue waits = make_queue(&f, types[i]), signals = make_queue(&f, types[k]);
+            BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+            BfEvent event = make_event(&f);
+            queue_wait(waits, fence, 2);
+            execute(waits, copy_word(&f, waits, 1, 0));
+            queue_signal(waits, later, 3);
+            set_event_on(later, 3, event);
+            assert_held(&f, later, 0, event, 0);
+            execute(signals, write_word(&f, signals, 1, 8));
+            queue_signal(signals, fence, 1);
+            await_fence(fence, 1);
+            assert_held(&f, later, 0, event, 0);
+            execute(signals, write_word(&f, signals, 1, 9));
+            queue_signal(signals, fence, 2);
+            await_event(event);
+            assert_value(fence, 2);
+            assert_value(later, 3);
+            assert_int_equal(read_word(&f, 0), 9); /* released only behind the other's work */
+            fixture_close(&f);
+        }
+    }
+}
+
+static void behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+        BfEvent event = make_event(&f);
+        f.words[1] = 5;
+        queue_wait(queue, fence, 5);
+        execute(queue, copy_word(&f, queue, 1, 0));
+        queue_signal(queue, later, 1);
+        set_event_on(later, 1, event);
+        cpu_signal(fence, 4);
+        assert_held(&f, later, 0, event, 0);
+        f.words[1] = 6; /* behind the call, and between the signals */
+        cpu_signal(fence, 5);
+        await_event(event);
+        assert_int_equal(read_word(&f, 0), 6);
+        fixture_close(&f);
+    }
+}
+
+static void behaviour_36_a_queue_may_wait_for_its_own_signal(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+        queue_signal(queue, fence, 7);
+        queue_wait(queue, fence, 7);
+        queue_signal(queue, later, 1);
+        await_fence(later, 1);
+        assert_value(fence, 7);
+        /* With work, which makes the wait one for what is under way. */
+        for (uint32_t v = 8; v < 40; v++) {
+            execute(queue, write_word(&f, queue, 1, v));
+            queue_signal(queue, fence, v);
+            queue_wait(queue, fence, v);
+            execute(queue, copy_word(&f, queue, 1, v));
+        }
+        queue_signal(queue, later, 2);
+        await_fence(later, 2);
+        assert_value(fence, 39);
+        for (uint32_t v = 8; v < 40; v++)
+            assert_int_equal(read_word(&f, v), v);
+        fixture_close(&f);
+    }
+}
+
+static void behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    for (uint64_t round = 1; round <= 5; round++) {
+        queue_wait(other, fence, 5);
+        queue_signal(other, drain, round);
+        execute(one, write_word(&f, one, 0, 1));
+        queue_signal(one, fence, 5);
+        await_fence(drain, round);
+        assert_value(fence, 5);
+        cpu_signal(fence, 0);
+        assert_value(fence, 0);
+        set_event_on(fence, 6, event);
+        assert_false(take_event(event));
+        cpu_signal(fence, 6);
+        assert_value(fence, 6);
+        assert_true(take_event(event));
+        cpu_signal(fence, 0);
+    }
+    fixture_close(&f);
+}
+
+/* 24 steps, each of which copies what the one before has left: a step that runs too early carries
+ * a zero on. */
+static void ping_pong(struct fixture *f, BfQueue *queues, uint32_t count, uint32_t steps)
+{
+    BfFence fences[3], done = make_fence(f, 0);
+    uint64_t values[3] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        fences[i] = make_fence(f, 0);
+    f->words[0] = 24;
+    for (uint32_t i = 0; i < steps; i++) {
+        uint32_t self = i % count, before = (i + count - 1) % count;
+        if (i)
+            queue_wait(queues[self], fences[before], values[before]);
+        execute(queues[self], copy_word(f, queues[self], i, i + 1));
+        queue_signal(queues[self], fences[self], ++values[self]);
+    }
+    queue_signal(queues[(steps - 1) % count], done, 1);
+    await_fence(done, 1);
+    for (uint32_t i = 0; i <= steps; i++)
+        assert_int_equal(read_word(f, i), 24);
+}
+
+static void behaviour_38_compute_and_graphics_alternate_strictly(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
+                        make_queue(&f, BF_QUEUE_TYPE_DIRECT)};
+    ping_pong(&f, queues, 2, 24);
+    fixture_close(&f);
+}
+
+static void behaviour_38_three_queues_alternate_strictly(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COPY), make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
+                        make_queue(&f, BF_QUEUE_TYPE_DIRECT)};
+    ping_pong(&f, queues, 3, TIMES(1200));
+    fixture_close(&f);
+}
+
+/* The same queued backwards: every wait is there long before its signal. */
+static void behaviour_38_queues_alternate_strictly_when_queued_backwards(void **state)
+{
+    (void)state;
+    enum { QUEUES = 24 };
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    f.words[0] = 24;
+    for (uint32_t i = QUEUES; i-- > 0;) {
+        BfQueue queue = make_queue(&f, types[i % 3]);
+        queue_wait(queue, fence, i + 1);
+        execute(queue, copy_word(&f, queue, i, i + 1));
+        queue_signal(queue, fence, i + 2);
+    }
+    fixture_settle(&f);
+    assert_value(fence, 0);
+    cpu_signal(fence, 1);
+    await_fence(fence, QUEUES + 1);
+    for (uint32_t i = 0; i <= QUEUES; i++)
+        assert_int_equal(read_word(&f, i), 24);
+    fixture_close(&f);
+}
+
+static void behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+        BfEvent event = make_event(&f);
+        cpu_signal(fence, 10);
+        queue_wait(queue, fence, 5);
+        queue_signal(queue, later, 1);
+        await_fence(later, 1);
+        if (i % 2) {
+            execute(queue, write_word(&f, queue, 1, 1));
+            queue_signal(queue, fence, 0);
+            await_idle(queue);
+        } else {
+            cpu_signal(fence, 0);
+        }
+        queue_wait(queue, fence, 5);
+        execute(queue, write_word(&f, queue, 0, 1));
+        queue_signal(queue, later, 2);
+        set_event_on(later, 2, event);
+        assert_held(&f, later, 1, event, 0);
+        cpu_signal(fence, 4);
+        assert_held(&f, later, 1, event, 0);
+        cpu_signal(fence, 5);
+        await_event(event);
+        assert_int_equal(read_word(&f, 0), 1);
+        fixture_close(&f);
+    }
+}
+
+/* A registration, and a wait of the CPU's, too. */
+static void behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 10);
+    BfEvent event = make_event(&f);
+    const uint64_t value = 5;
+    set_event_on(fence, 5, event);
+    assert_true(take_event(event));
+    cpu_signal(fence, 4);
+    set_event_on(fence, 5, event);
+    assert_false(take_event(event));
+    assert_int_equal(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 0), VK_TIMEOUT);
+    cpu_signal(fence, 5);
+    assert_true(take_event(event));
+    assert_success(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 0));
+    fixture_close(&f);
+}
+
+static void behaviour_40_wait_for_zero_always_passes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
+        const uint64_t zero = 0;
+        queue_wait(queue, fence, 0);
+        queue_signal(queue, drain, 1);
+        assert_value(drain, 1);
+        assert_success(bfWaitFences(1, &fence, &zero, BF_FENCE_WAIT_ALL, 0));
+        cpu_signal(fence, BIG);
+        cpu_signal(fence, 0);
+        queue_wait(queue, fence, 0);
+        execute(queue, write_word(&f, queue, 0, 1));
+        queue_wait(queue, fence, 0);
+        queue_signal(queue, drain, 2);
+        await_fence(drain, 2);
+    }
+    fixture_close(&f);
+}
+
+/* Work of one call that lies behind a wait, and work of several calls: each behind the other. */
+static void behaviour_32_calls_on_one_queue_follow_each_other(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    f.words[0] = 3;
+    enum { STEPS = TIMES(640) };
+    for (uint32_t i = 0; i < STEPS; i++)
+        execute(queue, copy_word(&f, queue, i, i + 1));
+    await_idle(queue);
+    for (uint32_t i = 0; i <= STEPS; i++)
+        assert_int_equal(read_word(&f, i), 3);
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(behaviour_32_wait_for_a_reached_value_passes),
+    TEST(behaviour_32_calls_on_one_queue_follow_each_other),
+    TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals),
+    TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone),
+    TEST(behaviour_34_wait_before_the_signal_of_another_queue),
+    TEST(behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen),
+    TEST(behaviour_36_a_queue_may_wait_for_its_own_signal),
+    TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu),
+    TEST(behaviour_38_compute_and_graphics_alternate_strictly),
+    TEST(behaviour_38_three_queues_alternate_strictly),
+    TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards),
+    TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value),
+    TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value),
+    TEST(behaviour_40_wait_for_zero_always_passes),
+};
+
+FIXTURE_MAIN("queue_waits", tests)

@@ -1,0 +1,252 @@
+/* Behaviours 1 to 19: a fence's value, and the CPU's signals. */
+#include "registrations.h"
+
+static void behaviour_01_created_value_reads_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    static const uint64_t values[] = {0, 1, 99, BIG, UINT64_MAX - 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        assert_value(make_fence(&f, values[i]), values[i]);
+    fixture_close(&f);
+}
+
+static void behaviour_02_cpu_signal_reads_at_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    static const uint64_t values[] = {1, 2, 10, BIG, BIG + 1};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        cpu_signal(fence, values[i]);
+        assert_value(fence, values[i]);
+    }
+    fixture_close(&f);
+}
+
+static void behaviour_03_cpu_signal_of_a_lower_value_reads_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    cpu_signal(fence, 10);
+    assert_value(fence, 10);
+    cpu_signal(fence, 5);
+    assert_value(fence, 5);
+    fixture_close(&f);
+}
+
+static void behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    cpu_signal(fence, BIG);
+    assert_value(fence, BIG);
+    cpu_signal(fence, 0);
+    assert_value(fence, 0);
+    fixture_close(&f);
+}
+
+static void behaviour_05_a_hundred_great_steps_read_back_exactly(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    for (uint64_t i = 0; i < 100; i++) {
+        cpu_signal(fence, BIG + i * 10000);
+        assert_value(fence, BIG + i * 10000);
+    }
+    fixture_close(&f);
+}
+
+/* --------------------------------------------------------------------------------- Registrations --
+ */
+
+static void by_cpu(struct signaller *s, BfFence fence, uint64_t value)
+{
+    (void)s;
+    cpu_signal(fence, value);
+}
+
+static void run(void (*body)(struct signaller *s))
+{
+    struct fixture f;
+    fixture_open(&f, NULL);
+    body(&(struct signaller){.signal = by_cpu, .f = &f});
+    fixture_close(&f);
+}
+
+static void behaviour_06_event_ahead_is_set_once_by_the_signal(void **state)
+{
+    (void)state;
+    run(registration_is_set_once);
+}
+
+static void behaviour_07_overshooting_sets_the_event(void **state)
+{
+    (void)state;
+    run(registration_is_set_by_overshooting);
+}
+
+static void behaviour_08_later_signals_do_not_set_a_fired_event_again(void **state)
+{
+    (void)state;
+    run(registration_is_consumed);
+}
+
+static void behaviour_09_every_reached_value_sets_the_event_at_registration(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    static const uint64_t currents[] = {0, 10};
+    for (size_t i = 0; i < 2; i++) {
+        cpu_signal(fence, currents[i]);
+        for (uint64_t v = 0; v <= currents[i]; v++) {
+            assert_false(take_event(event));
+            set_event_on(fence, v, event);
+            assert_true(take_event(event));
+        }
+        for (uint64_t again = 0; again < 3; again++) {
+            set_event_on(fence, currents[i], event);
+            assert_true(take_event(event));
+        }
+    }
+    fixture_close(&f);
+}
+
+static void behaviour_10_the_next_value_stays_unset_until_signalled(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 10);
+    BfEvent event = make_event(&f);
+    set_event_on(fence, 11, event);
+    assert_false(take_event(event));
+    for (uint64_t v = 0; v <= 10; v++) {
+        cpu_signal(fence, v);
+        assert_false(take_event(event));
+    }
+    cpu_signal(fence, 11);
+    assert_true(take_event(event));
+    fixture_close(&f);
+}
+
+static void behaviour_11_one_event_for_several_values_is_set_at_each(void **state)
+{
+    (void)state;
+    run(registration_of_several_values);
+}
+
+static void behaviour_12_registered_twice_one_set_is_seen(void **state)
+{
+    (void)state;
+    run(registration_twice_is_one_set);
+}
+
+static void behaviour_13_of_two_values_only_the_reached_one_sets_its_event(void **state)
+{
+    (void)state;
+    run(registration_far_ahead_is_left_alone);
+}
+
+static void behaviour_14_a_consumed_registration_stays_so_after_a_rewind(void **state)
+{
+    (void)state;
+    run(registration_stays_consumed_after_rewind);
+}
+
+static void behaviour_15_a_pending_registration_survives_a_rewind(void **state)
+{
+    (void)state;
+    run(registration_survives_rewind);
+}
+
+static void behaviour_16_the_greatest_value_is_an_ordinary_one(void **state)
+{
+    (void)state;
+    run(registration_of_the_greatest_value);
+}
+
+static void behaviour_17_two_events_on_one_value_are_both_set(void **state)
+{
+    (void)state;
+    run(registration_of_two_events_on_one_value);
+}
+
+static void behaviour_18_an_event_set_before_stays_set_and_is_set_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    assert_success(bfSetEvent(event));
+    set_event_on(fence, 1, event);
+    assert_true(take_event(event)); /* registering hasn't reset it */
+    assert_false(take_event(event));
+    cpu_signal(fence, 1);
+    assert_true(take_event(event));
+    /* Not consumed: a set on top of a set is one. */
+    set_event_on(fence, 2, event);
+    assert_success(bfSetEvent(event));
+    cpu_signal(fence, 2);
+    assert_true(take_event(event));
+    assert_false(take_event(event));
+    fixture_close(&f);
+}
+
+static void behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence fence = make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    cpu_signal(fence, 0);
+    assert_value(fence, 0);
+    set_event_on(fence, 7, event);
+    cpu_signal(fence, 7);
+    assert_true(take_event(event));
+    for (int i = 0; i < 3; i++) {
+        cpu_signal(fence, 7);
+        assert_value(fence, 7);
+        assert_false(take_event(event));
+    }
+    fixture_close(&f);
+}
+
+/* 20 and 21 are about COM's reference counts and interfaces; there are none here. */
+
+static const struct CMUnitTest tests[] = {
+    TEST(behaviour_01_created_value_reads_back),
+    TEST(behaviour_02_cpu_signal_reads_at_once),
+    TEST(behaviour_03_cpu_signal_of_a_lower_value_reads_back),
+    TEST(behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero),
+    TEST(behaviour_05_a_hundred_great_steps_read_back_exactly),
+    TEST(behaviour_06_event_ahead_is_set_once_by_the_signal),
+    TEST(behaviour_07_overshooting_sets_the_event),
+    TEST(behaviour_08_later_signals_do_not_set_a_fired_event_again),
+    TEST(behaviour_09_every_reached_value_sets_the_event_at_registration),
+    TEST(behaviour_10_the_next_value_stays_unset_until_signalled),
+    TEST(behaviour_11_one_event_for_several_values_is_set_at_each),
+    TEST(behaviour_12_registered_twice_one_set_is_seen),
+    TEST(behaviour_13_of_two_values_only_the_reached_one_sets_its_event),
+    TEST(behaviour_14_a_consumed_registration_stays_so_after_a_rewind),
+    TEST(behaviour_15_a_pending_registration_survives_a_rewind),
+    TEST(behaviour_16_the_greatest_value_is_an_ordinary_one),
+    TEST(behaviour_17_two_events_on_one_value_are_both_set),
+    TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again),
+    TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing),
+};
+
+FIXTURE_MAIN("values", tests)
