@@ -6,28 +6,24 @@
 #   ticket       a queue's wait is satisfied by what its fence is when the queue comes to it
 #   elision      hand-overs between engines lose some of their semaphore waits
 #   causal_order signals apply in another order than they were given
+get_target_property(sources belfry SOURCES)
+get_target_property(root belfry SOURCE_DIR)
+list(TRANSFORM sources PREPEND ${root}/ REGEX "^[^/$]")
 foreach(fault rule_m binary_wait recheck ticket elision causal_order)
   string(TOUPPER ${fault} FAULT)
   set(folder ${CMAKE_BINARY_DIR}/broken/${fault})
-  foreach(target belfry VkLayer_belfry)
-    get_target_property(sources ${target} SOURCES)
-    get_target_property(root ${target} SOURCE_DIR)
-    list(TRANSFORM sources PREPEND ${root}/ REGEX "^[^/$]")
-    set(copy ${target}_broken_${fault})
-    if(target STREQUAL "belfry")
-      add_library(${copy} SHARED ${sources})
-      set_target_properties(${copy} PROPERTIES SOVERSION 0)
-    else()
-      add_library(${copy} MODULE ${sources})
-      target_link_libraries(${copy} PRIVATE belfry_broken_${fault})
-    endif()
-    target_compile_definitions(${copy} PRIVATE BELFRY_BREAK_${FAULT})
-    target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
-      ${CMAKE_SOURCE_DIR}/runtime/include)
-    target_link_libraries(${copy} PRIVATE belfry_options)
-    set_target_properties(${copy} PROPERTIES OUTPUT_NAME ${target}
-      LIBRARY_OUTPUT_DIRECTORY ${folder})
-  endforeach()
+  set(copy belfry_broken_${fault})
+  add_library(${copy} SHARED ${sources})
+  target_compile_definitions(${copy} PRIVATE BELFRY_BREAK_${FAULT})
+  target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
+    ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_link_libraries(${copy} PRIVATE belfry_options)
+  set_target_properties(${copy} PROPERTIES SOVERSION 0 OUTPUT_NAME belfry
+    LIBRARY_OUTPUT_DIRECTORY ${folder})
+  # The layer holds no policy: the same one, which finds the library beside itself.
+  add_custom_target(${copy}_layer ALL
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:VkLayer_belfry> ${folder}
+    DEPENDS VkLayer_belfry VERBATIM)
   configure_file(${CMAKE_BINARY_DIR}/lib/VkLayer_belfry_multi_engine.json
     ${folder}/VkLayer_belfry_multi_engine.json COPYONLY)
 endforeach()
