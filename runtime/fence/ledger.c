@@ -24,13 +24,32 @@ VkResult bf_ledger_init(struct bf_ledger *ledger, struct bf_device *device)
     return ledger->engines ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+/* A fence that still touches semaphores of the program's, with a reference; or NULL. */
+static struct bf_fence *take_bridged(struct bf_ledger *ledger)
+{
+    bf_lock_acquire(&ledger->lock);
+    struct bf_fence *fence = ledger->fences;
+    while (fence && !fence->sleeper && !fence->mirror && !fence->registered)
+        fence = fence->next;
+    if (fence)
+        bf_fence_reference(fence);
+    bf_lock_release(&ledger->lock);
+    return fence;
+}
+
 void bf_ledger_stop(struct bf_ledger *ledger)
 {
-    for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
-        bf_bridge_stop(fence, false);
     for (uint32_t i = 0; ledger->engines && i < ledger->engine_count; i++) {
         bf_sleeper_destroy(ledger->engines[i].sleeper);
         ledger->engines[i].sleeper = NULL;
+    }
+    /* What the program has left behind; sleepers of other such fences may still be at work. */
+    struct bf_fence *fence;
+    while ((fence = take_bridged(ledger)) != NULL) {
+        bf_bridge_stop(fence, false);
+        bf_lock_acquire(&ledger->lock);
+        bf_fence_release(fence);
+        bf_lock_release(&ledger->lock);
     }
 }
 

@@ -252,13 +252,16 @@ BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
 
 /*
  * Sets the fence to the value once everything before it in the queue is complete. [ME 1, 2] On an
- * idle queue it is set before the call returns. Any value is legal, equal and lower ones too.
+ * idle queue it is set before the call returns (unless another thread is at that moment handing the
+ * queue's last work to the driver: then as soon as it has). Any value is legal, equal and lower
+ * ones too.
  *
  * A plain fence costs no submission. An imported one costs one, and takes only larger values, as
  * its semaphore does.
  *
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (an
- * exported-to semaphore's own rules are kept by Belfry). Thread-safety: safe.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (for an
+ * imported fence also a value that is not larger than those it has or will have).
+ * Thread-safety: safe.
  */
 BF_API VkResult bfQueueSignal(BfQueue queue, BfFence fence, uint64_t value);
 
