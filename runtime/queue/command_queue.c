@@ -149,18 +149,17 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
 }
 
-void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet)
+void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet,
+                               struct bf_effects *effects)
 {
     struct bf_device *device = queue->base.device;
-    struct bf_effects effects = {0};
     if (packet->kind == BF_PACKET_EXECUTE)
         queue->issued_epoch = packet->epoch;
     if (packet->kind != BF_PACKET_SIGNAL)
         return;
     bf_lock_acquire(&device->ledger.lock);
-    bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, &effects);
+    bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, effects);
     bf_lock_release(&device->ledger.lock);
-    bf_effects_run_but_pump(device, &effects);
 }
 
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,

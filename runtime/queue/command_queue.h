@@ -88,8 +88,10 @@ void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *pa
 /* Gives an execution its semaphore waits and its barrier (C-2). */
 void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *packet);
 
-/* The packet goes with the next driver call (E-5). */
-void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet);
+/* The packet goes with the next driver call (E-5). Sleepers to kick are added to *effects, for after
+ * the call: the GPU comes first. */
+void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet,
+                               struct bf_effects *effects);
 
 /* The driver accepted the packet, or 'accepted' is false and it never will. */
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,

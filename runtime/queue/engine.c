@@ -328,12 +328,13 @@ static void set_witness(struct bf_engine *engine, uint32_t i, uint64_t epoch)
 }
 
 /* E-5: the signals that go with the call. */
-static void announce(struct bf_engine *engine, uint32_t first, uint32_t count)
+static void announce(struct bf_engine *engine, uint32_t first, uint32_t count,
+                     struct bf_effects *effects)
 {
     for (uint32_t i = first; i < first + count; i++) {
         if (engine->batch_queues[i]->is_command_queue)
             bf_command_queue_announce(bf_command_queue_of(engine->batch_queues[i]),
-                                      engine->batch[i]);
+                                      engine->batch[i], effects);
     }
 }
 
@@ -367,7 +368,8 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         set_witness(engine, i, epoch);
 
     atomic_store(&engine->issued_epoch, epoch);
-    announce(engine, first, count);
+    struct bf_effects effects = {0};
+    announce(engine, first, count, &effects);
     VkResult result;
     uint32_t infos = 0;
     if (last->kind == BF_PACKET_BIND_SPARSE) {
@@ -379,6 +381,7 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         }
         result = bf_engine_driver_submit(engine, infos, engine->infos, fence);
     }
+    bf_effects_run_but_pump(engine->device, &effects);
     if (result == VK_SUCCESS) {
         atomic_store(&engine->accepted_epoch, epoch);
         return result;
