@@ -55,8 +55,8 @@ struct bf_update {
     uint64_t value;
     uint64_t number;          /* E-2 */
     struct bf_packet *packet; /* it is announced only (E-5), on behalf of this one; else NULL */
-    struct bf_heap_node
-        need; /* in the heap of the engine that a sleeper waits for on its account */
+    /* In the heap of the engine that a sleeper waits for on its account. */
+    struct bf_heap_node need;
     uint32_t need_engine;
     uint64_t frontier[]; /* one epoch per engine */
 };
