@@ -240,16 +240,22 @@ static void add_need(struct bf_ledger *ledger, struct bf_update *update, struct 
         effects->sleepers |= UINT64_C(1) << engine;
 }
 
-static bool is_watched(const struct bf_update *update)
+bool bf_ledger_is_watched(const struct bf_update *update)
 {
     return update->value > update->fence->monitored ||
            bf_bridge_watches(update->fence, update->value);
 }
 
+struct bf_update *bf_ledger_least_need(const struct bf_ledger_engine *engine)
+{
+    struct bf_heap_node *need = engine->needs.root;
+    return need ? (struct bf_update *)((char *)need - offsetof(struct bf_update, need)) : NULL;
+}
+
 void bf_ledger_monitor(struct bf_ledger *ledger, struct bf_fence *fence, struct bf_effects *effects)
 {
     for (struct bf_update *u = fence->first_update; u; u = u->next_of_fence) {
-        if (!u->need.inserted && is_watched(u))
+        if (!u->need.inserted && bf_ledger_is_watched(u))
             add_need(ledger, u, effects);
     }
 }
@@ -316,7 +322,7 @@ static void launch(struct bf_ledger *ledger, struct bf_command_queue *queue,
 
     atomic_fetch_add(&fence->pending, 1);
     atomic_fetch_add(&ledger->pending, 1);
-    if (is_watched(update))
+    if (bf_ledger_is_watched(update))
         add_need(ledger, update, effects);
 }
 
@@ -425,11 +431,10 @@ static void move_needs(struct bf_ledger *ledger, struct bf_effects *effects)
 {
     for (uint32_t i = 0; i < ledger->engine_count; i++) {
         struct bf_ledger_engine *e = &ledger->engines[i];
-        while (e->needs.root && e->needs.root->key <= e->completed) {
-            struct bf_update *update =
-                (struct bf_update *)((char *)e->needs.root - offsetof(struct bf_update, need));
+        struct bf_update *update;
+        while ((update = bf_ledger_least_need(e)) && update->need.key <= e->completed) {
             bf_heap_remove(&e->needs, &update->need);
-            if (is_watched(update))
+            if (bf_ledger_is_watched(update))
                 add_need(ledger, update, effects);
         }
     }

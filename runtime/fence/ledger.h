@@ -116,6 +116,12 @@ VkResult bf_ledger_retire(struct bf_ledger *ledger, struct bf_effects *effects);
 /* The same for what is known to be complete already; the lock is held. */
 void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects);
 
+/* Does anybody want to be woken by the update (F-3, X-2)? The lock is held. */
+bool bf_ledger_is_watched(const struct bf_update *update);
+
+/* The update that an engine's least need is of, or NULL. The lock is held. */
+struct bf_update *bf_ledger_least_need(const struct bf_ledger_engine *engine);
+
 /* Within what was seen complete? The lock is held. */
 bool bf_ledger_is_complete(const struct bf_ledger *ledger, const uint64_t *frontier);
 

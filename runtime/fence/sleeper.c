@@ -47,12 +47,10 @@ static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
     }
     struct bf_ledger_engine *e = &ledger->engines[sleeper->engine->number];
     *completed = e->completed;
-    while (e->needs.root) {
-        struct bf_update *update =
-            (struct bf_update *)((char *)e->needs.root - offsetof(struct bf_update, need));
-        if (update->value > update->fence->monitored ||
-            bf_bridge_watches(update->fence, update->value))
-            return e->needs.root->key;
+    struct bf_update *update;
+    while ((update = bf_ledger_least_need(e)) != NULL) {
+        if (bf_ledger_is_watched(update))
+            return update->need.key;
         bf_heap_remove(&e->needs, &update->need); /* its waiters have gone */
     }
     return NOTHING;
