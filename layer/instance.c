@@ -136,7 +136,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
                          bf_settings_is_implicit(info, environ), stderr, &i->settings);
     if (result != VK_SUCCESS)
         goto fail_settings;
-    bf_log_set_level(i->settings.log);
+    bf_log_set_level(i->settings.messages);
 
     result = create_below(info, allocator, instance, link, &i->asks_old_devices);
     if (result != VK_SUCCESS)

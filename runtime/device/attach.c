@@ -187,7 +187,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,
         };
-        bf_log_set_level(settings.log);
+        bf_log_set_level(settings.messages);
         result = bf_device_create(&device_info, &device);
     }
     attachment_finish(&a);

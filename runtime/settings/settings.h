@@ -37,6 +37,13 @@ enum bf_check_mode {
     BF_CHECK_ACCESS, /* resources that several queues share (access/access.h) */
 };
 
+/* How the GPU writes the logs of fence operations, where a trace or a reader asks for them. */
+enum bf_fence_log_mode {
+    BF_FENCE_LOG_TIMED,
+    BF_FENCE_LOG_UNTIMED, /* without timestamps */
+    BF_FENCE_LOG_OFF,     /* never */
+};
+
 enum bf_log_level {
     BF_LOG_NONE,
     BF_LOG_ERROR,
@@ -50,10 +57,12 @@ enum bf_setting_key {
     BF_KEY_QUEUES_PER_FAMILY,
     BF_KEY_TRACE,
     BF_KEY_SUMMARY,
-    BF_KEY_LOG,
+    BF_KEY_MESSAGES,
     BF_KEY_SERIALIZE_SUBMITS,
     BF_KEY_REALTIME,
     BF_KEY_CHECK,
+    BF_KEY_NATIVE_FENCES,
+    BF_KEY_LOG,
     BF_KEY_COUNT
 };
 
@@ -71,10 +80,12 @@ struct bf_settings {
                                    real count; 1 to 64 */
     char *trace;                /* path of the Perfetto trace, or NULL; owned */
     bool summary;               /* print a summary to stderr when a device is destroyed */
-    enum bf_log_level log;      /* messages on stderr */
+    enum bf_log_level messages; /* on stderr */
     bool serialize_submits;     /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;              /* ask the driver for one VkQueue of global priority REALTIME */
     enum bf_check_mode check;
+    bool native_fences; /* fences whose values the GPU writes may be created */
+    enum bf_fence_log_mode fence_log;
 
     /* For people who ask where a value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

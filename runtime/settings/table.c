@@ -58,9 +58,9 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .values = "true, false",
             .default_value = "false",
         },
-    [BF_KEY_LOG] =
+    [BF_KEY_MESSAGES] =
         {
-            .key = "log",
+            .key = "messages",
             .label = "Messages",
             .description = "Which messages of the layer go to stderr.",
             .kind = BF_VALUE_ENUM,
@@ -107,6 +107,31 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .values = "none, access",
             .default_value = "none",
             .names = {[BF_CHECK_NONE] = "none", [BF_CHECK_ACCESS] = "access"},
+        },
+    [BF_KEY_NATIVE_FENCES] =
+        {
+            .key = "native_fences",
+            .label = "Native fences",
+            .description = "Programs may create fences whose values the GPU itself writes.",
+            .kind = BF_VALUE_BOOL,
+            .value_type = "BOOL",
+            .values = "true, false",
+            .default_value = "true",
+        },
+    [BF_KEY_LOG] =
+        {
+            .key = "log",
+            .label = "Fence logs",
+            .description = "How the GPU logs fence operations once a trace or a reader asks for "
+                           "it: timed, with its timestamps; untimed, without, which is cheaper; "
+                           "off, not at all.",
+            .kind = BF_VALUE_ENUM,
+            .value_type = "ENUM",
+            .values = "timed, untimed, off",
+            .default_value = "timed",
+            .names = {[BF_FENCE_LOG_TIMED] = "timed",
+                      [BF_FENCE_LOG_UNTIMED] = "untimed",
+                      [BF_FENCE_LOG_OFF] = "off"},
         },
 };
 
@@ -321,8 +346,8 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_SUMMARY:
         settings->summary = value;
         break;
-    case BF_KEY_LOG:
-        settings->log = (enum bf_log_level)value;
+    case BF_KEY_MESSAGES:
+        settings->messages = (enum bf_log_level)value;
         break;
     case BF_KEY_SERIALIZE_SUBMITS:
         settings->serialize_submits = value;
@@ -332,6 +357,12 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
         break;
     case BF_KEY_CHECK:
         settings->check = (enum bf_check_mode)value;
+        break;
+    case BF_KEY_NATIVE_FENCES:
+        settings->native_fences = value;
+        break;
+    case BF_KEY_LOG:
+        settings->fence_log = (enum bf_fence_log_mode)value;
         break;
     case BF_KEY_TRACE:
     case BF_KEY_COUNT:
@@ -441,8 +472,8 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
     case BF_KEY_SUMMARY:
         text = bool_names[!settings->summary];
         break;
-    case BF_KEY_LOG:
-        text = table[row].names[settings->log];
+    case BF_KEY_MESSAGES:
+        text = table[row].names[settings->messages];
         break;
     case BF_KEY_SERIALIZE_SUBMITS:
         text = bool_names[!settings->serialize_submits];
@@ -452,6 +483,12 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
         break;
     case BF_KEY_CHECK:
         text = table[row].names[settings->check];
+        break;
+    case BF_KEY_NATIVE_FENCES:
+        text = bool_names[!settings->native_fences];
+        break;
+    case BF_KEY_LOG:
+        text = table[row].names[settings->fence_log];
         break;
     case BF_KEY_COUNT:
         break;

@@ -73,7 +73,7 @@ static void strings(void **state)
         {BF_LAYER_NAME, "queues", STRING, 1, &queues},
         {BF_LAYER_NAME, "trace", STRING, 1, &trace},
         {BF_LAYER_NAME, "summary", STRING, 1, &summary},
-        {BF_LAYER_NAME, "log", STRING, 1, &empty},
+        {BF_LAYER_NAME, "messages", STRING, 1, &empty},
     };
     LayerSettingsCreateInfo info = INFO(settings);
     VkInstanceCreateInfo create = {.pNext = &info};
@@ -83,7 +83,7 @@ static void strings(void **state)
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_string_equal(l.settings.trace, "/tmp/t");
     assert_true(l.settings.summary);
-    assert_int_equal(l.settings.log, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
     loaded_finish(&l);
 }
 
@@ -91,15 +91,15 @@ static void first_reference_counts(void **state)
 {
     (void)state;
     const char *info_level = "info", *none = "none";
-    LayerSetting first[] = {{BF_LAYER_NAME, "log", STRING, 1, &info_level},
-                            {BF_LAYER_NAME, "log", STRING, 1, &none}};
-    LayerSetting second[] = {{BF_LAYER_NAME, "log", STRING, 1, &none}};
+    LayerSetting first[] = {{BF_LAYER_NAME, "messages", STRING, 1, &info_level},
+                            {BF_LAYER_NAME, "messages", STRING, 1, &none}};
+    LayerSetting second[] = {{BF_LAYER_NAME, "messages", STRING, 1, &none}};
     LayerSettingsCreateInfo later = INFO(second);
     VkApplicationInfo between = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pNext = &later};
     LayerSettingsCreateInfo info = INFO(first);
     info.pNext = &between;
     struct loaded l = load_api(&info);
-    assert_int_equal(l.settings.log, BF_LOG_INFO);
+    assert_int_equal(l.settings.messages, BF_LOG_INFO);
     loaded_finish(&l);
 }
 
@@ -108,9 +108,9 @@ static void other_layers(void **state)
     (void)state;
     const char *value = "nonsense";
     LayerSetting settings[] = {
-        {"VK_LAYER_KHRONOS_validation", "log", STRING, 1, &value},
+        {"VK_LAYER_KHRONOS_validation", "messages", STRING, 1, &value},
         {"VK_LAYER_KHRONOS_validation", "unknown", STRING, 1, &value},
-        {NULL, "log", STRING, 1, &value},
+        {NULL, "messages", STRING, 1, &value},
         {BF_LAYER_NAME, NULL, STRING, 1, &value},
     };
     LayerSettingsCreateInfo info = INFO(settings);
@@ -148,7 +148,7 @@ static void mistakes(void **state)
         {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &lots}, "'64'"},
         {{BF_LAYER_NAME, "queues_per_family", UINT64, 1, &more}, "'64'"},
         {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &negative}, "'1'"},
-        {{BF_LAYER_NAME, "log", BOOL32, 2, yes}, "2"},
+        {{BF_LAYER_NAME, "messages", BOOL32, 2, yes}, "2"},
     };
     for (size_t i = 0; i + 1 < sizeof(cases) / sizeof(cases[0]); i++) {
         LayerSettingsCreateInfo info = {.sType = (VkStructureType)1000496000,

@@ -107,7 +107,7 @@ static void what_it_may_contain(void **state)
 {
     struct place *place = *state;
     file_put("named", "\xef\xbb\xbf  belfry_multi_engine.queues=native\r\n"
-                      "# belfry_multi_engine.log = info\r\n"
+                      "# belfry_multi_engine.messages = info\r\n"
                       "\r\n"
                       "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
                       "   belfry_multi_engine.trace\t =\t /tmp/with space.pftrace \t # comment\r\n"
@@ -115,14 +115,14 @@ static void what_it_may_contain(void **state)
                       "belfry_multi_engine.queues_per_family = 4\n"
                       "no equals sign\n"
                       "= 3\n"
-                      "belfry_multi_engine.log =\n"
+                      "belfry_multi_engine.messages =\n"
                       "belfry_multi_engine.summary = TRUE");
     struct loaded l = load(ENVIRONMENT(place->variable));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_string_equal(l.settings.trace, "/tmp/with space.pftrace");
     assert_int_equal(l.settings.queues_per_family, 4);
-    assert_int_equal(l.settings.log, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
     assert_true(l.settings.summary);
     loaded_finish(&l);
 }
@@ -208,7 +208,7 @@ static void huge(void **state)
 
     /* One endless line. */
     memset(text, 'x', maximum);
-    memcpy(text, "belfry_multi_engine.log =", strlen("belfry_multi_engine.log ="));
+    memcpy(text, "belfry_multi_engine.messages =", strlen("belfry_multi_engine.messages ="));
     file_write("named", text, maximum);
     l = load(ENVIRONMENT(place->variable));
     assert_one_line(&l, "named:1:", "xxx", NULL);
@@ -227,11 +227,11 @@ static void binary(void **state)
 {
     struct place *place = *state;
     const char bytes[] =
-        "\0\0belfry_multi_engine.log\0 = \0info\0\0\nbelfry_multi_engine.lo\0g=info\n"
+        "\0\0belfry_multi_engine.messages\0 = \0info\0\0\nbelfry_multi_engine.message\0s=info\n"
         "belfry_multi_engine.summary = tr\0ue\n";
     file_write("named", bytes, sizeof(bytes) - 1);
     struct loaded l = load(ENVIRONMENT(place->variable));
-    assert_int_equal(l.settings.log, BF_LOG_INFO); /* blanks of another kind */
+    assert_int_equal(l.settings.messages, BF_LOG_INFO); /* blanks of another kind */
     assert_int_equal(line_count(l.messages), 2);
     loaded_finish(&l);
 

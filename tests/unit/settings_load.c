@@ -12,7 +12,7 @@ static void defaults(void **state)
     assert_int_equal(l.settings.queues_per_family, 16);
     assert_null(l.settings.trace);
     assert_false(l.settings.summary);
-    assert_int_equal(l.settings.log, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
     assert_false(l.settings.serialize_submits);
     assert_false(l.settings.realtime);
     assert_int_equal(l.settings.check, BF_CHECK_NONE);
@@ -54,14 +54,14 @@ static void environment_sets_everything(void **state)
     struct loaded l = load(ENVIRONMENT(
         "VK_BELFRY_MULTI_ENGINE_QUEUES=native", "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0x20",
         "VK_BELFRY_MULTI_ENGINE_TRACE=/tmp/a b#c", "VK_BELFRY_MULTI_ENGINE_SUMMARY=on",
-        "VK_BELFRY_MULTI_ENGINE_LOG=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
+        "VK_BELFRY_MULTI_ENGINE_MESSAGES=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
         "VK_BELFRY_MULTI_ENGINE_REALTIME=on", "VK_BELFRY_MULTI_ENGINE_CHECK=access"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_int_equal(l.settings.queues_per_family, 32);
     assert_string_equal(l.settings.trace, "/tmp/a b#c");
     assert_true(l.settings.summary);
-    assert_int_equal(l.settings.log, BF_LOG_INFO);
+    assert_int_equal(l.settings.messages, BF_LOG_INFO);
     assert_true(l.settings.serialize_submits);
     assert_true(l.settings.realtime);
     assert_int_equal(l.settings.check, BF_CHECK_ACCESS);
@@ -103,7 +103,7 @@ static void precedence(void **state)
     snprintf(path, sizeof(path), "%s/s.txt", folder);
     snprintf(variable, sizeof(variable), "VK_LAYER_SETTINGS_PATH=%s", path);
     FILE *file = fopen(path, "w");
-    fputs("belfry_multi_engine.queues_per_family = 2\nbelfry_multi_engine.log = none\n", file);
+    fputs("belfry_multi_engine.queues_per_family = 2\nbelfry_multi_engine.messages = none\n", file);
     fclose(file);
 
     struct {
@@ -121,7 +121,7 @@ static void precedence(void **state)
         uint32_t count;
         const void *values;
     } values[] = {{BF_LAYER_NAME, "queues_per_family", 3, 1, &one},
-                  {BF_LAYER_NAME, "log", 7, 1, &error},
+                  {BF_LAYER_NAME, "messages", 7, 1, &error},
                   {BF_LAYER_NAME, "summary", 0, 1, &yes}};
     api.settings = values;
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pNext = &api};
@@ -132,17 +132,17 @@ static void precedence(void **state)
     assert_int_equal(l.settings.queues_per_family, 3);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_QUEUES_PER_FAMILY),
                      BF_SETTING_ENVIRONMENT);
-    assert_int_equal(l.settings.log, BF_LOG_NONE);
-    assert_int_equal(bf_settings_source(&l.settings, BF_KEY_LOG), BF_SETTING_FILE);
+    assert_int_equal(l.settings.messages, BF_LOG_NONE);
+    assert_int_equal(bf_settings_source(&l.settings, BF_KEY_MESSAGES), BF_SETTING_FILE);
     assert_true(l.settings.summary);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_SUMMARY), BF_SETTING_API);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_QUEUES), BF_SETTING_DEFAULT);
     loaded_finish(&l);
 
     /* What is unusable in a strong source leaves the weaker one standing. */
-    l = load_as(&info, ENVIRONMENT(variable, "VK_MULTI_ENGINE_LOG=loud"), false, false);
-    assert_one_line(&l, "VK_MULTI_ENGINE_LOG", "'loud'", NULL);
-    assert_int_equal(l.settings.log, BF_LOG_NONE);
+    l = load_as(&info, ENVIRONMENT(variable, "VK_MULTI_ENGINE_MESSAGES=loud"), false, false);
+    assert_one_line(&l, "VK_MULTI_ENGINE_MESSAGES", "'loud'", NULL);
+    assert_int_equal(l.settings.messages, BF_LOG_NONE);
     loaded_finish(&l);
 
     unlink(path);
@@ -161,7 +161,7 @@ static void bad_values(void **state)
         {"VK_BELFRY_MULTI_ENGINE_SUMMARY=ture", "'true'"},
         {"VK_BELFRY_MULTI_ENGINE_SUMMARY=flase", "'false'"},
         {"VK_BELFRY_MULTI_ENGINE_SUMMARY=2", "(true, false)"},
-        {"VK_BELFRY_MULTI_ENGINE_LOG=warn", "'warning'"},
+        {"VK_BELFRY_MULTI_ENGINE_MESSAGES=warn", "'warning'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0", "'1'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=-1", "'1'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=65", "'64'"},
@@ -178,17 +178,17 @@ static void bad_values(void **state)
         assert_one_line(&l, name, cases[i].nearest, "did you mean");
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
         assert_int_equal(l.settings.queues_per_family, 16);
-        assert_int_equal(l.settings.log, BF_LOG_WARNING);
+        assert_int_equal(l.settings.messages, BF_LOG_WARNING);
         assert_false(l.settings.summary);
         loaded_finish(&l);
     }
 
     /* Of any length and content: still one line. */
     static char huge[100000];
-    int start = snprintf(huge, sizeof(huge), "VK_BELFRY_MULTI_ENGINE_LOG=");
+    int start = snprintf(huge, sizeof(huge), "VK_BELFRY_MULTI_ENGINE_MESSAGES=");
     memset(huge + start, '\n', sizeof(huge) - 1 - (size_t)start);
     struct loaded l = load(ENVIRONMENT(huge));
-    assert_one_line(&l, "VK_BELFRY_MULTI_ENGINE_LOG", "did you mean", NULL);
+    assert_one_line(&l, "VK_BELFRY_MULTI_ENGINE_MESSAGES", "did you mean", NULL);
     loaded_finish(&l);
 }
 
@@ -215,7 +215,7 @@ static void unknown_names(void **state)
 
     /* Nobody listening is fine. */
     struct bf_settings settings;
-    char *const *environment = ENVIRONMENT("VK_BELFRY_X=1", "VK_BELFRY_MULTI_ENGINE_LOG=x");
+    char *const *environment = ENVIRONMENT("VK_BELFRY_X=1", "VK_BELFRY_MULTI_ENGINE_MESSAGES=x");
     assert_int_equal(bf_settings_load(NULL, environment, false, false, NULL, &settings),
                      VK_SUCCESS);
     bf_settings_finish(&settings);
@@ -233,8 +233,8 @@ static void check_names_the_place(void **state)
     assert_one_line(&l, "--set", "'trase'", "'trace'");
     free(l.messages);
     assert_true(bf_setting_check("trace", "/tmp/x", "--set", NULL));
-    assert_true(bf_setting_check("log", "none", "--set", NULL));
-    assert_false(bf_setting_check("log", "nothing", "--set", NULL));
+    assert_true(bf_setting_check("messages", "none", "--set", NULL));
+    assert_false(bf_setting_check("messages", "nothing", "--set", NULL));
 }
 
 static void raised_privileges(void **state)

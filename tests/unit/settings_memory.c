@@ -47,7 +47,7 @@ static void every_allocation_fails(void **state)
     snprintf(variable, sizeof(variable), "VK_LAYER_SETTINGS_PATH=%s", path);
     snprintf(home, sizeof(home), "HOME=%s", folder);
     FILE *file = fopen(path, "w");
-    fputs("belfry_multi_engine.trace = /tmp/a\nbelfry_multi_engine.log = none\n"
+    fputs("belfry_multi_engine.trace = /tmp/a\nbelfry_multi_engine.messages = none\n"
           "belfry_multi_engine.unknown = 1\n",
           file);
     fclose(file);
@@ -84,7 +84,7 @@ static void every_allocation_fails(void **state)
             assert_int_equal(balance, 0);
             assert_null(settings.trace);
             assert_int_equal(settings.queues, BF_QUEUES_APPEND);
-            assert_int_equal(settings.log, BF_LOG_WARNING);
+            assert_int_equal(settings.messages, BF_LOG_WARNING);
             assert_string_equal(bf_settings_origin(&settings, BF_KEY_TRACE), "");
             failures++;
         } else {

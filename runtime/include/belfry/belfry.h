@@ -11,7 +11,7 @@
  * Common to all functions
  *
  *  - They return VK_SUCCESS, or a negative VkResult and change nothing, unless a declaration says
- *    otherwise. Bad input also costs one line on stderr (setting 'log') that names the call, the
+ *    otherwise. Bad input also costs one line on stderr (setting 'messages') that names the call, the
  *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
  *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
  *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX, every wait
