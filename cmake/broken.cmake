@@ -8,6 +8,7 @@
 #   causal_order signals apply in another order than they were given
 get_target_property(sources belfry SOURCES)
 get_target_property(root belfry SOURCE_DIR)
+list(FILTER sources EXCLUDE REGEX "[.]h$") # made with the library itself
 list(TRANSFORM sources PREPEND ${root}/ REGEX "^[^/$]")
 foreach(fault rule_m binary_wait recheck ticket elision causal_order)
   string(TOUPPER ${fault} FAULT)
@@ -16,7 +17,8 @@ foreach(fault rule_m binary_wait recheck ticket elision causal_order)
   add_library(${copy} SHARED ${sources})
   target_compile_definitions(${copy} PRIVATE BELFRY_BREAK_${FAULT})
   target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
-    ${CMAKE_SOURCE_DIR}/runtime/include)
+    ${CMAKE_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
+  add_dependencies(${copy} belfry)
   target_link_libraries(${copy} PRIVATE belfry_options)
   set_target_properties(${copy} PROPERTIES SOVERSION 0 OUTPUT_NAME belfry
     LIBRARY_OUTPUT_DIRECTORY ${folder})

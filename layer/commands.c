@@ -56,6 +56,7 @@ static const struct {
     {"vkResetQueryPoolEXT", LAYER_ADDED_HOST_RESET},
     {"vkGetCalibratedTimestampsEXT", LAYER_ADDED_CALIBRATED},
     {"vkGetCalibratedTimestampsKHR", LAYER_ADDED_CALIBRATED},
+    {"vkGetMemoryHostPointerPropertiesEXT", LAYER_ADDED_HOST_MEMORY},
 };
 
 bool layer_command_is_of(const char *name, unsigned added)

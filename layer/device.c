@@ -21,7 +21,10 @@ struct request {
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
+    VkPhysicalDeviceFeatures features;
     bool host_query_reset, calibrated;
+    bool buffer_addresses, shader_int64, host_memory;
     unsigned added;      /* enum layer_added */
     bool names_priority; /* the last extension was added for the realtime VkQueue */
 };
@@ -153,6 +156,24 @@ static void drop_realtime(struct request *r)
     r->names_priority = false;
 }
 
+/* A feature of Vulkan 1.0: in a struct of the chain, or in the one beside it. */
+static VkResult enable_int64(struct request *r, const VkDeviceCreateInfo *info)
+{
+    const VkStructureType type = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    const struct feature int64 = {
+        .own = type,
+        .own_offset = offsetof(VkPhysicalDeviceFeatures2, features) +
+                      offsetof(VkPhysicalDeviceFeatures, shaderInt64),
+    };
+    if (layer_chain_find(r->info.pNext, type))
+        return enable(r, &int64, NULL);
+    if (info->pEnabledFeatures)
+        r->features = *info->pEnabledFeatures;
+    r->features.shaderInt64 = VK_TRUE;
+    r->info.pEnabledFeatures = &r->features;
+    return VK_SUCCESS;
+}
+
 static VkResult request_init(struct request *r, struct layer_physical *p,
                              const VkDeviceCreateInfo *info)
 {
@@ -172,7 +193,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 5) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + 6) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)
@@ -207,15 +228,31 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         offsetof(VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset),
         core12,
     };
+    const struct feature addresses = {
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        offsetof(VkPhysicalDeviceVulkan12Features, bufferDeviceAddress),
+        offsetof(VkPhysicalDeviceBufferDeviceAddressFeatures, bufferDeviceAddress),
+        core12,
+    };
     /* Structs that have the feature off come first: copying the chain leaves out what is ours. */
     const struct bf_settings *settings = &p->instance->settings;
     bool traced = settings->trace || settings->summary;
     bool reset_wanted = traced && p->host_query_reset;
-    const struct feature *wanted[] = {&timeline, &sync2, reset_wanted ? &reset : NULL};
+    r->buffer_addresses = p->buffer_addresses;
+    r->shader_int64 = p->shader_int64;
+    if (r->shader_int64) {
+        result = enable_int64(r, info);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    const struct feature *wanted[] = {&timeline, &sync2, reset_wanted ? &reset : NULL,
+                                      r->buffer_addresses ? &addresses : NULL};
     VkBaseOutStructure *own[] = {(VkBaseOutStructure *)&r->timeline,
-                                 (VkBaseOutStructure *)&r->sync2, (VkBaseOutStructure *)&r->reset};
+                                 (VkBaseOutStructure *)&r->sync2, (VkBaseOutStructure *)&r->reset,
+                                 (VkBaseOutStructure *)&r->addresses};
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             VkBool32 *value;
             if (!wanted[i] ||
                 (struct_with(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
@@ -234,6 +271,10 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     if (!r->calibrated && p->calibrated_extension) {
         add_extension(r, p->calibrated_extension, LAYER_ADDED_CALIBRATED);
         r->calibrated = true;
+    }
+    if (p->host_pointer_alignment) {
+        add_extension(r, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, LAYER_ADDED_HOST_MEMORY);
+        r->host_memory = true;
     }
     if (settings->realtime)
         add_realtime(r, p);
@@ -328,6 +369,12 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .trace = d->trace,
         .timestamp_period_ns = d->physical->timestamp_period,
         .host_query_reset = r->host_query_reset,
+        .memory = d->physical->memory,
+        .native_fences = d->instance->settings.native_fences,
+        .buffer_addresses = r->buffer_addresses,
+        .shader_int64 = r->shader_int64,
+        .host_pointer_alignment = r->host_memory ? d->physical->host_pointer_alignment : 0,
+        .fence_log = d->instance->settings.fence_log,
         .calibrated_timestamps = r->calibrated,
     };
     VkResult result = bf_device_create(&info, &d->runtime);

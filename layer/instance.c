@@ -96,6 +96,8 @@ static void load_functions(struct layer_instance *i)
     LOAD(queue_families, vkGetPhysicalDeviceQueueFamilyProperties);
     LOAD(device_extensions, vkEnumerateDeviceExtensionProperties);
     LOAD(destroy, vkDestroyInstance);
+    LOAD(memory_properties, vkGetPhysicalDeviceMemoryProperties);
+    LOAD(properties2, vkGetPhysicalDeviceProperties2);
     LOAD2(questions.features2, vkGetPhysicalDeviceFeatures2, "KHR");
     LOAD2(questions.queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2, "KHR");
     LOAD2(questions.image_format2, vkGetPhysicalDeviceImageFormatProperties2, "KHR");
@@ -230,7 +232,8 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
 
 /* What the scheduler needs, by core version or by extension: timeline semaphores and
  * synchronization2; calibrated timestamps to put the GPU's clock and the CPU's on one axis; host
- * query reset for traces. */
+ * query reset for traces; shaders that store through addresses, and memory of the host's own that
+ * the GPU can use, for native fences. */
 static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;
@@ -257,6 +260,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         p->calibrated_extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
     if (i->settings.realtime)
         find_realtime(p, list, count);
+    bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
+                       has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     free(list);
     bool askable =
         p->questions->features2 && (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
@@ -274,11 +279,27 @@ static VkResult find_capabilities(struct layer_physical *p)
         .pNext = &sync2,
     };
     bool may_reset = core12 || reset_extension;
-    VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
         .pNext = may_reset ? (void *)&reset : (void *)&sync2,
     };
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = core12 ? &addresses : addresses.pNext,
+    };
     p->questions->features2(p->handle, &features);
+    if (i->settings.native_fences) {
+        p->buffer_addresses = core12 && addresses.bufferDeviceAddress;
+        p->shader_int64 = features.features.shaderInt64;
+    }
+    if (host_memory && i->properties2) {
+        VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+        i->properties2(p->handle, &properties);
+        p->host_pointer_alignment = host.minImportedHostPointerAlignment;
+    }
     p->timeline_by_extension = !core12;
     p->sync2_by_extension = !core13;
     p->host_reset_by_extension = !core12;
@@ -303,6 +324,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->driver_version = properties.driverVersion;
     p->timestamp_period = properties.limits.timestampPeriod;
 
+    i->memory_properties(handle, &p->memory);
     i->queue_families(handle, &p->family_count, NULL);
     p->families = calloc(p->family_count + 1, sizeof(*p->families));
     if (!p->families || find_capabilities(p) != VK_SUCCESS) {

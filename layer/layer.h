@@ -58,6 +58,8 @@ struct layer_instance {
     PFN_vkGetPhysicalDeviceProperties properties;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
     PFN_vkEnumerateDeviceExtensionProperties device_extensions;
+    PFN_vkGetPhysicalDeviceMemoryProperties memory_properties;
+    PFN_vkGetPhysicalDeviceProperties2 properties2; /* since 1.1 */
     PFN_vkDestroyInstance destroy;
     PFN_vkCreateDebugUtilsMessengerEXT create_messenger;
     PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger;
@@ -83,6 +85,10 @@ struct layer_physical {
     bool capable;
     bool timeline_by_extension, sync2_by_extension, host_reset_by_extension;
     bool host_query_reset;
+    /* For native fences, where the setting wants them. */
+    bool buffer_addresses, shader_int64;
+    VkDeviceSize host_pointer_alignment; /* 0: VK_EXT_external_memory_host isn't there */
+    VkPhysicalDeviceMemoryProperties memory;
     const char *calibrated_extension; /* NULL: none */
     /* With the setting 'realtime'. */
     const char *global_priority_extension; /* NULL: none, or none is needed */

@@ -75,6 +75,7 @@ struct attachment {
     struct bf_engine_info *engines;
     struct bf_queue_info *queues;
     double timestamp_period_ns;
+    VkPhysicalDeviceMemoryProperties memory;
 };
 
 static void attachment_finish(struct attachment *a)
@@ -89,9 +90,12 @@ static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
 #define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
     GET(vkGetPhysicalDeviceProperties);
     GET(vkGetPhysicalDeviceQueueFamilyProperties);
+    GET(vkGetPhysicalDeviceMemoryProperties);
 #undef GET
-    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties)
+    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties ||
+        !vkGetPhysicalDeviceMemoryProperties)
         return VK_ERROR_FEATURE_NOT_PRESENT;
+    vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(info->physicalDevice, &properties);
     a->timestamp_period_ns = properties.limits.timestampPeriod;
@@ -169,6 +173,12 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings);
     if (result != VK_SUCCESS)
         return result;
+    if (info->nativeFences && !settings.native_fences) {
+        bf_log(BF_LOG_ERROR,
+               "bfAttachDevice: nativeFences is set, and the setting native_fences is off");
+        bf_settings_finish(&settings);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
     result = ask_instance(info, &a);
     if (result == VK_SUCCESS)
         result = list_queues(info, &a);
@@ -186,6 +196,12 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .timestamp_period_ns = a.timestamp_period_ns,
             .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,
+            .memory = a.memory,
+            .native_fences = info->nativeFences,
+            .buffer_addresses = info->bufferDeviceAddress,
+            .shader_int64 = info->shaderInt64,
+            .host_pointer_alignment = info->hostPointerAlignment,
+            .fence_log = settings.fence_log,
         };
         bf_log_set_level(settings.messages);
         result = bf_device_create(&device_info, &device);

@@ -23,8 +23,10 @@ static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr
                                                            : vk->vkGetSemaphoreCounterValueKHR;
     device->signal_semaphore =
         vk->vkSignalSemaphore ? vk->vkSignalSemaphore : vk->vkSignalSemaphoreKHR;
+    device->pipeline_barrier =
+        vk->vkCmdPipelineBarrier2 ? vk->vkCmdPipelineBarrier2 : vk->vkCmdPipelineBarrier2KHR;
     device->label_calls = bf_label_calls_of(device->handle, get_proc_addr);
-    if (!device->submit2 || !device->wait_semaphores || !device->counter_value ||
+    if (!device->submit2 || !device->pipeline_barrier || !device->wait_semaphores || !device->counter_value ||
         !device->signal_semaphore)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     return VK_SUCCESS;
@@ -153,6 +155,15 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->set_loader_data = info->set_loader_data;
     device->timestamp_period_ns = info->timestamp_period_ns;
     device->host_query_reset = info->host_query_reset;
+    device->memory = info->memory;
+    device->native_fences = info->native_fences;
+    device->buffer_address = device->vk.vkGetBufferDeviceAddress
+                                 ? device->vk.vkGetBufferDeviceAddress
+                                 : device->vk.vkGetBufferDeviceAddressKHR;
+    device->stores_words = info->buffer_addresses && info->shader_int64 && device->buffer_address;
+    if (device->vk.vkGetMemoryHostPointerPropertiesEXT)
+        device->host_pointer_alignment = info->host_pointer_alignment;
+    device->fence_log = info->fence_log;
     if (info->calibrated_timestamps)
         device->get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
             device->handle, device->vk.vkGetCalibratedTimestampsEXT
@@ -214,6 +225,7 @@ void bf_device_destroy(struct bf_device *device)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
         if (engine->barrier_pool)
             device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
+        bf_stores_finish(engine);
         bf_label_release(engine->labels);
         free(engine->waited);
         free(engine->queues);
@@ -222,6 +234,8 @@ void bf_device_destroy(struct bf_device *device)
     bf_map_finish(&device->fences, free_fence, NULL);
     bf_map_finish(&device->command_buffers, NULL, NULL);
     bf_access_destroy(device->access);
+    bf_store_pipeline_finish(device);
+    bf_words_finish(device);
     free(device->queues);
     free(device->engines);
     free(device);

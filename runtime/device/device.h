@@ -12,12 +12,15 @@
 
 #include "belfry/belfry.h"
 #include "fence/ledger.h"
+#include "fence/store.h"
+#include "fence/word.h"
 #include "os/export.h"
 #include "os/lock.h"
 #include "os/map.h"
 #include "queue/engine.h"
 #include "queue/label.h"
 #include "queue/queue.h"
+#include "settings/settings.h"
 #include "trace/trace.h"
 
 /* Engines are bits of 64. */
@@ -45,6 +48,13 @@ struct bf_device {
     VkResult (*set_loader_data)(VkDevice device, void *object); /* NULL: not needed */
     double timestamp_period_ns;
     bool host_query_reset;
+    VkPhysicalDeviceMemoryProperties memory;
+    bool native_fences; /* their feature is enabled (fence/native.h) */
+    /* Shaders can store 64 bits through an address: bufferDeviceAddress and shaderInt64. */
+    bool stores_words;
+    PFN_vkGetBufferDeviceAddress buffer_address;
+    VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
+    enum bf_fence_log_mode fence_log;
     struct bf_device *next_registered;
     bool attached; /* by the program, not by the layer */
 
@@ -70,7 +80,10 @@ struct bf_device {
     struct bf_trace *trace;   /* NULL: off; not owned */
     struct bf_access *access; /* NULL: off */
 
-    struct bf_ledger ledger;                           /* command queues and fences */
+    struct bf_ledger ledger; /* command queues and fences */
+    struct bf_words words;
+    struct bf_store_pipeline store_pipeline;
+    PFN_vkCmdPipelineBarrier2 pipeline_barrier;
     _Atomic uint32_t command_queues_made, fences_made; /* for their names */
     struct bf_counters counters;
 };
@@ -105,6 +118,11 @@ struct bf_device_info {
     struct bf_trace *trace;
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;
+    VkPhysicalDeviceMemoryProperties memory;
+    bool native_fences;
+    bool buffer_addresses, shader_int64; /* the features are enabled */
+    VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host is enabled; else 0 */
+    enum bf_fence_log_mode fence_log;
 };
 
 /*

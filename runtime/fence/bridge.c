@@ -260,7 +260,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     }
     struct bf_fence *fence;
     uint64_t counter;
-    VkResult result = bf_fence_create(device, 0, &fence);
+    VkResult result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
     result = find_or_register(fence, semaphore, true, &counter);

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "fence/native.h"
 #include "fence/wait.h"
 #include "os/handle.h"
 #include "os/log.h"
@@ -40,6 +41,8 @@ void bf_fence_release(struct bf_fence *fence)
     if (fence->next)
         fence->next->previous = fence->previous;
     bf_semaphore_release(fence->imported);
+    if (fence->native)
+        bf_native_free(fence);
     free(fence);
 }
 
@@ -47,6 +50,8 @@ static void monitor_anew(struct bf_fence *fence)
 {
     /* A CPU wait for 0 is satisfied when it is armed: the least key is at least 1. */
     fence->monitored = fence->cpu_waits.root ? fence->cpu_waits.root->key - 1 : UINT64_MAX;
+    if (fence->native)
+        bf_native_monitored(fence);
 }
 
 /* Its queue stands at it no longer; returns the engine to pump, as a mask. */
@@ -99,7 +104,7 @@ static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effe
 
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    if (fence->destroyed || fence->device->ledger.lost)
+    if (fence->destroyed || fence->always_signaled || fence->device->ledger.lost)
         return;
     /* The last of its waits may hold the last reference. */
     bf_fence_reference(fence);
@@ -109,6 +114,65 @@ void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *e
     bf_bridge_applied(fence, value, effects);
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
+}
+
+void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    if (fence->always_signaled)
+        return;
+    bf_fence_reference(fence);
+    bf_fence_apply(fence, value, effects);
+    if (fence->native)
+        bf_native_signalled(fence, value, effects);
+    bf_fence_release(fence);
+}
+
+void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_fence_reference(fence);
+    satisfy_up_to(fence, atomic_load(&fence->value), effects);
+    bf_fence_release(fence);
+}
+
+/* Events are left alone: the fence isn't signalled by the loss. */
+static void satisfy_but_events(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_heap events = {0};
+    while (fence->queue_waits.root)
+        satisfy(&fence->queue_waits, wait_of(fence->queue_waits.root), effects);
+    while (fence->cpu_waits.root) {
+        struct bf_wait *wait = wait_of(fence->cpu_waits.root);
+        if (!wait->group->event) {
+            satisfy(&fence->cpu_waits, wait, effects);
+            continue;
+        }
+        bf_heap_remove(&fence->cpu_waits, &wait->node);
+        bf_heap_insert(&events, &wait->node);
+    }
+    fence->cpu_waits = events;
+    monitor_anew(fence);
+}
+
+void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_fence_reference(fence);
+    atomic_fetch_add(&fence->pending, 1); /* F-4 */
+    if (fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT) {
+        satisfy_but_events(fence, effects);
+    } else {
+        atomic_store(&fence->value, UINT64_MAX);
+        bf_fence_satisfy_all(fence, effects);
+    }
+    if (fence->native)
+        bf_native_lost(fence);
+    atomic_fetch_sub(&fence->pending, 1);
+    bf_fence_release(fence);
+}
+
+bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit)
+{
+    return !(fence->flags & bit) &&
+           !(fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU);
 }
 
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects)
@@ -182,20 +246,22 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
     struct bf_device *device = bf_device_of(handle, __func__);
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out || info->pNext || info->flags) {
+    if (!info || !out || info->pNext || (info->flags & ~(VkFlags)BF_FENCE_FLAGS)) {
         bf_log(BF_LOG_ERROR, "bfCreateFence: %s",
                !info || !out ? "pInfo or pFence is NULL"
-                             : "pNext is not NULL, or flags are not 0: none are defined");
+               : info->pNext ? "pNext is not NULL"
+                             : "a flag is not known");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(device, info->initialValue, &fence);
+    VkResult result = bf_fence_create(device, info->initialValue, info->flags, &fence);
     if (result == VK_SUCCESS)
         *out = (BfFence)fence;
     return result;
 }
 
-VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fence **out)
+VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags flags,
+                         struct bf_fence **out)
 {
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
@@ -205,6 +271,7 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fen
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     fence->device = device;
+    fence->flags = flags;
     fence->access = bf_access_fence_add(device->access, value);
     fence->value = value;
     fence->references = 1;
@@ -232,8 +299,14 @@ void bfDestroyFence(BfFence handle)
     if (!handle)
         return;
     struct bf_fence *fence = bf_fence_of(handle, __func__);
-    if (!fence)
-        return;
+    if (fence && fence->queue_owned)
+        bf_log(BF_LOG_ERROR, "bfDestroyFence: the fence is its queue's, and goes with it");
+    else if (fence)
+        bf_fence_destroy(fence);
+}
+
+void bf_fence_destroy(struct bf_fence *fence)
+{
     struct bf_device *device = fence->device;
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
@@ -274,6 +347,10 @@ static uint64_t get_value(struct bf_fence *fence)
 uint64_t bfGetFenceValue(BfFence handle)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (fence && fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
+        bf_log(BF_LOG_ERROR, "bfGetFenceValue: the fence is one that the CPU doesn't read");
+        fence = NULL;
+    }
     if (!fence)
         return UINT64_MAX;
     uint64_t value = get_value(fence);
@@ -290,8 +367,14 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     struct bf_effects effects = {0};
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
+    if (!bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)) {
+        bf_log(BF_LOG_ERROR, "bfSignalFence: the fence may not be signalled by the CPU");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     if (fence->imported)
         return bf_bridge_signal(fence, value);
+    if (fence->native && bf_native_expect_race(fence, NULL) != VK_SUCCESS)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     /* What the GPU has done by now comes before this signal. */
     if (atomic_load(&fence->pending) &&
         bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST) {
@@ -300,7 +383,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     }
     bf_access_fence_signal(fence->access, value);
     bf_lock_acquire(&device->ledger.lock);
-    bf_fence_apply(fence, value, &effects);
+    bf_fence_signal(fence, value, &effects);
     bf_lock_release(&device->ledger.lock);
     bf_trace_host_signal(device->trace, (struct bf_trace_sync){(uintptr_t)fence, value});
     bf_effects_run(device, &effects);

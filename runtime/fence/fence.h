@@ -38,6 +38,7 @@ struct bf_device;
 struct bf_effects;
 struct bf_event;
 struct bf_fence;
+struct bf_native;
 struct bf_semaphore;
 struct bf_sleeper;
 struct bf_update;
@@ -66,8 +67,16 @@ struct bf_group {
     struct bf_wait waits[];
 };
 
+/* The flags that bfCreateFence takes. */
+#define BF_FENCE_FLAGS                                                                             \
+    (BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_NO_WAIT_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT)
+
 struct bf_fence {
     struct bf_device *device;
+    BfFenceFlags flags;
+    bool always_signaled;     /* it stays as it is (bfUpdateFenceValues) */
+    bool queue_owned;         /* a queue's progress fence */
+    struct bf_native *native; /* fence/native.h; NULL: none of that */
     struct bf_access_fence *access;   /* NULL: unchecked */
     struct bf_fence *next, *previous; /* of the device */
     _Atomic uint64_t value;
@@ -98,13 +107,30 @@ struct bf_fence {
 
 /* A fence with one reference, its handle. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
  * VK_ERROR_DEVICE_LOST. */
-VkResult bf_fence_create(struct bf_device *device, uint64_t value, struct bf_fence **fence);
+VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags flags,
+                         struct bf_fence **fence);
+
+/* May the program signal it, or wait for it, on the CPU? 'bit' is what forbids it to queues, too:
+ * BF_FENCE_NO_SIGNAL_BIT or BF_FENCE_NO_WAIT_BIT. */
+bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
+
+/* What bfDestroyFence does, for a queue's own as well. */
+void bf_fence_destroy(struct bf_fence *fence);
 
 /* The ledger's lock is held for all of these, up to bf_fence_of. */
 
 /* The fence takes the value, whoever set it: satisfies what it reaches (F-2). Does nothing once the
  * device is lost or the fence destroyed. */
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+
+/* The CPU sets it. */
+void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+
+/* Whatever waits for it is compared with its value anew. */
+void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects);
+
+/* The device is lost (F-5). */
+void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects);
 
 /* Arms a wait whose fence and value are set. Returns true if it is satisfied already; then it is in
  * no heap. */

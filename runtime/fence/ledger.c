@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/event.h"
+#include "fence/native.h"
 #include "fence/sleeper.h"
 #include "fence/wait.h"
 #include "os/handle.h"
@@ -242,8 +243,9 @@ static void add_need(struct bf_ledger *ledger, struct bf_update *update, struct 
 
 bool bf_ledger_is_watched(const struct bf_update *update)
 {
-    return update->value > update->fence->monitored ||
-           bf_bridge_watches(update->fence, update->value);
+    const struct bf_fence *fence = update->fence;
+    return update->value > fence->monitored || bf_bridge_watches(fence, update->value) ||
+           (fence->native && fence->native->raced);
 }
 
 struct bf_update *bf_ledger_least_need(const struct bf_ledger_engine *engine)
@@ -295,6 +297,8 @@ static void launch(struct bf_ledger *ledger, struct bf_command_queue *queue,
 {
     struct bf_fence *fence = update->fence;
     uint32_t own = queue->base.engine->number;
+    if (fence->native)
+        bf_native_launched(fence, queue, effects);
     update->queue = queue;
     update->number = ledger->next_number++;
     memcpy(update->frontier, queue->frontier, ledger->engine_count * sizeof(update->frontier[0]));
@@ -419,6 +423,8 @@ static void retire_first_of(struct bf_ledger *ledger, struct bf_command_queue *q
         update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
     bf_fence_apply(fence, update->value, effects);
+    if (fence->native && !fence->first_update && !fence->device->ledger.lost)
+        bf_native_settled(fence);
     atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
     atomic_fetch_sub(&ledger->pending, 1);
     bf_ledger_drop_update(ledger, update);
@@ -473,10 +479,7 @@ void bf_ledger_lose(struct bf_ledger *ledger)
     struct bf_fence *next;
     for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
         bf_fence_reference(fence);
-        atomic_fetch_add(&fence->pending, 1); /* F-4 */
-        atomic_store(&fence->value, UINT64_MAX);
-        bf_fence_satisfy_all(fence, &effects);
-        atomic_fetch_sub(&fence->pending, 1);
+        bf_fence_lose(fence, &effects);
         next = fence->next;
         bf_fence_release(fence);
     }

@@ -59,8 +59,10 @@ static struct bf_device *check(const char *call, uint32_t count, const BfFence *
         struct bf_fence *fence = bf_fence_of(fences[i], call);
         if (!fence)
             return NULL;
-        if (device && device != fence->device) {
-            bf_log(BF_LOG_ERROR, "%s: pFences[%u] belongs to another device", call, i);
+        if ((device && device != fence->device) || !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
+            bf_log(BF_LOG_ERROR, "%s: pFences[%u] %s", call, i,
+                   device && device != fence->device ? "belongs to another device"
+                                                     : "may not be waited for by the CPU");
             return NULL;
         }
         device = fence->device;

@@ -7,7 +7,9 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "fence/native.h"
 #include "fence/sleeper.h"
+#include "fence/store.h"
 #include "os/handle.h"
 #include "os/log.h"
 #include "queue/command_buffer.h"
@@ -141,11 +143,17 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     /* Executions of its own in this batch that no barrier in the batch comes after. */
     bool overlaps = queue->position != 0 && queue->position >= engine->batch_barrier;
     queue->position = engine->batch_count + 1;
-    if (behind || overlaps || packet->submit.commandBufferInfoCount == 0) {
+    /* A store begins with a barrier of its own, and ends with one. */
+    bool alone = packet->store && packet->submit.commandBufferInfoCount == 1;
+    if (((behind || overlaps) && !alone) || packet->submit.commandBufferInfoCount == 0) {
         bf_packet_put_barrier(packet, engine->barrier);
         engine->batch_barrier = engine->batch_count + 1;
         atomic_fetch_add_explicit(&device->counters.barriers, 1, memory_order_relaxed);
     }
+    if (packet->store)
+        engine->batch_barrier = engine->batch_count + 2;
+    if (packet->counted)
+        packet->update->value = packet->store->slot->value = ++queue->progressed;
     atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
 }
 
@@ -155,7 +163,7 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
     struct bf_device *device = queue->base.device;
     if (packet->kind == BF_PACKET_EXECUTE)
         queue->issued_epoch = packet->epoch;
-    if (packet->kind != BF_PACKET_SIGNAL)
+    if (!packet->update)
         return;
     bf_lock_acquire(&device->ledger.lock);
     bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, effects);
@@ -170,31 +178,30 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     struct bf_ledger *ledger = &device->ledger;
     struct bf_effects effects = {0};
     bf_lock_acquire(&ledger->lock);
-    switch (packet->kind) {
-    case BF_PACKET_SIGNAL:
-        if (!packet->update)
-            break; /* it has been applied, or the device lost, since it was announced */
-        if (packet->announced)
-            bf_ledger_confirm(ledger, packet, &effects);
-        else if (accepted)
-            bf_ledger_accept(ledger, queue, packet->update, &effects);
-        else
-            bf_ledger_drop_update(ledger, packet->update);
-        break;
-    case BF_PACKET_WAIT:
+    if (packet->kind == BF_PACKET_WAIT)
         bf_fence_disarm(&packet->wait);
-        break;
-    default:
-        if (accepted)
-            queue->frontier[engine->number] = packet->epoch;
-        if (packet->imported)
-            bf_fence_release(packet->imported);
-        break;
-    }
+    if (packet->kind == BF_PACKET_EXECUTE && accepted)
+        queue->frontier[engine->number] = packet->epoch;
+    if (packet->imported)
+        bf_fence_release(packet->imported);
+    /* An update that has gone has been applied, or the device lost, since it was announced. */
+    if (packet->update && packet->announced)
+        bf_ledger_confirm(ledger, packet, &effects);
+    else if (packet->update && accepted)
+        bf_ledger_accept(ledger, queue, packet->update, &effects);
+    else if (packet->update)
+        bf_ledger_drop_update(ledger, packet->update);
     bf_lock_release(&ledger->lock);
+    if (packet->store && accepted)
+        bf_store_accepted(engine, packet->store, packet->epoch);
+    else if (packet->store)
+        bf_store_drop(engine, packet->store);
     if (packet->kind == BF_PACKET_EXECUTE && accepted) {
-        if (packet->barrier && engine->fenced_epoch < packet->epoch - 1)
-            engine->fenced_epoch = packet->epoch - 1;
+        uint64_t fenced = packet->store     ? packet->epoch
+                          : packet->barrier ? packet->epoch - 1
+                                            : 0;
+        if (engine->fenced_epoch < fenced)
+            engine->fenced_epoch = fenced;
         atomic_fetch_add_explicit(&device->counters.submissions, 1, memory_order_relaxed);
     }
     uint64_t engines = effects.engines;
@@ -223,9 +230,9 @@ void bf_command_queues_finish(struct bf_device *device)
         for (struct bf_packet *p = queue->base.head; p; p = p->next) {
             if (p->kind == BF_PACKET_WAIT)
                 bf_fence_disarm(&p->wait);
-            else if (p->kind == BF_PACKET_SIGNAL)
+            if (p->update)
                 bf_ledger_drop_update(ledger, p->update);
-            else if (p->imported)
+            if (p->imported)
                 bf_fence_release(p->imported);
         }
         while (queue->first_update) {
@@ -253,22 +260,51 @@ static VkResult settle(struct bf_device *device, const char *call)
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, call) : VK_SUCCESS;
 }
 
+/* The store and the signal of an execution that never comes about. */
+static void drop_signal(struct bf_engine *engine, struct bf_store *store, struct bf_update *update)
+{
+    struct bf_ledger *ledger = &engine->device->ledger;
+    if (store)
+        bf_store_drop(engine, store);
+    if (!update)
+        return;
+    bf_lock_acquire(&ledger->lock);
+    bf_ledger_drop_update(ledger, update);
+    bf_lock_release(&ledger->lock);
+}
+
 static VkResult submit_execution(struct bf_command_queue *queue, const struct bf_execution *what,
                                  const char *call)
 {
     struct bf_device *device = queue->base.device;
     struct bf_packet *packet = bf_packet_from_execution(&queue->base, what);
-    if (!packet)
+    if (!packet) {
+        drop_signal(queue->base.engine, what->store, what->update);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     if (what->fence) {
         bf_lock_acquire(&device->ledger.lock);
         bf_fence_reference(what->fence);
         bf_lock_release(&device->ledger.lock);
     }
-    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_EXECUTE,
+    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id,
+                           what->store && !what->count ? BF_TRACE_SIGNAL : BF_TRACE_EXECUTE,
                            what->count);
     bf_queue_append(&queue->base, packet);
     return settle(device, call);
+}
+
+static bool try_direct(struct bf_command_queue *queue, const struct bf_execution *what,
+                       VkResult *result);
+
+/* Errors leave nothing behind; 'what' is used up. */
+static VkResult execute(struct bf_command_queue *queue, const struct bf_execution *what,
+                        const char *call)
+{
+    VkResult result;
+    if (!try_direct(queue, what, &result))
+        return submit_execution(queue, what, call);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(queue->base.device, call) : result;
 }
 
 /* A command buffer of another family or level is told where the layer has seen it allocated. */
@@ -297,32 +333,50 @@ static bool suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer bu
     return true;
 }
 
+/* The driver refused it. */
+static void withdraw(struct bf_engine *engine, struct bf_packet *packet)
+{
+    struct bf_ledger *ledger = &engine->device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    if (packet->announced)
+        bf_ledger_withdraw(ledger, packet);
+    bf_lock_release(&ledger->lock);
+    drop_signal(engine, packet->store, packet->update);
+}
+
 /* The uncontended case, with nothing held: no allocation, no copy, no lock but the engine's and the
  * ledger's. False: nothing was done, go by a packet. */
-static bool try_direct(struct bf_command_queue *queue, uint32_t count,
-                       const VkCommandBuffer *buffers, VkResult *result)
+static bool try_direct(struct bf_command_queue *queue, const struct bf_execution *what,
+                       VkResult *result)
 {
     struct bf_device *device = queue->base.device;
     struct bf_engine *engine = queue->base.engine;
+    struct bf_effects effects = {0};
+    uint64_t engines = 0;
+    uint32_t count = what->count;
     if (device->trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
         return false;
     /* The loss is looked at last: what a lost device drops counts as accepted. */
     bool done = !bf_queue_has_backlog(&queue->base) && !bf_device_is_lost(device);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
-        VkCommandBufferSubmitInfo infos[DIRECT_BUFFERS + 2]; /* a barrier, and before it nothing */
+        /* A barrier, and before it nothing; behind it all a store. */
+        VkCommandBufferSubmitInfo infos[DIRECT_BUFFERS + 3];
         struct bf_packet packet = {
             .kind = BF_PACKET_EXECUTE,
             .submit =
                 {
                     .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                     .pWaitSemaphoreInfos = waits,
-                    .commandBufferInfoCount = count,
+                    .commandBufferInfoCount = count + (what->store != NULL),
                     .pCommandBufferInfos = infos + 2,
                     .signalSemaphoreInfoCount = 1,
                     .pSignalSemaphoreInfos = &signal,
                 },
             .command_buffers = infos + 1,
+            .store = what->store,
+            .update = what->update,
+            .counted = what->counted,
             .epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1,
         };
         signal = (VkSemaphoreSubmitInfo){
@@ -331,28 +385,32 @@ static bool try_direct(struct bf_command_queue *queue, uint32_t count,
             .value = packet.epoch,
             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
         };
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < packet.submit.commandBufferInfoCount; i++) {
             infos[i + 2] = (VkCommandBufferSubmitInfo){
                 .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                .commandBuffer = buffers[i],
+                .commandBuffer = i < count ? what->buffers[i] : what->store->commands,
             };
         }
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
         atomic_store(&engine->issued_epoch, packet.epoch);
+        bf_command_queue_announce(queue, &packet, &effects);
         bf_label_enter(engine, NULL);
         *result = bf_engine_driver_submit(engine, 1, &packet.submit, VK_NULL_HANDLE);
         if (*result == VK_SUCCESS) {
             atomic_store(&engine->accepted_epoch, packet.epoch);
-            bf_command_queue_finished(queue, &packet, true);
+            engines = bf_command_queue_finished(queue, &packet, true);
             atomic_fetch_add_explicit(&device->counters.driver_calls, 1, memory_order_relaxed);
         } else {
+            queue->progressed -= packet.counted;
+            withdraw(engine, &packet);
             /* Nothing has waited for what this one would have. */
             memset(engine->waited, 0, device->engine_count * sizeof(*engine->waited));
         }
     }
     bf_lock_release(&engine->lock);
-    bf_engine_recheck(engine, 0);
+    bf_effects_run_but_pump(device, &effects);
+    bf_engine_recheck(engine, engines | effects.engines);
     return done;
 }
 
@@ -362,6 +420,27 @@ static VkResult told(struct bf_device *device, VkResult result)
     if (result != VK_SUCCESS)
         bf_access_stop(device->access, "a call on a queue has failed");
     return result;
+}
+
+/* The store of a value and the signal that tells of it, for an execution. */
+static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value,
+                            struct bf_execution *what)
+{
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_ledger *ledger = &engine->device->ledger;
+    VkResult result = bf_native_expect_race(fence, queue);
+    if (result == VK_SUCCESS)
+        result = bf_store_take(engine, &fence->native->current, value, &what->store);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&ledger->lock);
+    what->update = bf_ledger_take_update(ledger, fence, value);
+    bf_lock_release(&ledger->lock);
+    if (what->update)
+        return VK_SUCCESS;
+    bf_store_drop(engine, what->store);
+    what->store = NULL;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
@@ -382,13 +461,14 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     bf_access_queue_execute(queue->access, count, buffers);
-    VkResult result;
-    if (!try_direct(queue, count, buffers, &result))
-        result = submit_execution(queue, &(struct bf_execution){.count = count, .buffers = buffers},
-                                  __func__);
-    else if (result == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, __func__);
-    return told(device, result);
+    struct bf_execution what = {.count = count, .buffers = buffers};
+    struct bf_fence *progress = atomic_load(&queue->progress);
+    VkResult result = VK_SUCCESS;
+    if (progress) {
+        what.counted = true;
+        result = take_signal(queue, progress, 0, &what);
+    }
+    return told(device, result == VK_SUCCESS ? execute(queue, &what, __func__) : result);
 }
 
 /* A signal or a wait that cost no packet leaves the same mark as one that did. */
@@ -466,9 +546,10 @@ static VkResult queue_signal(struct bf_command_queue *queue, struct bf_fence *fe
     return VK_SUCCESS;
 }
 
-/* The queue and the fence of a call, or NULL with a line. */
+/* The queue and the fence of a call, or NULL with a line. 'bit' is what forbids it. */
 static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_handle,
-                                           struct bf_fence **fence, const char *call)
+                                           BfFenceFlags bit, struct bf_fence **fence,
+                                           const char *call)
 {
     struct bf_command_queue *queue = queue_of(queue_handle, call);
     *fence = queue ? bf_fence_of(fence_handle, call) : NULL;
@@ -478,13 +559,28 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
         bf_log(BF_LOG_ERROR, "%s: the fence belongs to another device", call);
         return NULL;
     }
+    if ((*fence)->flags & bit) {
+        bf_log(BF_LOG_ERROR, "%s: the fence was created with the flag that forbids it", call);
+        return NULL;
+    }
     return queue;
+}
+
+/* NF-1: the GPU signals it. */
+static VkResult signal_native(struct bf_command_queue *queue, struct bf_fence *fence,
+                              uint64_t value)
+{
+    struct bf_execution what = {0};
+    if (fence->always_signaled)
+        return VK_SUCCESS;
+    VkResult result = take_signal(queue, fence, value, &what);
+    return result == VK_SUCCESS ? execute(queue, &what, "bfQueueSignal") : result;
 }
 
 VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
-    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, &fence, __func__);
+    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;
@@ -502,6 +598,8 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return told(device, result);
     }
     bf_access_queue_signal(queue->access, fence->access, value);
+    if (fence->native)
+        return told(device, signal_native(queue, fence, value));
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     bf_effects_run(device, &effects);
@@ -553,7 +651,7 @@ static VkResult look(struct bf_device *device)
 VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
-    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, &fence, __func__);
+    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, BF_FENCE_NO_WAIT_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;
@@ -596,7 +694,7 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(queue->base.device, 0, &fence);
+    VkResult result = bf_fence_create(queue->base.device, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
     BfFence done = (BfFence)fence;

@@ -38,7 +38,12 @@ struct bf_command_queue {
     _Atomic uint32_t priority;      /* BfQueuePriority */
     struct bf_access_queue *access; /* NULL: unchecked */
 
+    /* The GPU's count of executions that are complete: a native fence; NULL until asked for. Set
+     * under the engine's lock. */
+    struct bf_fence *_Atomic progress;
+
     /* Under the engine's lock. */
+    uint64_t progressed; /* executions counted by it that the driver has been called with */
     bool leaving;          /* destroyed: the engine drops it once it is empty */
     uint64_t issued_epoch; /* of its last execution that the driver has been called with */
     uint32_t position; /* in the batch being put together: of its last execution, plus 1; 0: none */

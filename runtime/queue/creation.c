@@ -6,6 +6,7 @@
 
 #include "access/access.h"
 #include "device/device.h"
+#include "fence/native.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
 #include "os/handle.h"
@@ -213,13 +214,52 @@ void bfDestroyQueue(BfQueue handle)
         return;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
+    struct bf_fence *progress = atomic_load(&queue->progress);
     bf_handle_remove(queue);
     bf_access_queue_remove(queue->access);
+    if (progress)
+        bf_fence_destroy(progress);
     bf_engine_enter(engine);
     queue->leaving = true;
     engine->leaving = true;
     atomic_store(&engine->dirty, 1);
     bf_engine_leave(engine, 0); /* a pump sees it off (C-4) */
+}
+
+VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    struct bf_device *device = queue->base.device;
+    struct bf_engine *engine = queue->base.engine;
+    if (!out || !bf_native_is_supported(device)) {
+        bf_log(BF_LOG_ERROR, "bfGetQueueProgressFence: %s",
+               out ? "the device has no native fences" : "pFence is NULL");
+        return out ? VK_ERROR_FEATURE_NOT_PRESENT : VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
+    if (!fence) {
+        const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+        VkResult result = bf_native_create(device, &info, &fence);
+        if (result != VK_SUCCESS)
+            return result;
+        fence->queue_owned = true;
+        /* What is packed or handed over by now goes uncounted. */
+        bf_engine_enter(engine);
+        struct bf_fence *other = atomic_load(&queue->progress);
+        if (other) {
+            unused = fence;
+            fence = other;
+        } else {
+            atomic_store(&queue->progress, fence);
+        }
+        bf_engine_leave(engine, 0);
+        if (unused)
+            bf_fence_destroy(unused);
+    }
+    *out = (BfFence)fence;
+    return VK_SUCCESS;
 }
 
 VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)

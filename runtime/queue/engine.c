@@ -187,7 +187,9 @@ static void trace_handed_over(struct bf_device *device, struct bf_packet *packet
         return;
     }
     uint32_t wait_count = trace_syncs(packet->waits, packet->wait_count, waits, 16);
-    uint32_t signal_count = trace_syncs(packet->signals, packet->signal_count, signals, 16);
+    uint32_t signal_count = trace_syncs(packet->signals, packet->signal_count, signals, 15);
+    if (packet->fence_sync.semaphore)
+        signals[signal_count++] = packet->fence_sync;
     bf_trace_packet_handed_over(device->trace, &packet->trace, wait_count, waits, signal_count,
                                 signals);
 }
@@ -628,8 +630,7 @@ static VkResult record_barrier(struct bf_engine *engine)
     result = vk->vkBeginCommandBuffer(engine->barrier, &begin);
     if (result != VK_SUCCESS)
         return result;
-    (vk->vkCmdPipelineBarrier2 ? vk->vkCmdPipelineBarrier2
-                               : vk->vkCmdPipelineBarrier2KHR)(engine->barrier, &dependency);
+    device->pipeline_barrier(engine->barrier, &dependency);
     return vk->vkEndCommandBuffer(engine->barrier);
 }
 

@@ -35,6 +35,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "fence/store.h"
 #include "os/lock.h"
 #include "queue/queue.h"
 #include "trace/stamps.h"
@@ -83,6 +84,8 @@ struct bf_engine {
     uint64_t fenced_epoch; /* of this engine, by a barrier */
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier; /* from everything to everything; recorded once */
+
+    struct bf_stores stores; /* of native fences' values */
 
     struct bf_label *labels; /* open on the VkQueue (queue/label.h); under the lock */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "fence/store.h"
 #include "queue/frame_boundary.h"
 #include "queue/label.h"
 #include "queue/witness.h"
@@ -295,11 +296,12 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
 {
     const struct bf_execution *what = source;
     uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
+    uint32_t count = what->count + (what->store != NULL);
     struct bf_packet *p = place(l, 1, sizeof(*p));
     VkSemaphoreSubmitInfo *wait_infos = place(l, waits + device->engine_count, sizeof(*wait_infos));
     VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
     /* Room for a barrier, and for stamps around it all. */
-    VkCommandBufferSubmitInfo *buffer_infos = place(l, what->count + 3, sizeof(*buffer_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, count + 3, sizeof(*buffer_infos));
     struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
     struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
     if (!l->base)
@@ -312,7 +314,7 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
                 .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                 .waitSemaphoreInfoCount = waits,
                 .pWaitSemaphoreInfos = wait_infos,
-                .commandBufferInfoCount = what->count,
+                .commandBufferInfoCount = count,
                 .pCommandBufferInfos = buffer_infos + 2,
                 .signalSemaphoreInfoCount = signals,
                 .pSignalSemaphoreInfos = signal_infos,
@@ -323,12 +325,17 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
         .waits = wait_syncs,
         .signals = signal_syncs,
         .imported = what->fence,
+        .store = what->store,
+        .update = what->update,
+        .counted = what->counted,
+        .fence_sync = {what->update ? (uintptr_t)what->update->fence : 0,
+                       what->update ? what->update->value : 0},
         .stamp = UINT32_MAX,
     };
-    for (uint32_t i = 0; i < what->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         buffer_infos[i + 2] = (VkCommandBufferSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = what->buffers[i],
+            .commandBuffer = i < what->count ? what->buffers[i] : what->store->commands,
         };
     }
     struct bf_semaphore *semaphore = waits ? what->wait : what->signal;

@@ -26,6 +26,7 @@ enum bf_packet_kind {
 
 struct bf_label;
 struct bf_label_insert;
+struct bf_store;
 
 struct bf_packet {
     struct bf_packet *next;
@@ -48,8 +49,11 @@ struct bf_packet {
     bool barrier;                    /* a command queue's execution begins with one */
     struct bf_fence *imported;       /* a native wait: only while this fence lives; referenced */
     struct bf_wait wait;             /* BF_PACKET_WAIT */
-    struct bf_update *update;        /* BF_PACKET_SIGNAL; NULL: it has been applied already */
+    /* BF_PACKET_SIGNAL's, or an execution's that ends with a store; NULL: it has been applied. */
+    struct bf_update *update;
+    struct bf_store *store;          /* the last of an execution's command buffers; NULL: none */
     bool announced;                  /* E-5 */
+    bool counted;                    /* the update is of the queue's progress fence */
     struct bf_trace_sync fence_sync; /* of either, for the trace */
     struct bf_label *labels;         /* open around it (queue/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */
@@ -67,12 +71,15 @@ struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitIn
 struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info);
 struct bf_packet *bf_packet_from_fence(void);
 
-/* What a command queue executes: command buffers, or a native wait for or signal of an imported
- * fence's semaphore, which come with none. Its waits for other engines and its barrier are added
- * when it goes. */
+/* What a command queue executes: command buffers, the store of a native fence's value behind them,
+ * or a native wait for or signal of an imported fence's semaphore, which come with none. Its waits
+ * for other engines and its barrier are added when it goes. */
 struct bf_execution {
     uint32_t count;
     const VkCommandBuffer *buffers;
+    struct bf_store *store;   /* NULL: none */
+    struct bf_update *update; /* of the fence that the store is for */
+    bool counted;             /* which is the queue's progress fence: the value comes when it goes */
     struct bf_semaphore *wait, *signal;
     uint64_t value;         /* of either */
     struct bf_fence *fence; /* whose wait it is */

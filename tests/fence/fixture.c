@@ -182,6 +182,33 @@ static bool has_device_extension(struct fixture *f, const char *name)
     return false;
 }
 
+/* What native fences use, where the device has it; the layer enables it for itself. */
+static void open_native(struct fixture *f, VkPhysicalDeviceFeatures *v10,
+                        VkPhysicalDeviceVulkan12Features *v12)
+{
+    VkPhysicalDeviceVulkan12Features has12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &has12};
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+    f->int64 = f->addresses = false;
+    f->host_alignment = 0;
+    if (f->layered)
+        return;
+    vkGetPhysicalDeviceFeatures2(f->physical, &has);
+    v10->shaderInt64 = has.features.shaderInt64;
+    v12->bufferDeviceAddress = has12.bufferDeviceAddress;
+    f->int64 = v10->shaderInt64;
+    f->addresses = v12->bufferDeviceAddress;
+    if (has_device_extension(f, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+        vkGetPhysicalDeviceProperties2(f->physical, &properties);
+        f->host_alignment = host.minImportedHostPointerAlignment;
+    }
+}
+
 VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options)
 {
     static const float priorities[FIXTURE_QUEUES] = {0};
@@ -210,12 +237,16 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         .pNext = &v13,
         .timelineSemaphore = VK_TRUE,
         .hostQueryReset = VK_TRUE};
-    const char *names[2];
+    VkPhysicalDeviceFeatures v10 = {0};
+    open_native(f, &v10, &v12);
+    const char *names[3];
     uint32_t name_count = 0;
     f->calibrated = !options->uncalibrated &&
                     has_device_extension(f, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
     if (f->calibrated)
         names[name_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+    if (f->host_alignment)
+        names[name_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (options->realtime)
         names[name_count++] = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {
@@ -223,6 +254,7 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         .pNext = &v12,
         .queueCreateInfoCount = n,
         .pQueueCreateInfos = queues,
+        .pEnabledFeatures = &v10,
         .enabledExtensionCount = name_count,
         .ppEnabledExtensionNames = names,
     };
@@ -253,7 +285,11 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .queueCount = n,
                           .pQueues = queues,
                           .calibratedTimestamps = f->calibrated,
-                          .hostQueryReset = VK_TRUE};
+                          .hostQueryReset = VK_TRUE,
+                          .bufferDeviceAddress = f->addresses,
+                          .shaderInt64 = f->int64,
+                          .hostPointerAlignment = f->host_alignment,
+                          .nativeFences = !f->no_native_fences};
 }
 
 VkResult fixture_attach(struct fixture *f)

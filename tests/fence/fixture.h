@@ -48,6 +48,9 @@ struct fixture {
     BfDevice bf;
     bool layered;                  /* by the layer; else attached by the program */
     bool calibrated;               /* VK_EXT_calibrated_timestamps is enabled */
+    bool int64, addresses;         /* shaderInt64 and bufferDeviceAddress are, by the program */
+    VkDeviceSize host_alignment;   /* for host pointers, if their import is; else 0 */
+    bool no_native_fences;         /* attach without asking for them */
     struct belfry_icd_control icd; /* zeroed on other drivers */
     uint64_t violations[BELFRY_ICD_VIOLATION_COUNT]; /* expected ones, for fixture_close */
     bool lost;                                       /* the test has lost the device on purpose */

@@ -97,6 +97,14 @@ typedef struct BfAttachInfo {
     VkBool32 calibratedTimestamps;
     /* The device has the feature hostQueryReset enabled. */
     VkBool32 hostQueryReset;
+    /* It has bufferDeviceAddress and shaderInt64 enabled. */
+    VkBool32 bufferDeviceAddress;
+    VkBool32 shaderInt64;
+    /* VkPhysicalDeviceExternalMemoryHostPropertiesEXT::minImportedHostPointerAlignment, where it has
+     * VK_EXT_external_memory_host enabled; else 0. */
+    VkDeviceSize hostPointerAlignment;
+    /* Native fences are wanted (belfry/native_fence.h): the feature must be enabled. */
+    VkBool32 nativeFences;
 } BfAttachInfo;
 
 /*
@@ -108,8 +116,9 @@ typedef struct BfAttachInfo {
  * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of
  * every one of them: lock them all around it, or wait for the BfQueues and destroy them first.
  *
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing),
- * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (also
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing; nativeFences is
+ * set and the setting native_fences is off), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (also
  * for a device that is attached already, by the layer too). Thread-safety: safe.
  */
 BF_API VkResult bfAttachDevice(const BfAttachInfo *pInfo, BfDevice *pDevice);
@@ -300,8 +309,14 @@ BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, u
 /* -------------------------------------------------------------------------------------- Fences --
  */
 
+/* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
-    BF_FENCE_FLAGS_NONE = 0, /* none are defined yet */
+    BF_FENCE_FLAGS_NONE = 0,
+    BF_FENCE_NO_SIGNAL_BIT = 1 << 4, /* neither queues nor the CPU may signal it */
+    BF_FENCE_NO_WAIT_BIT = 1 << 5,   /* neither queues nor the CPU may wait for it */
+    /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
+     * are not set. */
+    BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
 } BfFenceFlagBits;
 typedef VkFlags BfFenceFlags;
 

@@ -1,0 +1,320 @@
+#include "fence/native.h"
+
+#include <stdlib.h>
+
+#include "access/access.h"
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "fence/sleeper.h"
+#include "os/log.h"
+#include "queue/command_queue.h"
+
+#define FEATURE_VERSION 1
+
+extern char **environ;
+
+bool bf_native_is_supported(const struct bf_device *device)
+{
+    return device->native_fences;
+}
+
+static VkResult create_words(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+                             struct bf_native *native)
+{
+    bool local = info->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
+    bool single = false;
+    VkResult result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single,
+                                     &native->current);
+    if (result != VK_SUCCESS)
+        return result;
+    result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_MONITORED, single,
+                            &native->monitored);
+    if (result != VK_SUCCESS)
+        bf_word_destroy(device, &native->current);
+    return result;
+}
+
+VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+                          struct bf_fence **out)
+{
+    VkResult result = bf_store_pipeline_ensure(device);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_native *native = calloc(1, sizeof(*native));
+    if (!native)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    native->type = info->type;
+    result = create_words(device, info, native);
+    struct bf_fence *fence = NULL;
+    if (result == VK_SUCCESS)
+        result = bf_fence_create(device, info->initialValue, info->flags, &fence);
+    if (result != VK_SUCCESS) {
+        bf_word_destroy(device, &native->current);
+        bf_word_destroy(device, &native->monitored);
+        free(native);
+        return result;
+    }
+    bf_lock_acquire(&device->ledger.lock);
+    fence->native = native;
+    bf_native_settled(fence);
+    bf_native_monitored(fence);
+    bf_lock_release(&device->ledger.lock);
+    *out = fence;
+    return VK_SUCCESS;
+}
+
+void bf_native_free(struct bf_fence *fence)
+{
+    bf_word_destroy(fence->device, &fence->native->current);
+    bf_word_destroy(fence->device, &fence->native->monitored);
+    free(fence->native);
+    fence->native = NULL;
+}
+
+static void race(struct bf_fence *fence, struct bf_effects *effects)
+{
+    fence->native->raced = true;
+    bf_ledger_monitor(&fence->device->ledger, fence, effects);
+}
+
+void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    struct bf_native *native = fence->native;
+    if (fence->device->ledger.lost)
+        return;
+    if (native->current.value)
+        atomic_store(native->current.value, value);
+    if (fence->first_update)
+        race(fence, effects);
+}
+
+void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
+                        struct bf_effects *effects)
+{
+    const struct bf_update *before = fence->last_update;
+    if (!before || fence->native->raced)
+        return;
+    for (uint32_t i = 0; i < fence->device->ledger.engine_count; i++) {
+        if (before->frontier[i] > queue->frontier[i]) {
+            race(fence, effects);
+            return;
+        }
+    }
+}
+
+void bf_native_settled(struct bf_fence *fence)
+{
+    struct bf_native *native = fence->native;
+    uint64_t value = atomic_load_explicit(&fence->value, memory_order_relaxed);
+    native->raced = false;
+    if (native->current.value && atomic_load(native->current.value) != value)
+        atomic_store(native->current.value, value);
+}
+
+void bf_native_monitored(struct bf_fence *fence)
+{
+    struct bf_native *native = fence->native;
+    if (native->monitored.value)
+        atomic_store(native->monitored.value, fence->monitored);
+}
+
+void bf_native_lost(struct bf_fence *fence)
+{
+    bf_native_settled(fence);
+}
+
+VkResult bf_native_expect_race(struct bf_fence *fence, const struct bf_command_queue *queue)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    if (!atomic_load(&fence->pending) || atomic_load(&ledger->cpu_waits))
+        return VK_SUCCESS;
+    bf_lock_acquire(&ledger->lock);
+    bool races = fence->last_update && fence->last_update->queue != queue;
+    bf_lock_release(&ledger->lock);
+    return races ? bf_sleepers_ensure(fence->device) : VK_SUCCESS;
+}
+
+VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
+{
+    if (!out) {
+        bf_log(BF_LOG_ERROR, "bfIsFeatureEnabled: pResult is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_settings settings;
+    VkResult result =
+        bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, NULL, &settings);
+    if (result != VK_SUCCESS)
+        return result;
+    bool enabled = feature == BF_FEATURE_NATIVE_FENCE && settings.native_fences;
+    *out = (BfFeatureResult){.enabled = enabled, .version = enabled ? FEATURE_VERSION : 0};
+    bf_settings_finish(&settings);
+    return VK_SUCCESS;
+}
+
+/* Do all engines that queues of a type may be on store in one piece? */
+static VkBool32 all_atomic(const struct bf_device *device, VkQueueFlags flags, VkQueueFlags without)
+{
+    bool any = false, all = true;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        const struct bf_engine *engine = &device->engines[i];
+        if (!(engine->family_flags & flags) || (engine->family_flags & without))
+            continue;
+        any = true;
+        all = all && bf_engine_stores_atomically(engine);
+    }
+    return any && all;
+}
+
+VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device || !caps) {
+        if (device)
+            bf_log(BF_LOG_ERROR, "bfGetNativeFenceCaps: pCaps is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(device)};
+    if (!caps->supported)
+        return VK_SUCCESS;
+    caps->currentValueStride = BF_WORD_STRIDE;
+    caps->monitoredValueStride = BF_WORD_STRIDE;
+    caps->minimumAddress = 0;
+    caps->maximumAddress = UINT64_MAX;
+    caps->supportIntraGpuFenceType = VK_TRUE;
+    const VkQueueFlags copy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
+    caps->atomicDirect = all_atomic(device, VK_QUEUE_GRAPHICS_BIT, 0);
+    caps->atomicCompute = all_atomic(device, VK_QUEUE_COMPUTE_BIT, 0);
+    caps->atomicCopy = all_atomic(device, copy, 0);
+    struct bf_word word;
+    if (bf_word_create(device, BF_WORD_CURRENT, false, &word) == VK_SUCCESS) {
+        caps->readOnlyMapping = word.pages->buffer.read_only;
+        bf_word_destroy(device, &word);
+    }
+    return VK_SUCCESS;
+}
+
+VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *info, BfFence *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info || !out || info->pNext || (info->flags & ~(VkFlags)BF_FENCE_FLAGS) ||
+        (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
+        bf_log(BF_LOG_ERROR, "bfCreateNativeFence: %s",
+               !info || !out ? "pInfo or pFence is NULL"
+               : info->pNext ? "pNext is not NULL"
+                             : "the type or a flag is not known");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!bf_native_is_supported(device)) {
+        bf_log(BF_LOG_ERROR, "bfCreateNativeFence: the device has no native fences%s",
+               device->attached ? ": BfAttachInfo::nativeFences was not set" : "");
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    struct bf_fence *fence;
+    VkResult result = bf_native_create(device, info, &fence);
+    if (result == VK_SUCCESS)
+        *out = (BfFence)fence;
+    return result;
+}
+
+VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence || !mapping || !fence->native) {
+        if (fence)
+            bf_log(BF_LOG_ERROR, "bfGetNativeFenceMapping: %s",
+                   mapping ? "the fence is not native" : "pMapping is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct bf_word *current = &fence->native->current;
+    const struct bf_buffer *buffer = &current->pages->buffer;
+    *mapping = (BfNativeFenceMapping){
+        .pCurrentValue =
+            buffer->shown
+                ? (const volatile uint64_t *)((const char *)buffer->shown + current->offset)
+                : NULL,
+        .currentValueAddress = bf_word_address(current),
+        .monitoredValueAddress = bf_word_address(&fence->native->monitored),
+        .currentValueBuffer = buffer->handle,
+        .currentValueOffset = current->offset,
+        .monitoredValueBuffer = fence->native->monitored.pages->buffer.handle,
+        .monitoredValueOffset = fence->native->monitored.offset,
+    };
+    return VK_SUCCESS;
+}
+
+/* The fences of a batch, all of one device and fit to be set, or NULL with a line. */
+static struct bf_device *check_batch(uint32_t count, const BfFence *fences, const uint64_t *values,
+                                     BfFenceUpdateFlags flags)
+{
+    const BfFenceUpdateFlags known =
+        BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT | BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT;
+    if (count == 0 || !fences || (!values && !flags) || (flags & ~known) || flags == known) {
+        bf_log(BF_LOG_ERROR, "bfUpdateFenceValues: count %u, pFences %p, pValues %p, flags 0x%x",
+               count, (const void *)fences, (const void *)values, flags);
+        return NULL;
+    }
+    struct bf_device *device = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_fence *fence = bf_fence_of(fences[i], "bfUpdateFenceValues");
+        if (!fence)
+            return NULL;
+        bool sets = !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT);
+        const char *why = device && device != fence->device ? "belongs to another device"
+                          : fence->imported && sets         ? "is imported"
+                          : sets && !bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)
+                              ? "may not be signalled by the CPU"
+                              : NULL;
+        if (why) {
+            bf_log(BF_LOG_ERROR, "bfUpdateFenceValues: pFences[%u] %s", i, why);
+            return NULL;
+        }
+        device = fence->device;
+    }
+    return device;
+}
+
+VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64_t *values,
+                             BfFenceUpdateFlags flags)
+{
+    struct bf_device *device = check_batch(count, fences, values, flags);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    struct bf_ledger *ledger = &device->ledger;
+    struct bf_effects effects = {0};
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
+        struct bf_fence *fence = (struct bf_fence *)fences[i];
+        if (fence->native && !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT))
+            result = bf_native_expect_race(fence, NULL);
+    }
+    if (result == VK_SUCCESS)
+        result = bf_ledger_retire(ledger, &effects);
+    if (result != VK_SUCCESS) {
+        bf_effects_run(device, &effects);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    bf_lock_acquire(&ledger->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_fence *fence = (struct bf_fence *)fences[i];
+        if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT) {
+            bf_fence_look_again(fence, &effects);
+        } else if (flags & BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT) {
+            bf_access_fence_signal(fence->access, UINT64_MAX);
+            bf_fence_signal(fence, UINT64_MAX, &effects);
+            fence->always_signaled = true;
+        } else {
+            bf_access_fence_signal(fence->access, values[i]);
+            bf_fence_signal(fence, values[i], &effects);
+        }
+    }
+    bf_lock_release(&ledger->lock);
+    for (uint32_t i = 0; i < count && !flags; i++)
+        bf_trace_host_signal(device->trace,
+                             (struct bf_trace_sync){(uintptr_t)fences[i], values[i]});
+    bf_effects_run(device, &effects);
+    return VK_SUCCESS;
+}

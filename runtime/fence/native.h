@@ -1,0 +1,66 @@
+/*
+ * What a native fence has besides: its current value in a word that the GPU writes, and its
+ * monitored value in another that the GPU may read (fence/word.h).
+ *
+ *  NF-1  The current value is written by the GPU, behind the work that its signal follows
+ *        (fence/store.h), and by the CPU where the CPU signals.
+ *  NF-2  Whenever no signal of the fence is under way, the word is the fence's value. Signals that
+ *        others precede get there in order. Those that race (the CPU's beside a queue's, or those of
+ *        queues with nothing between them) may be stored in an order that isn't the ledger's: from
+ *        then on the fence is watched, and when the last of them has been applied, under the
+ *        ledger's lock and with no store of the fence left in any engine, the word is set to what
+ *        the fence has come to. (A word that the CPU can't reach stays as it was stored.)
+ *  NF-3  The monitored value follows 'monitored' (F-3): it is written when a CPU waiter comes or
+ *        goes, then the current value is looked at again, and whoever it satisfies is let go: a
+ *        signal that the new monitored value came too late for is found by that look. The look is
+ *        bf_ledger_retire's and bf_fence_arm's, in this order: monitored value, engines' counters.
+ *
+ * The ledger's lock guards it all. Proven by tests/fence (native.c).
+ */
+#ifndef BELFRY_FENCE_NATIVE_H
+#define BELFRY_FENCE_NATIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "belfry/native_fence.h"
+#include "fence/fence.h"
+#include "fence/word.h"
+
+struct bf_command_queue;
+
+struct bf_native {
+    BfNativeFenceType type;
+    struct bf_word current, monitored;
+    bool raced; /* NF-2 */
+};
+
+/* Can the device have native fences? */
+bool bf_native_is_supported(const struct bf_device *device);
+
+/* A native fence with one reference, its handle. Errors: bfCreateNativeFence's. */
+VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+                          struct bf_fence **fence);
+
+/* With the ledger's lock held, for native fences. */
+
+/* The CPU has signalled it. */
+void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+/* The queue's signal is about to be on its way, behind those that are. */
+void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
+                        struct bf_effects *effects);
+/* A signal has been applied, and none is left. */
+void bf_native_settled(struct bf_fence *fence);
+/* 'monitored' has changed. */
+void bf_native_monitored(struct bf_fence *fence);
+/* The device is lost, and the fence has this value for good. */
+void bf_native_lost(struct bf_fence *fence);
+
+/* Before a signal of the queue's, or the CPU's (NULL): if it may race, somebody will look (NF-2).
+ * No lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_native_expect_race(struct bf_fence *fence, const struct bf_command_queue *queue);
+
+/* Frees it; calls no driver. */
+void bf_native_free(struct bf_fence *fence);
+
+#endif

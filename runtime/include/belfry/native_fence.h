@@ -1,0 +1,162 @@
+/*
+ * Native fences: fences whose values the GPU itself writes to memory.
+ *
+ * Self-contained, as belfry/belfry.h is, whose rules for errors, handles and threads hold here too.
+ *
+ * Where clauses are named, [NF n] is section n of Microsoft's "Native GPU fence object" (Windows
+ * driver documentation, WDDM 3.2), counted by its main headings: 1 Monitored fences, 2 Added native
+ * fence, 3 Design, 4 Querying enablement, 5 Capabilities, 6 Create, open, close and destroy,
+ * 7 Signaled interrupt, 8 Batches of values, 9 Cross-adapter fences, 10 Log buffer design, 11 Log
+ * buffer DDIs.
+ *
+ * A native fence is a BfFence: every function of belfry/belfry.h takes it, next to fences that are
+ * not native on the same device. What it has besides is its current value in memory, CurrentValue
+ * of [NF 3]: written by the GPU where a queue signals it, and by the CPU where the CPU does.
+ *
+ *  - The word may run ahead of bfGetFenceValue by the moment that it takes to learn that the
+ *    submission has ended. Who has read it there may use the data that the value stands for; what
+ *    the work used is destroyed by what bfGetFenceValue, a wait or an event says.
+ *  - Whenever no signal of the fence is under way, the two agree. Where the CPU signals, or two
+ *    queues without an order between them do, while another signal is on its way, the word may
+ *    show either for that long.
+ *  - A queue's signal of a native fence costs one submission of a few GPU commands, and so is not
+ *    settled in the call, on an idle queue either.
+ */
+#ifndef BELFRY_NATIVE_FENCE_H
+#define BELFRY_NATIVE_FENCE_H
+
+#include "belfry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------- Features --
+ */
+
+/* DXGK_DRIVER_FEATURE, by the same numbers. */
+typedef enum BfFeature {
+    BF_FEATURE_NATIVE_FENCE = 37,
+} BfFeature;
+
+typedef struct BfFeatureResult {
+    VkBool32 enabled;
+    uint32_t version; /* of the interface; 0 where it isn't enabled */
+} BfFeatureResult;
+
+/*
+ * Whether Belfry has a feature enabled: native fences are, unless the setting native_fences is off.
+ * Who attaches a device asks before advertising it (BfAttachInfo::nativeFences): advertised but not
+ * enabled fails. [NF 4] Settings are read as bfAttachDevice does.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (pResult is NULL). A feature
+ * that isn't known is not enabled. Thread-safety: safe.
+ */
+BF_API VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *pResult);
+
+/* DXGK_NATIVE_FENCE_CAPS, DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1, and what a Vulkan device adds.
+ * [NF 4, 5] */
+typedef struct BfNativeFenceCaps {
+    VkBool32 supported; /* on this device: nothing below counts where it isn't */
+    /* Bytes from one value to the next where fences share a page. */
+    uint32_t currentValueStride;
+    uint32_t monitoredValueStride;
+    /* Where the GPU finds values, at the least and at the most. */
+    VkDeviceAddress minimumAddress;
+    VkDeviceAddress maximumAddress;
+    VkBool32 mapToGpuSystemProcess;           /* never needed here */
+    VkBool32 supportOptimizedDefaultFenceType; /* MonitoredValue in the GPU's own memory: no */
+    VkBool32 supportIntraGpuFenceType;
+    /* pCurrentValue can't be written to; else it is a pointer to what nobody should. */
+    VkBool32 readOnlyMapping;
+    /* Each queue type's engines write all 64 bits in one piece, as Vulkan promises it of a shader's
+     * store. Else they are copied, 8 bytes to an aligned place: drivers do write that in one
+     * piece, but nothing says that they must. */
+    VkBool32 atomicDirect;
+    VkBool32 atomicCompute;
+    VkBool32 atomicCopy;
+} BfNativeFenceCaps;
+
+/* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+BF_API VkResult bfGetNativeFenceCaps(BfDevice device, BfNativeFenceCaps *pCaps);
+
+/* ------------------------------------------------------------------------------------- Fences --
+ */
+
+/* D3DDDI_NATIVEFENCE_TYPE, by the same numbers. [NF 3] */
+typedef enum BfNativeFenceType {
+    BF_NATIVE_FENCE_TYPE_DEFAULT = 0, /* CPU and GPU */
+    /* Its values are in the GPU's own memory, and the CPU neither reads, nor waits for, nor signals
+     * it. The word holds the initial value once a queue has written it there. */
+    BF_NATIVE_FENCE_TYPE_INTRA_GPU = 1,
+} BfNativeFenceType;
+
+/* D3DDDI_NATIVEFENCEINFO. */
+typedef struct BfNativeFenceCreateInfo {
+    const void *pNext;
+    uint64_t initialValue;
+    BfNativeFenceType type;
+    BfFenceFlags flags; /* as bfCreateFence's */
+} BfNativeFenceCreateInfo;
+
+/*
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the device has none: see bfGetNativeFenceCaps),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, those of vkCreateComputePipelines,
+ * VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfCreateNativeFence(BfDevice device, const BfNativeFenceCreateInfo *pInfo,
+                                    BfFence *pFence);
+
+/* D3DDDI_NATIVEFENCEMAPPING. It stays until the fence is destroyed. */
+typedef struct BfNativeFenceMapping {
+    const volatile uint64_t *pCurrentValue; /* aligned to 8; NULL for INTRA_GPU */
+    /* For shaders, to read; 0 where the device has no buffer addresses. */
+    VkDeviceAddress currentValueAddress;
+    VkDeviceAddress monitoredValueAddress;
+    /* For copies out of it, and descriptors. */
+    VkBuffer currentValueBuffer;
+    VkBuffer monitoredValueBuffer;
+    VkDeviceSize currentValueOffset;
+    VkDeviceSize monitoredValueOffset;
+} BfNativeFenceMapping;
+
+/* Errors: VK_ERROR_VALIDATION_FAILED_EXT (also for a fence that isn't native).
+ * Thread-safety: safe. */
+BF_API VkResult bfGetNativeFenceMapping(BfFence fence, BfNativeFenceMapping *pMapping);
+
+/* DXGK_UPDATECURRENTVALUESFROMCPU_FLAGS, by the same numbers. [NF 8] */
+typedef enum BfFenceUpdateFlagBits {
+    /* From now on the fence reads UINT64_MAX, every wait for it is satisfied, and signals of it
+     * leave it as it is; for owners in trouble. pValues isn't looked at. */
+    BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT = 1,
+    /* No value is written: queues and CPU waiters look again at those that are there. pValues isn't
+     * looked at. */
+    BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT = 2,
+} BfFenceUpdateFlagBits;
+typedef VkFlags BfFenceUpdateFlags;
+
+/*
+ * Sets several fences of one device from the CPU (DxgkDdiUpdateCurrentValuesFromCpu), as
+ * bfSignalFence does each, in the order of the array, with one look at the GPU before all of them.
+ * Nothing is changed where one of them is bad input.
+ *
+ * Errors: those of bfSignalFence. Thread-safety: safe.
+ */
+BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences,
+                                    const uint64_t *pValues, BfFenceUpdateFlags flags);
+
+/*
+ * The queue's progress fence: a native one that holds how many calls of bfQueueExecute the GPU has
+ * finished on it, written by the GPU behind each. It exists from the first call on, counts calls
+ * from then on, and goes with the queue, whose it is: it can be read and waited for, and is neither
+ * signalled nor destroyed by the program. [NF 6]
+ *
+ * Errors: those of bfCreateNativeFence. Thread-safety: safe.
+ */
+BF_API VkResult bfGetQueueProgressFence(BfQueue queue, BfFence *pFence);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

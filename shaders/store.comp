@@ -1,0 +1,26 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+
+// Stores one 64-bit value: what and where to is in a slot that the host has filled in.
+
+layout(local_size_x = 1) in;
+
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Word {
+    uint64_t value;
+};
+
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Slot {
+    uint64_t address;
+    uint64_t value;
+};
+
+layout(push_constant) uniform Constants {
+    uint64_t slot;
+};
+
+void main()
+{
+    Slot s = Slot(slot);
+    Word(s.address).value = s.value;
+}
