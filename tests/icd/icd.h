@@ -619,8 +619,9 @@ struct icd_image {
 /* Every image texel takes this much, whatever its format: nothing here looks inside. */
 #define ICD_TEXEL 16
 
-/* Copies to, from and within device memory in 8- and 4-byte atomic units where aligned, so that a
- * program that polls memory while the device writes it never sees half a word. */
+/* Copies to, from and within device memory. Aligned words of 8 and 4 bytes are written at once and
+ * with release: a program that polls mapped memory while the device writes it never sees half a
+ * word, and who acquires a word that a command wrote sees what the commands before it wrote. */
 void icd_buffer_write(struct icd_buffer *buffer, VkDeviceSize offset, const void *data,
                       VkDeviceSize size);
 void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct icd_buffer *to,

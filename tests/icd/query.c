@@ -58,13 +58,15 @@ static void icd_ResetQueryPool(VkDevice device, VkQueryPool pool, uint32_t first
 
 /* Results ----------------------------------------------------------------------------------- */
 
-/* Writes a query's words into out, which may be partly left as it is; returns their size. */
-static size_t result_write(const struct query *query, VkQueryResultFlags flags, uint8_t out[16])
+/* Writes a query's words into out and whether it was available into *available, which is looked at
+ * once: the query may become so at any moment. Returns the words' size. */
+static size_t result_write(const struct query *query, VkQueryResultFlags flags, uint8_t out[16],
+                           bool *available)
 {
-    bool available = query->available;
+    *available = query->available;
     bool wide = flags & VK_QUERY_RESULT_64_BIT;
-    bool write = available || (flags & VK_QUERY_RESULT_PARTIAL_BIT);
-    uint64_t words[2] = {write ? query->value : 0, available};
+    bool write = *available || (flags & VK_QUERY_RESULT_PARTIAL_BIT);
+    uint64_t words[2] = {write ? query->value : 0, *available};
     size_t n = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 : 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t narrow = (uint32_t)words[i];
@@ -107,14 +109,15 @@ static VkResult icd_GetQueryPoolResults(VkDevice device_, VkQueryPool pool_, uin
     for (uint32_t i = 0; i < queryCount; i++) {
         const struct query *query = &pool->queries[firstQuery + i];
         uint8_t words[16];
-        size_t size = result_write(query, flags, words);
+        bool available;
+        size_t size = result_write(query, flags, words, &available);
         if (i * stride + size > dataSize)
             break;
         uint8_t *to = (uint8_t *)pData + i * stride;
-        if (query->available ||
+        if (available ||
             (flags & (VK_QUERY_RESULT_PARTIAL_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT)))
             memcpy(to, words, size);
-        if (!query->available)
+        if (!available)
             result = VK_NOT_READY;
     }
     /* With availability asked for, what isn't there is no failure but said in the data. */
@@ -204,11 +207,12 @@ static void queries_copy(const struct icd_query_command *c, struct icd_queue *qu
     }
     for (uint32_t i = 0; i < c->count; i++) {
         const struct query *query = &c->pool->queries[c->first + i];
-        uint8_t words[16];
-        size_t size = result_write(query, c->flags, words);
+        _Alignas(8) uint8_t words[16];
+        bool available;
+        size_t size = result_write(query, c->flags, words, &available);
         size_t word = c->flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
         VkDeviceSize at = c->offset + i * c->stride;
-        if (query->available || (c->flags & VK_QUERY_RESULT_PARTIAL_BIT))
+        if (available || (c->flags & VK_QUERY_RESULT_PARTIAL_BIT))
             icd_buffer_write(c->buffer, at, words, size);
         else if (c->flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT)
             icd_buffer_write(c->buffer, at + word, words + word, word);
