@@ -31,25 +31,33 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
     return VK_SUCCESS;
 }
 
-static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory_,
+static void memory_end(void *object)
+{
+    free(((struct icd_memory *)object)->data);
+    icd_object_free(object);
+}
+
+static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
                            const VkAllocationCallbacks *pAllocator)
 {
     (void)device;
     (void)pAllocator;
-    if (!memory_)
-        return;
-    struct icd_memory *memory = MEMORY(memory_);
-    free(memory->data);
-    icd_object_free(memory);
+    if (memory)
+        icd_object_destroy(MEMORY(memory), memory_end);
 }
 
 static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
                               VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
 {
-    (void)size;
     (void)flags;
     ICD_OOM(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
+    if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
+        icd_violation(
+            BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",
+            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)memory->size);
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    }
     memory->mapped = true;
     *ppData = memory->data + offset;
     return VK_SUCCESS;
@@ -182,8 +190,7 @@ static uint8_t *buffer_at(struct icd_buffer *buffer, VkDeviceSize offset, VkDevi
  * it held already and nothing binds beside them. */
 static bool buffer_lock(const struct icd_buffer *buffer)
 {
-    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) ||
-        buffer->object.device->config->free_submit)
+    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) || buffer->unlocked)
         return false;
     icd_lock();
     return true;
