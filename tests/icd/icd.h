@@ -154,6 +154,7 @@ struct icd_config {
     bool timeline;
     bool synchronization2;
     bool realtime;
+    bool int64;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
