@@ -11,8 +11,12 @@
 #define BUFFER(handle_)   ICD_FROM(icd_buffer, ICD_KIND_BUFFER, handle_)
 #define EVENT(handle_)    ICD_FROM(icd_event, ICD_KIND_EVENT, handle_)
 
+/* What vkCmdUpdateBuffer takes at most. */
+#define MAX_UPDATE 65536u
+
 struct icd_command_pool {
     struct icd_object object;
+    uint32_t family;
     struct icd_command_buffer *buffers;
 };
 
@@ -73,6 +77,71 @@ void icd_recording_unref(struct icd_recording *recording)
     }
     free(recording->bytes);
     free(recording);
+}
+
+static void buffer_use(struct icd_buffer *buffer)
+{
+    icd_object_use(buffer);
+    if (buffer->memory)
+        icd_object_use(buffer->memory);
+}
+
+static void buffer_unuse(struct icd_buffer *buffer)
+{
+    if (buffer->memory)
+        icd_object_unuse(buffer->memory);
+    icd_object_unuse(buffer);
+}
+
+/* Locked: calls visit for every buffer and other for every other object that the recording uses,
+ * and adds packets to what else counts them. */
+static void recording_visit(struct icd_recording *recording, int packets,
+                            void (*buffer)(struct icd_buffer *), void (*other)(void *))
+{
+    recording->pending += (uint32_t)packets;
+    for (size_t at = 0; at < recording->size;) {
+        struct icd_command *command = (struct icd_command *)(recording->bytes + at);
+        at += command->size;
+        switch ((enum icd_op_code)command->code) {
+        case ICD_OP_FILL:
+            buffer(((struct fill_command *)command)->buffer);
+            break;
+        case ICD_OP_UPDATE:
+            buffer(((struct update_command *)command)->buffer);
+            break;
+        case ICD_OP_COPY:
+            buffer(((struct copy_command *)command)->from);
+            buffer(((struct copy_command *)command)->to);
+            break;
+        case ICD_OP_SET_EVENT:
+        case ICD_OP_RESET_EVENT:
+        case ICD_OP_WAIT_EVENT:
+            other(((struct event_command *)command)->event);
+            break;
+        case ICD_OP_EXECUTE:
+            recording_visit(((struct execute_command *)command)->recording, packets, buffer, other);
+            break;
+        case ICD_OP_COPY_QUERIES:
+            buffer(((struct icd_query_command *)command)->buffer);
+            /* fall through */
+        case ICD_OP_TIMESTAMP:
+        case ICD_OP_QUERY_DONE:
+        case ICD_OP_RESET_QUERIES:
+            icd_query_use((struct icd_query_command *)command, packets);
+            other(((struct icd_query_command *)command)->pool);
+            break;
+        }
+    }
+}
+
+void icd_recording_use(struct icd_recording *recording)
+{
+    recording_visit(recording, 1, buffer_use, icd_object_use);
+}
+
+void icd_recording_unuse(struct icd_recording *recording)
+{
+    recording_visit(recording, -1, buffer_unuse, icd_object_unuse);
 }
 
 static uint32_t recording_pending(struct icd_recording *recording)
@@ -185,6 +254,7 @@ static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreat
     struct icd_command_pool *pool = icd_object_new(device, ICD_KIND_COMMAND_POOL, sizeof(*pool));
     if (!pool)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    pool->family = pCreateInfo->queueFamilyIndex;
     *pCommandPool = ICD_HANDLE(VkCommandPool, pool);
     return VK_SUCCESS;
 }
@@ -267,6 +337,7 @@ static VkResult icd_AllocateCommandBuffers(VkDevice device_,
             goto fail;
         }
         buffer->pool = pool;
+        buffer->family = pool->family;
         buffer->primary = pAllocateInfo->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
         buffer->next = pool->buffers;
         buffer->link = &pool->buffers;
@@ -303,6 +374,7 @@ static VkResult icd_BeginCommandBuffer(VkCommandBuffer commandBuffer,
     if (result != VK_SUCCESS)
         return result;
     buffer->recording->usage = pBeginInfo->flags;
+    buffer->recording->family = buffer->family;
     buffer->recording->state = ICD_RECORDING_RECORDING;
     return VK_SUCCESS;
 }
@@ -335,36 +407,68 @@ static VkResult icd_ResetCommandBuffer(VkCommandBuffer commandBuffer,
 static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
                               VkDeviceSize dstOffset, VkDeviceSize size, uint32_t data)
 {
+    struct icd_buffer *buffer = BUFFER(dstBuffer);
+    ICD_NEEDS(ICD_TRANSFER);
+    if (size == VK_WHOLE_SIZE && dstOffset <= buffer->size)
+        size = (buffer->size - dstOffset) & ~UINT64_C(3);
+    if (!icd_range_seen(buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size, 4,
+                        "vkCmdFillBuffer"))
+        return;
     struct fill_command *c = icd_command_append(commandBuffer, ICD_OP_FILL, sizeof(*c));
     if (!c)
         return;
-    c->buffer = BUFFER(dstBuffer);
+    c->buffer = buffer;
     c->offset = dstOffset;
-    c->size = size == VK_WHOLE_SIZE ? (c->buffer->size - dstOffset) & ~UINT64_C(3) : size;
+    c->size = size;
     c->word = data;
 }
 
 static void icd_CmdUpdateBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
                                 VkDeviceSize dstOffset, VkDeviceSize dataSize, const void *pData)
 {
+    struct icd_buffer *buffer = BUFFER(dstBuffer);
+    ICD_NEEDS(ICD_TRANSFER);
+    if (dataSize > MAX_UPDATE) {
+        icd_violation(BELFRY_ICD_OUT_OF_RANGE, "vkCmdUpdateBuffer with %llu bytes, more than %u",
+                      (unsigned long long)dataSize, MAX_UPDATE);
+        return;
+    }
+    if (!icd_range_seen(buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, dataSize, 4,
+                        "vkCmdUpdateBuffer"))
+        return;
     struct update_command *c =
         icd_command_append(commandBuffer, ICD_OP_UPDATE, sizeof(*c) + dataSize);
     if (!c)
         return;
-    c->buffer = BUFFER(dstBuffer);
+    c->buffer = buffer;
     c->offset = dstOffset;
     c->size = dataSize;
     memcpy(c->data, pData, dataSize);
 }
 
-static void copy_append(VkCommandBuffer commandBuffer, VkBuffer from, VkBuffer to,
-                        VkDeviceSize from_offset, VkDeviceSize to_offset, VkDeviceSize size)
+static void copy_append(VkCommandBuffer commandBuffer, VkBuffer from_, VkBuffer to_,
+                        VkDeviceSize from_offset, VkDeviceSize to_offset, VkDeviceSize size,
+                        const char *call)
 {
+    struct icd_buffer *from = BUFFER(from_);
+    struct icd_buffer *to = BUFFER(to_);
+    if (!icd_range_seen(from, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, from_offset, size, 1, call) ||
+        !icd_range_seen(to, VK_BUFFER_USAGE_TRANSFER_DST_BIT, to_offset, size, 1, call))
+        return;
+    VkDeviceSize distance =
+        from_offset < to_offset ? to_offset - from_offset : from_offset - to_offset;
+    if (from == to && distance < size) {
+        icd_violation(BELFRY_ICD_OUT_OF_RANGE,
+                      "%s copies %llu bytes from %llu to %llu of one buffer: they overlap", call,
+                      (unsigned long long)size, (unsigned long long)from_offset,
+                      (unsigned long long)to_offset);
+        return;
+    }
     struct copy_command *c = icd_command_append(commandBuffer, ICD_OP_COPY, sizeof(*c));
     if (!c)
         return;
-    c->from = BUFFER(from);
-    c->to = BUFFER(to);
+    c->from = from;
+    c->to = to;
     c->from_offset = from_offset;
     c->to_offset = to_offset;
     c->size = size;
@@ -373,16 +477,18 @@ static void copy_append(VkCommandBuffer commandBuffer, VkBuffer from, VkBuffer t
 static void icd_CmdCopyBuffer(VkCommandBuffer commandBuffer, VkBuffer srcBuffer, VkBuffer dstBuffer,
                               uint32_t regionCount, const VkBufferCopy *pRegions)
 {
+    ICD_NEEDS(ICD_TRANSFER);
     for (uint32_t i = 0; i < regionCount; i++)
         copy_append(commandBuffer, srcBuffer, dstBuffer, pRegions[i].srcOffset,
-                    pRegions[i].dstOffset, pRegions[i].size);
+                    pRegions[i].dstOffset, pRegions[i].size, "vkCmdCopyBuffer");
 }
 
 static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBufferInfo2 *pInfo)
 {
+    ICD_NEEDS(ICD_TRANSFER);
     for (uint32_t i = 0; i < pInfo->regionCount; i++)
         copy_append(commandBuffer, pInfo->srcBuffer, pInfo->dstBuffer, pInfo->pRegions[i].srcOffset,
-                    pInfo->pRegions[i].dstOffset, pInfo->pRegions[i].size);
+                    pInfo->pRegions[i].dstOffset, pInfo->pRegions[i].size, "vkCmdCopyBuffer2");
 }
 
 /* A queue's packets run one after the other and each memory access is done when its command is: a
@@ -406,15 +512,30 @@ static void dependency_see(VkCommandBuffer commandBuffer, const char *call,
                            const VkDependencyInfo *info)
 {
     struct icd_device *device = COMMANDS(commandBuffer)->object.device;
+    for (uint32_t i = 0; i < info->memoryBarrierCount; i++)
+        icd_stages_seen(
+            commandBuffer,
+            info->pMemoryBarriers[i].srcStageMask | info->pMemoryBarriers[i].dstStageMask, call);
     for (uint32_t i = 0; i < info->bufferMemoryBarrierCount; i++) {
+        icd_stages_seen(commandBuffer,
+                        info->pBufferMemoryBarriers[i].srcStageMask |
+                            info->pBufferMemoryBarriers[i].dstStageMask,
+                        call);
         icd_family_seen(device, info->pBufferMemoryBarriers[i].srcQueueFamilyIndex, call);
         icd_family_seen(device, info->pBufferMemoryBarriers[i].dstQueueFamilyIndex, call);
     }
     for (uint32_t i = 0; i < info->imageMemoryBarrierCount; i++) {
+        icd_stages_seen(commandBuffer,
+                        info->pImageMemoryBarriers[i].srcStageMask |
+                            info->pImageMemoryBarriers[i].dstStageMask,
+                        call);
         icd_family_seen(device, info->pImageMemoryBarriers[i].srcQueueFamilyIndex, call);
         icd_family_seen(device, info->pImageMemoryBarriers[i].dstQueueFamilyIndex, call);
     }
 }
+
+/* What events run on. */
+#define EVENTS (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | ICD_VIDEO)
 
 static void event_append(VkCommandBuffer commandBuffer, VkEvent event, enum icd_op_code code)
 {
@@ -427,6 +548,7 @@ static void icd_CmdSetEvent(VkCommandBuffer commandBuffer, VkEvent event,
                             VkPipelineStageFlags stageMask)
 {
     (void)stageMask;
+    ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_SET_EVENT);
 }
 
@@ -434,6 +556,7 @@ static void icd_CmdResetEvent(VkCommandBuffer commandBuffer, VkEvent event,
                               VkPipelineStageFlags stageMask)
 {
     (void)stageMask;
+    ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
 }
 
@@ -446,7 +569,9 @@ static void icd_CmdWaitEvents(VkCommandBuffer commandBuffer, uint32_t eventCount
                               uint32_t imageMemoryBarrierCount,
                               const VkImageMemoryBarrier *pImageMemoryBarriers)
 {
-    (void)srcStageMask, (void)dstStageMask, (void)memoryBarrierCount, (void)pMemoryBarriers;
+    (void)memoryBarrierCount, (void)pMemoryBarriers;
+    ICD_NEEDS(EVENTS);
+    icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdWaitEvents");
     barriers_see(commandBuffer, "vkCmdWaitEvents", bufferMemoryBarrierCount, pBufferMemoryBarriers,
                  imageMemoryBarrierCount, pImageMemoryBarriers);
     for (uint32_t i = 0; i < eventCount; i++)
@@ -456,6 +581,7 @@ static void icd_CmdWaitEvents(VkCommandBuffer commandBuffer, uint32_t eventCount
 static void icd_CmdSetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
                              const VkDependencyInfo *pDependencyInfo)
 {
+    ICD_NEEDS(EVENTS);
     dependency_see(commandBuffer, "vkCmdSetEvent2", pDependencyInfo);
     event_append(commandBuffer, event, ICD_OP_SET_EVENT);
 }
@@ -464,12 +590,14 @@ static void icd_CmdResetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
                                VkPipelineStageFlags2 stageMask)
 {
     (void)stageMask;
+    ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
 }
 
 static void icd_CmdWaitEvents2(VkCommandBuffer commandBuffer, uint32_t eventCount,
                                const VkEvent *pEvents, const VkDependencyInfo *pDependencyInfos)
 {
+    ICD_NEEDS(EVENTS);
     for (uint32_t i = 0; i < eventCount; i++) {
         dependency_see(commandBuffer, "vkCmdWaitEvents2", &pDependencyInfos[i]);
         event_append(commandBuffer, pEvents[i], ICD_OP_WAIT_EVENT);
@@ -481,6 +609,11 @@ static void icd_CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t comma
 {
     for (uint32_t i = 0; i < commandBufferCount; i++) {
         struct icd_recording *recording = COMMANDS(pCommandBuffers[i])->recording;
+        if (COMMANDS(pCommandBuffers[i])->family != COMMANDS(commandBuffer)->family)
+            icd_violation(BELFRY_ICD_POOL_FAMILY,
+                          "vkCmdExecuteCommands on a command buffer of family %u gets one of "
+                          "family %u",
+                          COMMANDS(commandBuffer)->family, COMMANDS(pCommandBuffers[i])->family);
         struct execute_command *c = icd_command_append(commandBuffer, ICD_OP_EXECUTE, sizeof(*c));
         if (!c)
             return;
@@ -498,8 +631,9 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
                                    uint32_t imageMemoryBarrierCount,
                                    const VkImageMemoryBarrier *pImageMemoryBarriers)
 {
-    (void)srcStageMask, (void)dstStageMask, (void)dependencyFlags;
-    (void)memoryBarrierCount, (void)pMemoryBarriers;
+    (void)dependencyFlags, (void)memoryBarrierCount, (void)pMemoryBarriers;
+    ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
+    icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdPipelineBarrier");
     barriers_see(commandBuffer, "vkCmdPipelineBarrier", bufferMemoryBarrierCount,
                  pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers);
 }
@@ -507,6 +641,7 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
 static void icd_CmdPipelineBarrier2(VkCommandBuffer commandBuffer,
                                     const VkDependencyInfo *pDependencyInfo)
 {
+    ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
     dependency_see(commandBuffer, "vkCmdPipelineBarrier2", pDependencyInfo);
 }
 

@@ -90,6 +90,13 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_COMMAND_BUFFER_STATE] = "command buffer state",
     [BELFRY_ICD_UNKNOWN_FAMILY] = "unknown family",
     [BELFRY_ICD_LABEL_UNBALANCED] = "label unbalanced",
+    [BELFRY_ICD_COMMAND_FAMILY] = "command family",
+    [BELFRY_ICD_TIMESTAMP_FAMILY] = "timestamp family",
+    [BELFRY_ICD_POOL_FAMILY] = "pool family",
+    [BELFRY_ICD_OUT_OF_RANGE] = "out of range",
+    [BELFRY_ICD_BUFFER_USAGE] = "buffer usage",
+    [BELFRY_ICD_QUERY_UNRESET] = "query unreset",
+    [BELFRY_ICD_QUERY_PENDING] = "query pending",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)

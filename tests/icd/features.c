@@ -111,7 +111,7 @@ static void vulkan10_fill(const struct icd_config *config, VkPhysicalDeviceFeatu
         .shaderClipDistance = VK_TRUE,
         .shaderCullDistance = VK_TRUE,
         .shaderFloat64 = VK_TRUE,
-        .shaderInt64 = VK_TRUE,
+        .shaderInt64 = config->int64,
         .shaderInt16 = VK_TRUE,
         .sparseBinding = sparse,
         .sparseResidencyBuffer = sparse,

@@ -150,7 +150,8 @@ static void icd_DestroyEvent(VkDevice device_, VkEvent event,
 {
     (void)device_;
     (void)pAllocator;
-    icd_object_free(event ? EVENT(event) : NULL);
+    if (event)
+        icd_object_destroy(EVENT(event), icd_object_free);
 }
 
 static VkResult icd_GetEventStatus(VkDevice device_, VkEvent event)

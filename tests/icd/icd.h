@@ -154,6 +154,7 @@ struct icd_config {
     bool timeline;
     bool synchronization2;
     bool realtime;
+    bool int64;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -213,6 +214,10 @@ struct icd_object {
     VK_LOADER_DATA loader;
     enum icd_kind kind;
     struct icd_device *device; /* NULL for instance-level objects */
+    /* Locked, of what recordings use: packets that do and haven't finished, and what frees the
+     * object once there are none if the program, wrongly, has destroyed it. */
+    uint32_t pending;
+    void (*end)(void *object);
 };
 
 struct icd_physical {
@@ -250,6 +255,12 @@ void icd_object_free(void *object);
 /* The same without freeing, for objects that are shared by reference. */
 void icd_object_uncount(void *object);
 const char *icd_kind_name(enum icd_kind kind);
+/* Locked: a packet that uses the object is accepted; is over. */
+void icd_object_use(void *object);
+void icd_object_unuse(void *object);
+/* The program destroys an object that recordings use: end frees it, at once or, when packets still
+ * use it, which is a violation, after the last of them. */
+void icd_object_destroy(void *object, void (*end)(void *object));
 
 #define ICD_FROM(struct_, kind_, handle_)                                                          \
     ((struct struct_ *)icd_object_check((const void *)(uintptr_t)(handle_), kind_, __func__))
@@ -518,6 +529,7 @@ enum icd_recording_state {
 struct icd_recording {
     _Atomic uint32_t refs;
     _Atomic uint32_t state;
+    uint32_t family; /* its pool's */
     VkCommandBufferUsageFlags usage;
     bool failed;      /* out of memory while recording; vkEndCommandBuffer tells */
     uint32_t pending; /* locked: packets that execute it and haven't finished */
@@ -532,10 +544,14 @@ struct icd_command_buffer {
     struct icd_command_buffer *next;
     struct icd_command_buffer **link;
     bool primary;
+    uint32_t family; /* its pool's */
     struct icd_recording *recording;
 };
 
 void icd_recording_unref(struct icd_recording *recording);
+/* Locked: a packet that executes the recording is accepted; is over. */
+void icd_recording_use(struct icd_recording *recording);
+void icd_recording_unuse(struct icd_recording *recording);
 /* Runs the recording on that queue; not locked but in free mode. */
 void icd_recording_execute(struct icd_recording *recording, struct icd_queue *queue);
 /* Appends space for a command; NULL when out of memory (vkEndCommandBuffer will say so). */
@@ -591,6 +607,8 @@ struct icd_buffer {
     struct icd_object object;
     VkDeviceSize size;
     VkBufferCreateFlags flags;
+    VkBufferUsageFlags usage;
+    bool unlocked; /* free mode: sparse ranges are read without the lock */
     struct icd_memory *memory;
     VkDeviceSize offset;
     uint8_t *reserved; /* sparse: address space that stands for the device address */
@@ -619,8 +637,9 @@ struct icd_image {
 /* Every image texel takes this much, whatever its format: nothing here looks inside. */
 #define ICD_TEXEL 16
 
-/* Copies to, from and within device memory in 8- and 4-byte atomic units where aligned, so that a
- * program that polls memory while the device writes it never sees half a word. */
+/* Copies to, from and within device memory. Aligned words of 8 and 4 bytes are written at once and
+ * with release: a program that polls mapped memory while the device writes it never sees half a
+ * word, and who acquires a word that a command wrote sees what the commands before it wrote. */
 void icd_buffer_write(struct icd_buffer *buffer, VkDeviceSize offset, const void *data,
                       VkDeviceSize size);
 void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct icd_buffer *to,
@@ -632,6 +651,27 @@ void icd_buffer_bind(struct icd_buffer *buffer, const VkSparseMemoryBind *bind);
 
 /* query.c: executed on a worker. */
 void icd_query_execute(const struct icd_query_command *command, struct icd_queue *queue);
+/* Locked: a packet that runs the command is accepted (1), is over (-1). */
+void icd_query_use(const struct icd_query_command *command, int packets);
+
+/* What is checked of commands as they are recorded: rules.c --------------------------------- */
+
+/* The families' capabilities that video brings, one of which these headers hide. */
+#define ICD_VIDEO (VK_QUEUE_VIDEO_DECODE_BIT_KHR | 0x40)
+/* What transfers run on. */
+#define ICD_TRANSFER (VK_QUEUE_TRANSFER_BIT | VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)
+
+/* The command is one that only families with any of these flags run. */
+void icd_command_needs(VkCommandBuffer commandBuffer, VkQueueFlags any, const char *call);
+/* In an entry point icd_CmdName of a command buffer called commandBuffer. */
+#define ICD_NEEDS(any_) icd_command_needs(commandBuffer, any_, __func__ + sizeof("icd_") - 1)
+/* Stages that a barrier or a timestamp names. */
+void icd_stages_seen(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages, const char *call);
+void icd_timestamp_seen(VkCommandBuffer commandBuffer, const char *call);
+/* Whether a transfer may touch that range of the buffer; a violation if not. Offset and size are
+ * to be multiples of unit. */
+bool icd_range_seen(const struct icd_buffer *buffer, VkBufferUsageFlags usage, VkDeviceSize offset,
+                    VkDeviceSize size, VkDeviceSize unit, const char *call);
 
 /* surface.c, locked: a present of one of its images is accepted; and has executed or is dropped. */
 void icd_swapchain_accept(struct icd_swapchain *swapchain);

@@ -32,8 +32,8 @@ enum belfry_icd_violation {
     BELFRY_ICD_TIMELINE_NOT_INCREASING,
     /* An object still alive at vkDestroyDevice. */
     BELFRY_ICD_LEAK,
-    /* A semaphore, fence, command buffer, queue or device destroyed, freed, or reset while the
-     * driver still had work that uses it. */
+    /* A semaphore, fence, event, command buffer, buffer, memory, query pool, queue or device
+     * destroyed, freed, or reset while the driver still had work that uses it. */
     BELFRY_ICD_DESTROY_PENDING,
     /* A command buffer submitted that isn't executable, or that is pending without having been
      * recorded for simultaneous use. */
@@ -43,6 +43,27 @@ enum belfry_icd_violation {
     BELFRY_ICD_UNKNOWN_FAMILY,
     /* A queue's debug label ended where none was open. */
     BELFRY_ICD_LABEL_UNBALANCED,
+    /* A command recorded for a queue family that can't run it: resets and copies of queries without
+     * graphics or compute, dispatches and compute pipelines without compute, draws without
+     * graphics, transfers without any of them; or a stage of a barrier or timestamp that the
+     * family hasn't. */
+    BELFRY_ICD_COMMAND_FAMILY,
+    /* A timestamp recorded for a queue family whose timestampValidBits is 0. */
+    BELFRY_ICD_TIMESTAMP_FAMILY,
+    /* A command buffer submitted to a queue of another family than its pool's, or executed by a
+     * primary one of another family. */
+    BELFRY_ICD_POOL_FAMILY,
+    /* A transfer or query command that reaches outside its buffer, the memory that this is bound
+     * to or its query pool, that is misaligned, or whose source and target overlap: it is not
+     * executed. A buffer bound, or memory mapped, beyond the memory's end. */
+    BELFRY_ICD_OUT_OF_RANGE,
+    /* A transfer command on a buffer without the usage for it. */
+    BELFRY_ICD_BUFFER_USAGE,
+    /* A query written that hasn't been reset since it was last written, or read that has never
+     * been reset. Found when the command runs. */
+    BELFRY_ICD_QUERY_UNRESET,
+    /* A query reset by the host while submitted commands that use it hadn't finished. */
+    BELFRY_ICD_QUERY_PENDING,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 

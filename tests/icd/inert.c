@@ -1,13 +1,17 @@
 /*
  * Commands that are recorded as nothing: this driver runs transfers and synchronisation, and draws
- * and computes nothing.
+ * and computes nothing. That the family could run them is checked all the same.
  */
 #include "icd.h"
+
+#define GRAPHICS VK_QUEUE_GRAPHICS_BIT
+#define COMPUTE  VK_QUEUE_COMPUTE_BIT
 
 static void icd_CmdBindPipeline(VkCommandBuffer commandBuffer,
                                 VkPipelineBindPoint pipelineBindPoint, VkPipeline pipeline)
 {
-    (void)commandBuffer, (void)pipelineBindPoint, (void)pipeline;
+    (void)pipeline;
+    ICD_NEEDS(pipelineBindPoint == VK_PIPELINE_BIND_POINT_GRAPHICS ? GRAPHICS : COMPUTE);
 }
 
 static void icd_CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport,
@@ -70,9 +74,9 @@ static void icd_CmdBindDescriptorSets(VkCommandBuffer commandBuffer,
                                       const VkDescriptorSet *pDescriptorSets,
                                       uint32_t dynamicOffsetCount, const uint32_t *pDynamicOffsets)
 {
-    (void)commandBuffer, (void)pipelineBindPoint, (void)layout, (void)firstSet,
-        (void)descriptorSetCount, (void)pDescriptorSets, (void)dynamicOffsetCount,
-        (void)pDynamicOffsets;
+    ICD_NEEDS(GRAPHICS | COMPUTE);
+    (void)pipelineBindPoint, (void)layout, (void)firstSet, (void)descriptorSetCount,
+        (void)pDescriptorSets, (void)dynamicOffsetCount, (void)pDynamicOffsets;
 }
 
 static void icd_CmdBindIndexBuffer(VkCommandBuffer commandBuffer, VkBuffer buffer,
@@ -91,40 +95,45 @@ static void icd_CmdBindVertexBuffers(VkCommandBuffer commandBuffer, uint32_t fir
 static void icd_CmdDraw(VkCommandBuffer commandBuffer, uint32_t vertexCount, uint32_t instanceCount,
                         uint32_t firstVertex, uint32_t firstInstance)
 {
-    (void)commandBuffer, (void)vertexCount, (void)instanceCount, (void)firstVertex,
-        (void)firstInstance;
+    ICD_NEEDS(GRAPHICS);
+    (void)vertexCount, (void)instanceCount, (void)firstVertex, (void)firstInstance;
 }
 
 static void icd_CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCount,
                                uint32_t instanceCount, uint32_t firstIndex, int32_t vertexOffset,
                                uint32_t firstInstance)
 {
-    (void)commandBuffer, (void)indexCount, (void)instanceCount, (void)firstIndex,
-        (void)vertexOffset, (void)firstInstance;
+    ICD_NEEDS(GRAPHICS);
+    (void)indexCount, (void)instanceCount, (void)firstIndex, (void)vertexOffset,
+        (void)firstInstance;
 }
 
 static void icd_CmdDrawIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset,
                                 uint32_t drawCount, uint32_t stride)
 {
-    (void)commandBuffer, (void)buffer, (void)offset, (void)drawCount, (void)stride;
+    ICD_NEEDS(GRAPHICS);
+    (void)buffer, (void)offset, (void)drawCount, (void)stride;
 }
 
 static void icd_CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer,
                                        VkDeviceSize offset, uint32_t drawCount, uint32_t stride)
 {
-    (void)commandBuffer, (void)buffer, (void)offset, (void)drawCount, (void)stride;
+    ICD_NEEDS(GRAPHICS);
+    (void)buffer, (void)offset, (void)drawCount, (void)stride;
 }
 
 static void icd_CmdDispatch(VkCommandBuffer commandBuffer, uint32_t groupCountX,
                             uint32_t groupCountY, uint32_t groupCountZ)
 {
-    (void)commandBuffer, (void)groupCountX, (void)groupCountY, (void)groupCountZ;
+    ICD_NEEDS(COMPUTE);
+    (void)groupCountX, (void)groupCountY, (void)groupCountZ;
 }
 
 static void icd_CmdDispatchIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer,
                                     VkDeviceSize offset)
 {
-    (void)commandBuffer, (void)buffer, (void)offset;
+    ICD_NEEDS(COMPUTE);
+    (void)buffer, (void)offset;
 }
 
 static void icd_CmdCopyImage(VkCommandBuffer commandBuffer, VkImage srcImage,
@@ -132,8 +141,9 @@ static void icd_CmdCopyImage(VkCommandBuffer commandBuffer, VkImage srcImage,
                              VkImageLayout dstImageLayout, uint32_t regionCount,
                              const VkImageCopy *pRegions)
 {
-    (void)commandBuffer, (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout,
-        (void)regionCount, (void)pRegions;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout, (void)regionCount,
+        (void)pRegions;
 }
 
 static void icd_CmdBlitImage(VkCommandBuffer commandBuffer, VkImage srcImage,
@@ -141,32 +151,33 @@ static void icd_CmdBlitImage(VkCommandBuffer commandBuffer, VkImage srcImage,
                              VkImageLayout dstImageLayout, uint32_t regionCount,
                              const VkImageBlit *pRegions, VkFilter filter)
 {
-    (void)commandBuffer, (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout,
-        (void)regionCount, (void)pRegions, (void)filter;
+    ICD_NEEDS(GRAPHICS);
+    (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout, (void)regionCount,
+        (void)pRegions, (void)filter;
 }
 
 static void icd_CmdCopyBufferToImage(VkCommandBuffer commandBuffer, VkBuffer srcBuffer,
                                      VkImage dstImage, VkImageLayout dstImageLayout,
                                      uint32_t regionCount, const VkBufferImageCopy *pRegions)
 {
-    (void)commandBuffer, (void)srcBuffer, (void)dstImage, (void)dstImageLayout, (void)regionCount,
-        (void)pRegions;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)srcBuffer, (void)dstImage, (void)dstImageLayout, (void)regionCount, (void)pRegions;
 }
 
 static void icd_CmdCopyImageToBuffer(VkCommandBuffer commandBuffer, VkImage srcImage,
                                      VkImageLayout srcImageLayout, VkBuffer dstBuffer,
                                      uint32_t regionCount, const VkBufferImageCopy *pRegions)
 {
-    (void)commandBuffer, (void)srcImage, (void)srcImageLayout, (void)dstBuffer, (void)regionCount,
-        (void)pRegions;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)srcImage, (void)srcImageLayout, (void)dstBuffer, (void)regionCount, (void)pRegions;
 }
 
 static void icd_CmdClearColorImage(VkCommandBuffer commandBuffer, VkImage image,
                                    VkImageLayout imageLayout, const VkClearColorValue *pColor,
                                    uint32_t rangeCount, const VkImageSubresourceRange *pRanges)
 {
-    (void)commandBuffer, (void)image, (void)imageLayout, (void)pColor, (void)rangeCount,
-        (void)pRanges;
+    ICD_NEEDS(GRAPHICS | COMPUTE);
+    (void)image, (void)imageLayout, (void)pColor, (void)rangeCount, (void)pRanges;
 }
 
 static void icd_CmdClearDepthStencilImage(VkCommandBuffer commandBuffer, VkImage image,
@@ -175,15 +186,16 @@ static void icd_CmdClearDepthStencilImage(VkCommandBuffer commandBuffer, VkImage
                                           uint32_t rangeCount,
                                           const VkImageSubresourceRange *pRanges)
 {
-    (void)commandBuffer, (void)image, (void)imageLayout, (void)pDepthStencil, (void)rangeCount,
-        (void)pRanges;
+    ICD_NEEDS(GRAPHICS);
+    (void)image, (void)imageLayout, (void)pDepthStencil, (void)rangeCount, (void)pRanges;
 }
 
 static void icd_CmdClearAttachments(VkCommandBuffer commandBuffer, uint32_t attachmentCount,
                                     const VkClearAttachment *pAttachments, uint32_t rectCount,
                                     const VkClearRect *pRects)
 {
-    (void)commandBuffer, (void)attachmentCount, (void)pAttachments, (void)rectCount, (void)pRects;
+    ICD_NEEDS(GRAPHICS);
+    (void)attachmentCount, (void)pAttachments, (void)rectCount, (void)pRects;
 }
 
 static void icd_CmdResolveImage(VkCommandBuffer commandBuffer, VkImage srcImage,
@@ -191,22 +203,25 @@ static void icd_CmdResolveImage(VkCommandBuffer commandBuffer, VkImage srcImage,
                                 VkImageLayout dstImageLayout, uint32_t regionCount,
                                 const VkImageResolve *pRegions)
 {
-    (void)commandBuffer, (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout,
-        (void)regionCount, (void)pRegions;
+    ICD_NEEDS(GRAPHICS);
+    (void)srcImage, (void)srcImageLayout, (void)dstImage, (void)dstImageLayout, (void)regionCount,
+        (void)pRegions;
 }
 
 static void icd_CmdPushConstants(VkCommandBuffer commandBuffer, VkPipelineLayout layout,
                                  VkShaderStageFlags stageFlags, uint32_t offset, uint32_t size,
                                  const void *pValues)
 {
-    (void)commandBuffer, (void)layout, (void)stageFlags, (void)offset, (void)size, (void)pValues;
+    ICD_NEEDS(GRAPHICS | COMPUTE);
+    (void)layout, (void)stageFlags, (void)offset, (void)size, (void)pValues;
 }
 
 static void icd_CmdBeginRenderPass(VkCommandBuffer commandBuffer,
                                    const VkRenderPassBeginInfo *pRenderPassBegin,
                                    VkSubpassContents contents)
 {
-    (void)commandBuffer, (void)pRenderPassBegin, (void)contents;
+    ICD_NEEDS(GRAPHICS);
+    (void)pRenderPassBegin, (void)contents;
 }
 
 static void icd_CmdNextSubpass(VkCommandBuffer commandBuffer, VkSubpassContents contents)
@@ -228,8 +243,9 @@ static void icd_CmdDispatchBase(VkCommandBuffer commandBuffer, uint32_t baseGrou
                                 uint32_t baseGroupY, uint32_t baseGroupZ, uint32_t groupCountX,
                                 uint32_t groupCountY, uint32_t groupCountZ)
 {
-    (void)commandBuffer, (void)baseGroupX, (void)baseGroupY, (void)baseGroupZ, (void)groupCountX,
-        (void)groupCountY, (void)groupCountZ;
+    ICD_NEEDS(COMPUTE);
+    (void)baseGroupX, (void)baseGroupY, (void)baseGroupZ, (void)groupCountX, (void)groupCountY,
+        (void)groupCountZ;
 }
 
 static void icd_CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer,
@@ -237,8 +253,9 @@ static void icd_CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buf
                                      VkDeviceSize countBufferOffset, uint32_t maxDrawCount,
                                      uint32_t stride)
 {
-    (void)commandBuffer, (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset,
-        (void)maxDrawCount, (void)stride;
+    ICD_NEEDS(GRAPHICS);
+    (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset, (void)maxDrawCount,
+        (void)stride;
 }
 
 static void icd_CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer,
@@ -246,15 +263,17 @@ static void icd_CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuf
                                             VkDeviceSize countBufferOffset, uint32_t maxDrawCount,
                                             uint32_t stride)
 {
-    (void)commandBuffer, (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset,
-        (void)maxDrawCount, (void)stride;
+    ICD_NEEDS(GRAPHICS);
+    (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset, (void)maxDrawCount,
+        (void)stride;
 }
 
 static void icd_CmdBeginRenderPass2(VkCommandBuffer commandBuffer,
                                     const VkRenderPassBeginInfo *pRenderPassBegin,
                                     const VkSubpassBeginInfo *pSubpassBeginInfo)
 {
-    (void)commandBuffer, (void)pRenderPassBegin, (void)pSubpassBeginInfo;
+    ICD_NEEDS(GRAPHICS);
+    (void)pRenderPassBegin, (void)pSubpassBeginInfo;
 }
 
 static void icd_CmdNextSubpass2(VkCommandBuffer commandBuffer,
@@ -272,36 +291,42 @@ static void icd_CmdEndRenderPass2(VkCommandBuffer commandBuffer,
 
 static void icd_CmdCopyImage2(VkCommandBuffer commandBuffer, const VkCopyImageInfo2 *pCopyImageInfo)
 {
-    (void)commandBuffer, (void)pCopyImageInfo;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)pCopyImageInfo;
 }
 
 static void icd_CmdCopyBufferToImage2(VkCommandBuffer commandBuffer,
                                       const VkCopyBufferToImageInfo2 *pCopyBufferToImageInfo)
 {
-    (void)commandBuffer, (void)pCopyBufferToImageInfo;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)pCopyBufferToImageInfo;
 }
 
 static void icd_CmdCopyImageToBuffer2(VkCommandBuffer commandBuffer,
                                       const VkCopyImageToBufferInfo2 *pCopyImageToBufferInfo)
 {
-    (void)commandBuffer, (void)pCopyImageToBufferInfo;
+    ICD_NEEDS(ICD_TRANSFER);
+    (void)pCopyImageToBufferInfo;
 }
 
 static void icd_CmdBlitImage2(VkCommandBuffer commandBuffer, const VkBlitImageInfo2 *pBlitImageInfo)
 {
-    (void)commandBuffer, (void)pBlitImageInfo;
+    ICD_NEEDS(GRAPHICS);
+    (void)pBlitImageInfo;
 }
 
 static void icd_CmdResolveImage2(VkCommandBuffer commandBuffer,
                                  const VkResolveImageInfo2 *pResolveImageInfo)
 {
-    (void)commandBuffer, (void)pResolveImageInfo;
+    ICD_NEEDS(GRAPHICS);
+    (void)pResolveImageInfo;
 }
 
 static void icd_CmdBeginRendering(VkCommandBuffer commandBuffer,
                                   const VkRenderingInfo *pRenderingInfo)
 {
-    (void)commandBuffer, (void)pRenderingInfo;
+    ICD_NEEDS(GRAPHICS);
+    (void)pRenderingInfo;
 }
 
 static void icd_CmdEndRendering(VkCommandBuffer commandBuffer)

@@ -161,6 +161,37 @@ void icd_object_free(void *object)
     free(object);
 }
 
+void icd_object_use(void *object)
+{
+    ((struct icd_object *)object)->pending++;
+}
+
+void icd_object_unuse(void *object)
+{
+    struct icd_object *o = object;
+    if (!--o->pending && o->end)
+        o->end(o);
+}
+
+void icd_object_destroy(void *object, void (*end)(void *object))
+{
+    struct icd_object *o = object;
+    icd_lock();
+    uint32_t pending = o->pending;
+    if (pending) {
+        icd_violation(BELFRY_ICD_DESTROY_PENDING,
+                      "a %s is destroyed while %u pending submissions "
+                      "use it",
+                      icd_kind_name(o->kind), pending);
+        icd_object_uncount(o);
+        o->kind = 0;
+        o->end = end;
+    }
+    icd_unlock();
+    if (!pending)
+        end(o);
+}
+
 /* Instances --------------------------------------------------------------------------------- */
 
 static VkResult icd_EnumerateInstanceVersion(uint32_t *pApiVersion)

@@ -31,25 +31,33 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
     return VK_SUCCESS;
 }
 
-static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory_,
+static void memory_end(void *object)
+{
+    free(((struct icd_memory *)object)->data);
+    icd_object_free(object);
+}
+
+static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
                            const VkAllocationCallbacks *pAllocator)
 {
     (void)device;
     (void)pAllocator;
-    if (!memory_)
-        return;
-    struct icd_memory *memory = MEMORY(memory_);
-    free(memory->data);
-    icd_object_free(memory);
+    if (memory)
+        icd_object_destroy(MEMORY(memory), memory_end);
 }
 
 static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
                               VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
 {
-    (void)size;
     (void)flags;
     ICD_OOM(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
+    if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
+        icd_violation(
+            BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",
+            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)memory->size);
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    }
     memory->mapped = true;
     *ppData = memory->data + offset;
     return VK_SUCCESS;
@@ -97,22 +105,59 @@ icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
 
 /* Access ------------------------------------------------------------------------------------ */
 
-static bool both_aligned(const void *a, const void *b, uintptr_t unit)
+static bool aligned(const void *at, uintptr_t unit)
 {
-    return (((uintptr_t)a | (uintptr_t)b) & (unit - 1)) == 0;
+    return ((uintptr_t)at & (unit - 1)) == 0;
 }
 
-/* memcpy in units that are each read and written at once. The ranges don't overlap. */
+/* The next 8, 4 and 1 bytes to copy, in as few reads as their alignment allows; zeros from NULL. */
+static uint8_t load1(const uint8_t *from)
+{
+    return from ? __atomic_load_n(from, __ATOMIC_ACQUIRE) : 0;
+}
+
+static uint32_t load4(const uint8_t *from)
+{
+    if (from && aligned(from, 4))
+        return __atomic_load_n((const uint32_t *)(const void *)from, __ATOMIC_ACQUIRE);
+    uint8_t bytes[4] = {0};
+    for (size_t i = 0; from && i < sizeof(bytes); i++)
+        bytes[i] = load1(from + i);
+    uint32_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+static uint64_t load8(const uint8_t *from)
+{
+    if (from && aligned(from, 8))
+        return __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
+    uint32_t halves[2] = {load4(from), load4(from ? from + 4 : NULL)};
+    uint64_t word;
+    memcpy(&word, halves, sizeof(word));
+    return word;
+}
+
+/* Copies, or clears if from is NULL. Each aligned word of the target is written at once, whatever
+ * the source's alignment is. A store releases all that the queue has written before it: who sees a
+ * command's write sees the writes of every command ahead of it. The ranges don't overlap. */
 static void device_copy(uint8_t *to, const uint8_t *from, size_t size)
 {
-    if (both_aligned(to, from, 8))
-        for (; size >= 8; size -= 8, to += 8, from += 8)
-            __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, 0), 0);
-    if (both_aligned(to, from, 4))
-        for (; size >= 4; size -= 4, to += 4, from += 4)
-            __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, 0), 0);
-    for (; size; size--, to++, from++)
-        __atomic_store_n(to, __atomic_load_n(from, 0), 0);
+    while (size) {
+        size_t unit = 1;
+        if (size >= 8 && aligned(to, 8)) {
+            unit = 8;
+            __atomic_store_n((uint64_t *)(void *)to, load8(from), __ATOMIC_RELEASE);
+        } else if (size >= 4 && aligned(to, 4)) {
+            unit = 4;
+            __atomic_store_n((uint32_t *)(void *)to, load4(from), __ATOMIC_RELEASE);
+        } else {
+            __atomic_store_n(to, load1(from), __ATOMIC_RELEASE);
+        }
+        to += unit;
+        from = from ? from + unit : NULL;
+        size -= unit;
+    }
 }
 
 /* Where offset of the buffer lies, NULL if unbound; *run is how far the answer holds, at most what
@@ -145,8 +190,7 @@ static uint8_t *buffer_at(struct icd_buffer *buffer, VkDeviceSize offset, VkDevi
  * it held already and nothing binds beside them. */
 static bool buffer_lock(const struct icd_buffer *buffer)
 {
-    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) ||
-        buffer->object.device->config->free_submit)
+    if (!(buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) || buffer->unlocked)
         return false;
     icd_lock();
     return true;
@@ -173,11 +217,14 @@ void icd_buffer_write(struct icd_buffer *buffer, VkDeviceSize offset, const void
 void icd_buffer_fill(struct icd_buffer *buffer, VkDeviceSize offset, VkDeviceSize size,
                      uint32_t word)
 {
-    uint32_t words[64];
+    _Alignas(8) uint32_t words[64];
     for (int i = 0; i < 64; i++)
         words[i] = word;
     while (size) {
-        VkDeviceSize run = size < sizeof(words) ? size : sizeof(words);
+        /* Pieces end between words of 8 bytes, lest one be written in two. */
+        VkDeviceSize run = sizeof(words) - (offset & 7);
+        if (run > size)
+            run = size;
         icd_buffer_write(buffer, offset, words, run);
         offset += run;
         size -= run;
@@ -193,10 +240,8 @@ void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct i
         const uint8_t *source = buffer_at(from, from_offset, &run);
         uint8_t *target = buffer_at(to, to_offset, &run);
         /* Unbound memory reads as zero and swallows what is written. */
-        if (target && source)
+        if (target)
             device_copy(target, source, run);
-        else if (target)
-            memset(target, 0, run);
         from_offset += run;
         to_offset += run;
         size -= run;

@@ -90,6 +90,10 @@ static void signal_accept(struct icd_operation *signal, struct icd_queue *queue,
 static void recording_check(const struct icd_recording *recording, struct icd_queue *queue,
                             const char *call, uint32_t pending)
 {
+    if (recording->state == ICD_RECORDING_EXECUTABLE && recording->family != queue->family)
+        icd_violation(BELFRY_ICD_POOL_FAMILY,
+                      "%s on queue %u:%u gets a command buffer of family %u", call, queue->family,
+                      queue->index, recording->family);
     if (recording->state != ICD_RECORDING_EXECUTABLE)
         icd_violation(BELFRY_ICD_COMMAND_BUFFER_STATE,
                       "%s on queue %u:%u gets a command buffer that isn't executable", call,
@@ -111,7 +115,7 @@ void icd_packet_accept(struct icd_packet *packet, struct icd_queue *queue, const
         struct icd_recording *recording = packet->recordings[i];
         recording_check(recording, queue, call, recording->pending);
         recording->refs++;
-        recording->pending++;
+        icd_recording_use(recording);
     }
     for (uint32_t i = 0; i < packet->n_showings; i++)
         icd_swapchain_accept(packet->showings[i].swapchain);
@@ -144,7 +148,7 @@ static void packet_release(struct icd_packet *packet, struct icd_queue *queue)
         icd_payload_unref(packet->signals[i].payload);
     }
     for (uint32_t i = 0; i < packet->n_recordings; i++) {
-        packet->recordings[i]->pending--;
+        icd_recording_unuse(packet->recordings[i]);
         icd_recording_unref(packet->recordings[i]);
     }
     if (packet->fence) {

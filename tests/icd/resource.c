@@ -26,6 +26,8 @@ static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCr
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     buffer->size = pCreateInfo->size;
     buffer->flags = pCreateInfo->flags;
+    buffer->usage = pCreateInfo->usage;
+    buffer->unlocked = device->config->free_submit;
     if (buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) {
         void *reserved =
             mmap(NULL, buffer->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -39,18 +41,22 @@ static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCr
     return VK_SUCCESS;
 }
 
-static void icd_DestroyBuffer(VkDevice device, VkBuffer buffer_,
-                              const VkAllocationCallbacks *pAllocator)
+static void buffer_end(void *object)
 {
-    (void)device;
-    (void)pAllocator;
-    if (!buffer_)
-        return;
-    struct icd_buffer *buffer = BUFFER(buffer_);
+    struct icd_buffer *buffer = object;
     if (buffer->reserved)
         munmap(buffer->reserved, buffer->size);
     free(buffer->ranges);
     icd_object_free(buffer);
+}
+
+static void icd_DestroyBuffer(VkDevice device, VkBuffer buffer,
+                              const VkAllocationCallbacks *pAllocator)
+{
+    (void)device;
+    (void)pAllocator;
+    if (buffer)
+        icd_object_destroy(BUFFER(buffer), buffer_end);
 }
 
 static void buffer_requirements(VkDeviceSize size, VkBufferCreateFlags flags,
@@ -100,13 +106,27 @@ static void icd_GetDeviceBufferMemoryRequirements(VkDevice device,
     requirements_chain(pRequirements->pNext);
 }
 
-static VkResult icd_BindBufferMemory(VkDevice device, VkBuffer buffer_, VkDeviceMemory memory,
+static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, VkDeviceSize offset)
+{
+    VkMemoryRequirements requirements;
+    buffer_requirements(buffer->size, buffer->flags, &requirements);
+    if (offset % requirements.alignment || offset > memory->size ||
+        requirements.size > memory->size - offset)
+        icd_violation(BELFRY_ICD_OUT_OF_RANGE,
+                      "a buffer that requires %llu bytes at multiples of %llu is bound at %llu of "
+                      "memory of %llu",
+                      (unsigned long long)requirements.size,
+                      (unsigned long long)requirements.alignment, (unsigned long long)offset,
+                      (unsigned long long)memory->size);
+    buffer->memory = memory;
+    buffer->offset = offset;
+}
+
+static VkResult icd_BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
                                      VkDeviceSize offset)
 {
     ICD_OOM(ICD_DEV(device));
-    struct icd_buffer *buffer = BUFFER(buffer_);
-    buffer->memory = MEMORY(memory);
-    buffer->offset = offset;
+    buffer_bind(BUFFER(buffer), MEMORY(memory), offset);
     return VK_SUCCESS;
 }
 
@@ -114,11 +134,9 @@ static VkResult icd_BindBufferMemory2(VkDevice device, uint32_t bindInfoCount,
                                       const VkBindBufferMemoryInfo *pBindInfos)
 {
     ICD_OOM(ICD_DEV(device));
-    for (uint32_t i = 0; i < bindInfoCount; i++) {
-        struct icd_buffer *buffer = BUFFER(pBindInfos[i].buffer);
-        buffer->memory = MEMORY(pBindInfos[i].memory);
-        buffer->offset = pBindInfos[i].memoryOffset;
-    }
+    for (uint32_t i = 0; i < bindInfoCount; i++)
+        buffer_bind(BUFFER(pBindInfos[i].buffer), MEMORY(pBindInfos[i].memory),
+                    pBindInfos[i].memoryOffset);
     return VK_SUCCESS;
 }
 

@@ -198,6 +198,32 @@ static void test_nothing_new(void **state)
     fixture_close(&f);
 }
 
+/* Who could store 64-bit words by a shader must see that none would run. */
+static void test_int64_is_offered_on_demand_alone(void **state)
+{
+    (void)state;
+    static const char *const environments[] = {NULL, "INT64=1"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct fixture f;
+        fixture_open_instance(&f, environments[i]);
+        VkPhysicalDeviceFeatures features;
+        vkGetPhysicalDeviceFeatures(f.physical, &features);
+        assert_int_equal(features.shaderInt64, i);
+        const float priority = 1.0f;
+        const VkPhysicalDeviceFeatures asked = {.shaderInt64 = VK_TRUE};
+        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                               .queueCount = 1,
+                                               .pQueuePriorities = &priority};
+        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                         .queueCreateInfoCount = 1,
+                                         .pQueueCreateInfos = &queue,
+                                         .pEnabledFeatures = &asked};
+        assert_int_equal(vkCreateDevice(f.physical, &info, NULL, &f.device),
+                         i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
+        fixture_close(&f);
+    }
+}
+
 static void test_null_queue(void **state)
 {
     (void)state;
@@ -263,15 +289,11 @@ static void test_core_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_families),
-        TEST(test_same_queue_twice),
-        TEST(test_timestamp_bits),
-        TEST(test_versions),
-        TEST(test_nothing_new),
-        TEST(test_null_queue),
-        TEST(test_global_priority),
-        TEST(test_core_commands),
-        TEST(test_old_device_of_a_plain_instance),
+        TEST(test_families),       TEST(test_same_queue_twice),
+        TEST(test_timestamp_bits), TEST(test_versions),
+        TEST(test_nothing_new),    TEST(test_int64_is_offered_on_demand_alone),
+        TEST(test_null_queue),     TEST(test_global_priority),
+        TEST(test_core_commands),  TEST(test_old_device_of_a_plain_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,298 @@
+/*
+ * What a thread of the program sees of words that command buffers write into mapped memory: each
+ * whole, and in the order of the commands.
+ */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Writes that alternate between two words, enough of them that a reader meets many. */
+#define WRITES 4000
+#define ROUNDS 20
+
+static uint64_t word_load(const void *at)
+{
+    return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+}
+
+static void run(struct fixture *f, VkCommandBuffer commands)
+{
+    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+}
+
+/* Torn words --------------------------------------------------------------------------------- */
+
+struct reader {
+    const uint64_t *word;
+    _Atomic bool stop;
+    uint64_t allowed[2];
+    uint64_t odd; /* the first word seen that isn't one of them */
+    bool torn;
+    uint64_t seen[2];
+};
+
+static void *words_read(void *argument)
+{
+    struct reader *r = argument;
+    while (!r->stop) {
+        uint64_t word = word_load(r->word);
+        if (word == r->allowed[0]) {
+            r->seen[0]++;
+        } else if (word == r->allowed[1]) {
+            r->seen[1]++;
+        } else if (!r->torn) {
+            r->torn = true;
+            r->odd = word;
+        }
+    }
+    return NULL;
+}
+
+typedef void record_fn(struct fixture *f, VkCommandBuffer commands, int i);
+
+/* The word at 64 is written over and over; a reader never sees one half of each. */
+static void expect_whole(record_fn *record)
+{
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 16),
+                       .allowed = {0, UINT64_MAX}};
+    /* Sources at every alignment: a row of each kind of byte. */
+    memset(f.words + 256, 0x00, 64);
+    memset(f.words + 288, 0xff, 64);
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    for (int i = 0; i < WRITES; i++)
+        record(&f, commands, i);
+    assert_success(vkEndCommandBuffer(commands));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, words_read, &r), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        run(&f, commands);
+    r.stop = true;
+    pthread_join(thread, NULL);
+    if (r.torn)
+        fail_msg("a torn word was seen: %016llx", (unsigned long long)r.odd);
+    assert_true(r.seen[0] + r.seen[1] > 0);
+    fixture_close(&f);
+}
+
+static void copy_record(struct fixture *f, VkCommandBuffer commands, int i)
+{
+    const VkBufferCopy copy = {
+        .srcOffset = (i & 1 ? 1152 : 1024) + (VkDeviceSize)(i % 8), .dstOffset = 64, .size = 8};
+    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+}
+
+static void test_copies_from_any_alignment_store_whole_words(void **state)
+{
+    (void)state;
+    expect_whole(copy_record);
+}
+
+static void wide_copy_record(struct fixture *f, VkCommandBuffer commands, int i)
+{
+    /* The word lies within a larger copy that begins and ends between words. */
+    const VkBufferCopy copy = {
+        .srcOffset = (i & 1 ? 1152 : 1024) + (VkDeviceSize)(i % 8), .dstOffset = 57, .size = 30};
+    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+}
+
+static void test_copies_to_any_alignment_store_whole_words(void **state)
+{
+    (void)state;
+    expect_whole(wide_copy_record);
+}
+
+static void update_record(struct fixture *f, VkCommandBuffer commands, int i)
+{
+    uint32_t words[4];
+    memset(words, i & 1 ? 0xff : 0, sizeof(words));
+    /* In every second pair the word begins in the middle of the data. */
+    if (i & 2)
+        vkCmdUpdateBuffer(commands, f->buffer, 60, 16, words);
+    else
+        vkCmdUpdateBuffer(commands, f->buffer, 64, 8, words);
+}
+
+static void test_updates_store_whole_words(void **state)
+{
+    (void)state;
+    expect_whole(update_record);
+}
+
+static void fill_record(struct fixture *f, VkCommandBuffer commands, int i)
+{
+    /* The word is the first, in the middle of, or at the end of what is filled. */
+    const VkDeviceSize from[] = {64, 60, 56, 4};
+    vkCmdFillBuffer(commands, f->buffer, from[i / 2 % 4], 72 - from[i / 2 % 4],
+                    i & 1 ? UINT32_MAX : 0);
+}
+
+static void test_fills_store_whole_words(void **state)
+{
+    (void)state;
+    expect_whole(fill_record);
+}
+
+/* A long fill from the middle of a word, whose pieces all lie askew. */
+static void test_long_fills_store_whole_words(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 64),
+                       .allowed = {0, UINT64_MAX}};
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    for (int i = 0; i < WRITES / 4; i++)
+        vkCmdFillBuffer(commands, f.buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
+    assert_success(vkEndCommandBuffer(commands));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, words_read, &r), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        run(&f, commands);
+    r.stop = true;
+    pthread_join(thread, NULL);
+    if (r.torn)
+        fail_msg("a torn word was seen: %016llx", (unsigned long long)r.odd);
+    fixture_close(&f);
+}
+
+/* Stamps grow; half of a newer one before half of an older one does not. */
+static void *stamps_read(void *argument)
+{
+    struct reader *r = argument;
+    uint64_t last = 0;
+    while (!r->stop) {
+        uint64_t word = word_load(r->word);
+        if (word < last && !r->torn) {
+            r->torn = true;
+            r->odd = word;
+        }
+        last = word;
+    }
+    return NULL;
+}
+
+static void test_query_copies_store_whole_words_that_grow(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 16)};
+    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = 1};
+    VkQueryPool pool;
+    assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    for (int i = 0; i < WRITES; i++) {
+        vkCmdResetQueryPool(commands, pool, 0, 1);
+        vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
+        vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f.buffer, 64, 8, VK_QUERY_RESULT_64_BIT);
+    }
+    assert_success(vkEndCommandBuffer(commands));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, stamps_read, &r), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        run(&f, commands);
+    r.stop = true;
+    pthread_join(thread, NULL);
+    if (r.torn)
+        fail_msg("a stamp went back to %016llx", (unsigned long long)r.odd);
+    vkDestroyQueryPool(f.device, pool, NULL);
+    fixture_close(&f);
+}
+
+/* Order -------------------------------------------------------------------------------------- */
+
+#define ENTRIES 200
+
+/* A log's way: entries first, then the count of them. Plain reads of the entries, so that the
+ * thread sanitizer, too, finds a store that doesn't release what came before. */
+struct follower {
+    const uint32_t *words;
+    uint32_t wrong;
+};
+
+static void *log_follow(void *argument)
+{
+    struct follower *follower = argument;
+    uint64_t count = 0;
+    while (count < ENTRIES) {
+        uint64_t now = word_load(follower->words);
+        for (; count < now; count++)
+            if (follower->words[4 + count] != 0xe0000000u + count && !follower->wrong)
+                follower->wrong = (uint32_t)count + 1;
+    }
+    return NULL;
+}
+
+static void test_a_later_write_is_never_seen_before_an_earlier_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const VkDeviceSize at = (4 + i) * sizeof(uint32_t);
+        uint64_t count = i + 1;
+        if (i % 2) {
+            vkCmdFillBuffer(commands, f.buffer, at, 4, 0xe0000000u + i);
+        } else {
+            const uint32_t entry = 0xe0000000u + i;
+            vkCmdUpdateBuffer(commands, f.buffer, 2048, 4, &entry);
+            const VkBufferCopy copy = {.srcOffset = 2048, .dstOffset = at, .size = 4};
+            vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
+        }
+        vkCmdUpdateBuffer(commands, f.buffer, 0, sizeof(count), &count);
+    }
+    assert_success(vkEndCommandBuffer(commands));
+    struct follower follower = {.words = f.words};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, log_follow, &follower), 0);
+    run(&f, commands);
+    pthread_join(thread, NULL);
+    if (follower.wrong)
+        fail_msg("entry %u was counted before it was there", follower.wrong - 1);
+    fixture_close(&f);
+}
+
+/* The device reads what the host has released, too: a copy's source may be written at any time. */
+static void test_commands_run_at_execution_time(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1");
+    const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
+    assert_success(vkEndCommandBuffer(commands));
+    f.icd.pause();
+    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    uint64_t word = UINT64_C(0x1122334455667788);
+    memcpy(f.words, &word, sizeof(word));
+    f.icd.quiesce();
+    assert_int_equal(word_load(f.words + 2), 0);
+    f.icd.resume();
+    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    assert_int_equal(word_load(f.words + 2), word);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_copies_from_any_alignment_store_whole_words),
+        TEST(test_copies_to_any_alignment_store_whole_words),
+        TEST(test_updates_store_whole_words),
+        TEST(test_fills_store_whole_words),
+        TEST(test_long_fills_store_whole_words),
+        TEST(test_query_copies_store_whole_words_that_grow),
+        TEST(test_a_later_write_is_never_seen_before_an_earlier_one),
+        TEST(test_commands_run_at_execution_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
