@@ -1,6 +1,7 @@
 /*
- * Reads one native fence log (belfry/fence_log.h) out of mapped memory that a GPU is writing at that
- * moment. Nothing is locked, nobody waits, nothing is allocated; nothing in the memory is trusted.
+ * Reads one native fence log (belfry/fence_log.h) out of mapped memory that a GPU is writing at
+ * that moment. Nothing is locked, nobody waits, nothing is allocated, and nothing in the memory is
+ * trusted.
  *
  * Entries are counted from 0 on: entry n lies in slot n % entries, and the word of the header says
  * how many have been written in total.
@@ -17,9 +18,9 @@
  *       is copied between two looks at the word, and what the second one says may have been
  *       overwritten meanwhile is dropped: the copy's loads acquire, so that who sees any part of
  *       entry n sees the word that allowed it.
- *  R-4  The sequence numbers tell the entry's place exactly, over every overflow of the wraparounds,
- *       provided that the log is read once in 2^31 wraparounds. delivered + lost, of the counts, is
- *       the number that comes next: each entry is one or the other.
+ *  R-4  The sequence number is the entry's place exactly, over every overflow of the wraparounds,
+ *       provided that the log is read once in 2^31 of them. Each entry is delivered or lost, once:
+ *       the sum of the two counts is the number that comes next.
  *  R-5  'observed' never falls from one entry to the next, 'end' neither, and 'observed' is never
  *       later than the 'end' of its entry. A time that lies less than half the range of the stamps
  *       before its predecessor is raised to it; further back, it lies after the next overflow. 0
@@ -38,7 +39,7 @@
 
 #include "belfry/fence_log.h"
 
-/* Where a log lies and what it is known to be. Whatever its header says against this is an error. */
+/* Where a log lies and what it is known to be. What its header says against this is an error. */
 struct bf_log_source {
     /* Aligned to 8. Stays mapped until the reader is rebased or no longer used. */
     const volatile void *memory;
@@ -51,8 +52,8 @@ struct bf_log_source {
 
 struct bf_log_reader_info {
     struct bf_log_source source;
-    /* timestampValidBits of the queue's family, 0 to 64. 0: every time is 0, unless it is the host's
-     * (those then have 64). */
+    /* timestampValidBits of the queue's family, 0 to 64. 0: every time is 0, but for the host's,
+     * which then have 64. */
     uint32_t valid_bits;
     /* An unwrapped time of the device from about now, so that all logs of the device count the same
      * overflows; 0: the first time counts as it is. */
@@ -82,7 +83,7 @@ enum bf_log_read {
     BF_LOG_READ_WRONG_TYPE,     /* the header's type isn't the source's */
     BF_LOG_READ_WRONG_COUNT,    /* the header's numberOfEntries isn't the source's */
     BF_LOG_READ_INDEX_TOO_HIGH, /* the index isn't below the number of entries */
-    BF_LOG_READ_WORD_FELL,      /* the word has gone back: re-created without bf_log_reader_rebase? */
+    BF_LOG_READ_WORD_FELL, /* the word has gone back: re-created without bf_log_reader_rebase? */
 };
 
 struct bf_log_counts {
@@ -106,12 +107,13 @@ struct bf_log_reader {
     uint64_t last_end;
     bool timed;            /* 'reference' holds something */
     uint64_t found;        /* what the last error was about */
+    uint64_t found_before; /* the same, of a word that fell */
     struct bf_log_counts counts;
 };
 
-/* Begins with the first entry ever written to a log. False, with 'reader' unusable: the source isn't
- * aligned, too small for its entries, has none, or not more than 'ahead'; the type isn't one;
- * valid_bits is more than 64. Neither the memory is touched nor the flush called. */
+/* Begins with the first entry ever written to a log. Neither touches the memory nor flushes.
+ * False, with 'reader' unusable: the source isn't aligned, too small for its entries, has none, or
+ * not more than 'ahead'; the type isn't one; valid_bits is more than 64. */
 bool bf_log_reader_init(struct bf_log_reader *reader, const struct bf_log_reader_info *info);
 
 /*
@@ -119,21 +121,21 @@ bool bf_log_reader_init(struct bf_log_reader *reader, const struct bf_log_reader
  * how many there are into *count. Fewer than 'capacity': there were no more at some time during the
  * call, or the writer was so much faster that all which had been copied was lost each time.
  *
- * Anything but BF_LOG_READ_OK: *count is 0, nothing has changed, and bf_log_reader_explain says why.
+ * Anything but BF_LOG_READ_OK: *count is 0, nothing has changed, bf_log_reader_explain says why.
  */
 enum bf_log_read bf_log_reader_read(struct bf_log_reader *reader, struct bf_log_item *items,
-                                      uint32_t capacity, uint32_t *count);
+                                    uint32_t capacity, uint32_t *count);
 
 /* One line about the last result, without a line's end, cut to 'size' bytes with the final zero. */
-void bf_log_reader_explain(const struct bf_log_reader *reader, enum bf_log_read result,
-                           char *text, size_t size);
+void bf_log_reader_explain(const struct bf_log_reader *reader, enum bf_log_read result, char *text,
+                           size_t size);
 
 /*
  * The log has been destroyed, or reset, and re-created as 'source', which begins at 0. Sequence
- * numbers and times go on. What is to be read of the old one has been read by now; its memory is no
- * longer touched. 'written': how many entries it got in total, of which those not delivered count as
- * lost; UINT64_MAX: as many as the last read saw. False as bf_log_reader_init, or 'written' is less
- * than what was seen; then nothing has changed.
+ * numbers and times go on. What is to be read of the old one has been read by now; its memory is
+ * not touched any more. 'written': how many entries it got in total, of which those that were not
+ * delivered count as lost; UINT64_MAX: as many as the last read saw. False, as bf_log_reader_init,
+ * or because 'written' is less than what was seen: nothing has changed.
  */
 bool bf_log_reader_rebase(struct bf_log_reader *reader, const struct bf_log_source *source,
                           uint64_t written);

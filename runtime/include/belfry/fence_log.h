@@ -1,9 +1,9 @@
 /*
  * Native fence logs: what a GPU writes into memory about the waits and signals of a queue.
  *
- * Self-contained (C11 and C++17; neither Vulkan nor belfry.h is needed), so that tools can read dumps
- * of logs. The layouts are bit-exact those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of
- * WDDM 3.2 on every target, little-endian; nothing here is ever to move.
+ * Self-contained (C11 and C++17; neither Vulkan nor belfry.h is needed), so that tools can read
+ * dumps of logs. The layouts are those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of WDDM
+ * 3.2 to the bit, on every target, little-endian; nothing here is ever to move.
  *
  * Where clauses are named, [NF x] is the section "x" of Microsoft's "Native GPU fence object"
  * (Windows driver documentation).
@@ -19,14 +19,15 @@
  *    the entry there. [NF Order of operations on GPU when signaling or unblocking a fence]
  *  - firstFreeEntryIndex is the entry that comes next. Past the last entry it becomes 0 again and
  *    wraparoundCount grows by 1. The two are one 64-bit word, wraparoundCount << 32 |
- *    firstFreeEntryIndex, which is written in one piece and is to be read in one piece. So
- *    wraparoundCount * numberOfEntries + firstFreeEntryIndex entries have been written in total (the
- *    count of wraparounds itself has 32 bits). A new log has 0 there and is zero all over, but for
+ *    firstFreeEntryIndex, which is written in one piece and is to be read in one piece. So in total
+ *    wraparoundCount * numberOfEntries + firstFreeEntryIndex entries have been written (the count
+ *    of wraparounds overflows in its turn). A new log has 0 there and is zero all over, but for
  *    type and numberOfEntries.
  *  - Overrun is permitted: the writer never waits for a reader, and overwrites the oldest entry. A
- *    reader compares the word with the one it saw last, and so knows how many entries it has missed;
- *    the state of the fences themselves then tells what the entries would have said. The entry at
- *    firstFreeEntryIndex may be half-written at any time. [NF Log buffer overrun is permitted]
+ *    reader compares the word with the one it saw last, and so knows how many entries it missed;
+ *    the state of the fences themselves then tells what those would have said. While a log is in
+ *    use, the entry at firstFreeEntryIndex may be half-written at any time.
+ *    [NF Log buffer overrun is permitted]
  *  - A log is flushed before it is read. [NF Synchronously updating the native fence log]
  *  - Times are raw: ticks of the device's timestamps (VkPhysicalDeviceLimits::timestampPeriod
  *    nanoseconds each), of which the low timestampValidBits count. In the order of entries they may
@@ -56,8 +57,8 @@ typedef enum BfFenceLogType {
     BF_FENCE_LOG_TYPE_SIGNALS = 2,
 } BfFenceLogType;
 
-/* DXGK_NATIVE_FENCE_LOG_OPERATION: what an entry tells of. Logs of signals have entries of the first
- * kind only, logs of waits of the second. */
+/* DXGK_NATIVE_FENCE_LOG_OPERATION: what an entry tells of. A log of signals has entries of the
+ * first kind only, a log of waits of the second. */
 typedef enum BfFenceLogOperation {
     BF_FENCE_LOG_OPERATION_SIGNAL_EXECUTED = 0,
     BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED = 1,
