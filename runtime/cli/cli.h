@@ -24,6 +24,7 @@ struct cli_command {
 
 extern const struct cli_command cli_run;
 extern const struct cli_command cli_list;
+extern const struct cli_command cli_log;
 extern const struct cli_command cli_settings;
 
 /* One line on stderr, "belfry run: ..." for the command 'name'. Returns CLI_USAGE. */

@@ -7,7 +7,7 @@
 
 #include "belfry/belfry.h"
 
-static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_settings};
+static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_log, &cli_settings};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 int cli_usage(const char *name, const char *format, ...)
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
             wants_help(argc - 1, argv + 1) ? help_command(name) : command->main(argc - 1, argv + 1);
     }
     /* A full disk must not look like a success. */
-    if (fflush(stdout) != 0) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_warn("writing to standard output failed");
         return result ? result : CLI_FAILED;
     }
