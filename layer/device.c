@@ -238,7 +238,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     /* Structs that have the feature off come first: copying the chain leaves out what is ours. */
     const struct bf_settings *settings = &p->instance->settings;
     bool traced = settings->trace || settings->summary;
-    bool reset_wanted = traced && p->host_query_reset;
+    bool reset_wanted =
+        (traced || settings->fence_log == BF_FENCE_LOG_TIMED) && p->host_query_reset;
     r->buffer_addresses = p->buffer_addresses;
     r->shader_int64 = p->shader_int64;
     if (r->shader_int64) {

@@ -224,8 +224,7 @@ void bfDetachDevice(BfDevice handle)
         bf_device_destroy(device);
 }
 
-/* The queue behind the program's handle: wrapped by the layer, or the driver's own. */
-static struct bf_queue *find_queue(BfDevice handle, VkQueue queue, const char *call)
+struct bf_queue *bf_device_vkqueue(BfDevice handle, VkQueue queue, const char *call)
 {
     struct bf_device *device = bf_device_of(handle, call);
     for (uint32_t i = 0; device && i < device->queue_count; i++) {
@@ -241,7 +240,7 @@ static struct bf_queue *find_queue(BfDevice handle, VkQueue queue, const char *c
 VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
                          const VkSubmitInfo2 *infos, VkFence fence)
 {
-    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    struct bf_queue *queue = bf_device_vkqueue(handle, vk_queue, __func__);
     if (queue && count && !infos)
         bf_log(BF_LOG_ERROR, "bfVkQueueSubmit: pSubmits is NULL");
     if (!queue || (count && !infos))
@@ -265,7 +264,7 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
 
 VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
 {
-    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    struct bf_queue *queue = bf_device_vkqueue(handle, vk_queue, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->device->attached)
@@ -275,7 +274,7 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
 
 VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
 {
-    struct bf_queue *queue = find_queue(handle, vk_queue, __func__);
+    struct bf_queue *queue = bf_device_vkqueue(handle, vk_queue, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->device->attached) {

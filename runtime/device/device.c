@@ -5,6 +5,7 @@
 
 #include "access/vulkan.h"
 #include "device/dispatch.h"
+#include "log/log.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "queue/command_queue.h"
@@ -26,8 +27,8 @@ static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr
     device->pipeline_barrier =
         vk->vkCmdPipelineBarrier2 ? vk->vkCmdPipelineBarrier2 : vk->vkCmdPipelineBarrier2KHR;
     device->label_calls = bf_label_calls_of(device->handle, get_proc_addr);
-    if (!device->submit2 || !device->pipeline_barrier || !device->wait_semaphores || !device->counter_value ||
-        !device->signal_semaphore)
+    if (!device->submit2 || !device->pipeline_barrier || !device->wait_semaphores ||
+        !device->counter_value || !device->signal_semaphore)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     return VK_SUCCESS;
 }
@@ -225,6 +226,7 @@ void bf_device_destroy(struct bf_device *device)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
         if (engine->barrier_pool)
             device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
+        bf_logs_finish(engine);
         bf_stores_finish(engine);
         bf_label_release(engine->labels);
         free(engine->waited);

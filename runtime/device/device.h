@@ -11,6 +11,7 @@
 #include <volk.h>
 
 #include "belfry/belfry.h"
+#include "device/gpu_clock.h"
 #include "fence/ledger.h"
 #include "fence/store.h"
 #include "fence/word.h"
@@ -82,6 +83,8 @@ struct bf_device {
 
     struct bf_ledger ledger; /* command queues and fences */
     struct bf_words words;
+    struct bf_gpu_clock gpu_clock;
+    _Atomic uint32_t log_handles; /* given to fences and semaphores so far */
     struct bf_store_pipeline store_pipeline;
     PFN_vkCmdPipelineBarrier2 pipeline_barrier;
     _Atomic uint32_t command_queues_made, fences_made; /* for their names */
@@ -138,6 +141,10 @@ void bf_device_unregister(struct bf_device *device);
 
 /* The live device behind a handle, else NULL and one line that names the call. */
 struct bf_device *bf_device_of(BfDevice handle, const char *call);
+
+/* The queue behind the program's handle, wrapped by the layer, or the driver's own; else NULL and
+ * one line that names the call. */
+struct bf_queue *bf_device_vkqueue(BfDevice handle, VkQueue queue, const char *call);
 
 /* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */
 BF_SHARED void bf_device_destroy(struct bf_device *device);

@@ -69,11 +69,10 @@ static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uin
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkMemoryRequirements needs;
     device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
-    uint32_t type = place == BF_BUFFER_DEVICE
-                        ? find_type(device, needs.memoryTypeBits, 0,
-                                    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
-                        : find_type(device, needs.memoryTypeBits & bits, host,
-                                    VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    uint32_t type = place == BF_BUFFER_DEVICE ? find_type(device, needs.memoryTypeBits, 0,
+                                                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+                                              : find_type(device, needs.memoryTypeBits & bits, host,
+                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     if (type == UINT32_MAX || (buffer->pages && needs.size > buffer->size))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     const VkImportMemoryHostPointerInfoEXT import = {
@@ -92,8 +91,7 @@ static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uin
         .allocationSize = buffer->pages ? buffer->size : needs.size,
         .memoryTypeIndex = type,
     };
-    VkResult result =
-        device->vk.vkAllocateMemory(device->handle, &info, NULL, &buffer->memory);
+    VkResult result = device->vk.vkAllocateMemory(device->handle, &info, NULL, &buffer->memory);
     if (result != VK_SUCCESS)
         return result;
     return device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->memory, 0);

@@ -272,6 +272,7 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags 
     }
     fence->device = device;
     fence->flags = flags;
+    fence->log_handle = atomic_fetch_add(&device->log_handles, 1) + 1;
     fence->access = bf_access_fence_add(device->access, value);
     fence->value = value;
     fence->references = 1;

@@ -74,9 +74,10 @@ struct bf_group {
 struct bf_fence {
     struct bf_device *device;
     BfFenceFlags flags;
-    bool always_signaled;     /* it stays as it is (bfUpdateFenceValues) */
-    bool queue_owned;         /* a queue's progress fence */
-    struct bf_native *native; /* fence/native.h; NULL: none of that */
+    uint32_t log_handle;              /* what logs call it */
+    bool always_signaled;             /* it stays as it is (bfUpdateFenceValues) */
+    bool queue_owned;                 /* a queue's progress fence */
+    struct bf_native *native;         /* fence/native.h; NULL: none of that */
     struct bf_access_fence *access;   /* NULL: unchecked */
     struct bf_fence *next, *previous; /* of the device */
     _Atomic uint64_t value;

@@ -122,6 +122,9 @@ bool bf_ledger_is_watched(const struct bf_update *update);
 /* The update that an engine's least need is of, or NULL. The lock is held. */
 struct bf_update *bf_ledger_least_need(const struct bf_ledger_engine *engine);
 
+/* An engine was seen to have reached the epoch. The lock isn't held. */
+void bf_ledger_see(struct bf_ledger *ledger, uint32_t engine, uint64_t epoch);
+
 /* Within what was seen complete? The lock is held. */
 bool bf_ledger_is_complete(const struct bf_ledger *ledger, const uint64_t *frontier);
 

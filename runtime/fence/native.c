@@ -23,8 +23,8 @@ static VkResult create_words(struct bf_device *device, const BfNativeFenceCreate
 {
     bool local = info->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
     bool single = false;
-    VkResult result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single,
-                                     &native->current);
+    VkResult result =
+        bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single, &native->current);
     if (result != VK_SUCCESS)
         return result;
     result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_MONITORED, single,
@@ -92,6 +92,8 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
                         struct bf_effects *effects)
 {
     const struct bf_update *before = fence->last_update;
+    if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
+        race(fence, effects); /* the CPU will have to store it */
     if (!before || fence->native->raced)
         return;
     for (uint32_t i = 0; i < fence->device->ledger.engine_count; i++) {
@@ -230,10 +232,9 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
     const struct bf_word *current = &fence->native->current;
     const struct bf_buffer *buffer = &current->pages->buffer;
     *mapping = (BfNativeFenceMapping){
-        .pCurrentValue =
-            buffer->shown
-                ? (const volatile uint64_t *)((const char *)buffer->shown + current->offset)
-                : NULL,
+        .pCurrentValue = buffer->shown ? (const volatile uint64_t *)((const char *)buffer->shown +
+                                                                     current->offset)
+                                       : NULL,
         .currentValueAddress = bf_word_address(current),
         .monitoredValueAddress = bf_word_address(&fence->native->monitored),
         .currentValueBuffer = buffer->handle,

@@ -81,7 +81,8 @@ void bf_store_pipeline_finish(struct bf_device *device)
         device->vk.vkDestroyPipelineLayout(device->handle, p->layout, NULL);
 }
 
-static void put_barrier(struct bf_device *device, VkCommandBuffer commands, VkPipelineStageFlags2 to)
+static void put_barrier(struct bf_device *device, VkCommandBuffer commands,
+                        VkPipelineStageFlags2 to)
 {
     const VkMemoryBarrier2 barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
@@ -111,12 +112,12 @@ static VkResult record(struct bf_engine *engine, struct bf_store *store, const s
     put_barrier(device, store->commands, 0);
     if (!word) {
         const struct bf_store_pipeline *p = &device->store_pipeline;
-        const uint64_t slot = device->buffer_address(
-                                  device->handle,
-                                  &(VkBufferDeviceAddressInfo){
-                                      .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-                                      .buffer = store->slot_buffer}) +
-                              store->slot_offset;
+        const uint64_t slot =
+            device->buffer_address(
+                device->handle,
+                &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                             .buffer = store->slot_buffer}) +
+            store->slot_offset;
         vk->vkCmdBindPipeline(store->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
         vk->vkCmdPushConstants(store->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                sizeof(slot), &slot);

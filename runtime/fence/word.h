@@ -68,9 +68,8 @@ void bf_words_finish(struct bf_device *device);
 
 static inline uint64_t bf_word_address(const struct bf_word *word)
 {
-    return word->pages && word->pages->buffer.address
-               ? word->pages->buffer.address + word->offset
-               : 0;
+    return word->pages && word->pages->buffer.address ? word->pages->buffer.address + word->offset
+                                                      : 0;
 }
 
 #endif

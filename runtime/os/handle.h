@@ -1,6 +1,6 @@
 /*
- * The queues, fences and events that are alive, process-wide (devices: device/attach.c): lets a function of the C API tell a destroyed or
- * foreign handle from a live one without touching the memory behind it.
+ * The queues, fences, events and log readers that are alive, process-wide (devices:
+ * device/attach.c): lets a function of the C API tell a destroyed or foreign handle from a live one without touching the memory behind it.
  *
  * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
  *      object of the same kind.
@@ -16,6 +16,7 @@ enum bf_handle_kind {
     BF_HANDLE_QUEUE = 1,
     BF_HANDLE_FENCE,
     BF_HANDLE_EVENT,
+    BF_HANDLE_LOG_READER,
 };
 
 /* False: out of memory. Thread-safety: safe. */

@@ -10,6 +10,8 @@
 #include "fence/native.h"
 #include "fence/sleeper.h"
 #include "fence/store.h"
+#include "log/log.h"
+#include "os/clock.h"
 #include "os/handle.h"
 #include "os/log.h"
 #include "queue/command_buffer.h"
@@ -23,6 +25,35 @@ static struct bf_command_queue *queue_of(BfQueue handle, const char *call)
     return bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue")
                ? (struct bf_command_queue *)handle
                : NULL;
+}
+
+/* For the log: when does the queue come to what it is given now? The ledger's lock is held. */
+static enum bf_log_when log_when(struct bf_command_queue *queue)
+{
+    const struct bf_ledger *ledger = &queue->base.device->ledger;
+    uint32_t own = queue->base.engine->number;
+    if (bf_queue_has_backlog(&queue->base))
+        return BF_LOG_AFTER_LAST;
+    return queue->frontier[own] <= ledger->engines[own].completed ? BF_LOG_AT_NS
+                                                                  : BF_LOG_AFTER_LAST;
+}
+
+/* The queue has come to a signal. The ledger's lock is held. */
+static void log_signal(struct bf_command_queue *queue, const struct bf_fence *fence, uint64_t value)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    uint32_t own = queue->base.engine->number;
+    if (!bf_log_is_enabled(queue->base.log))
+        return;
+    enum bf_log_when when = BF_LOG_AT_NS;
+    if (queue->frontier[own] > ledger->engines[own].completed)
+        when = BF_LOG_AFTER_LAST;
+    /* Waits that it has passed since its last packet may be over later. */
+    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+        if (i != own && queue->frontier[i] > ledger->engines[i].completed)
+            when = BF_LOG_WITH_STAMP;
+    }
+    bf_log_note_fence(queue->base.log, BF_LOG_SIGNALS, fence, value, when, bf_now_ns());
 }
 
 uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue)
@@ -178,8 +209,15 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     struct bf_ledger *ledger = &device->ledger;
     struct bf_effects effects = {0};
     bf_lock_acquire(&ledger->lock);
-    if (packet->kind == BF_PACKET_WAIT)
+    if (packet->kind == BF_PACKET_WAIT) {
+        if (accepted && packet->wait.fence)
+            bf_log_note_fence(queue->base.log, BF_LOG_WAITS, packet->wait.fence,
+                              packet->wait.node.key, (enum bf_log_when)packet->log_when,
+                              packet->called_ns);
         bf_fence_disarm(&packet->wait);
+    }
+    if (packet->kind == BF_PACKET_SIGNAL && packet->update && accepted)
+        log_signal(queue, packet->update->fence, packet->update->value);
     if (packet->kind == BF_PACKET_EXECUTE && accepted)
         queue->frontier[engine->number] = packet->epoch;
     if (packet->imported)
@@ -197,9 +235,7 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     else if (packet->store)
         bf_store_drop(engine, packet->store);
     if (packet->kind == BF_PACKET_EXECUTE && accepted) {
-        uint64_t fenced = packet->store     ? packet->epoch
-                          : packet->barrier ? packet->epoch - 1
-                                            : 0;
+        uint64_t fenced = packet->store ? packet->epoch : packet->barrier ? packet->epoch - 1 : 0;
         if (engine->fenced_epoch < fenced)
             engine->fenced_epoch = fenced;
         atomic_fetch_add_explicit(&device->counters.submissions, 1, memory_order_relaxed);
@@ -357,7 +393,8 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
     if (device->trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
         return false;
     /* The loss is looked at last: what a lost device drops counts as accepted. */
-    bool done = !bf_queue_has_backlog(&queue->base) && !bf_device_is_lost(device);
+    bool done = !bf_log_is_enabled(queue->base.log) && !bf_queue_has_backlog(&queue->base) &&
+                !bf_device_is_lost(device);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
         /* A barrier, and before it nothing; behind it all a store. */
@@ -422,14 +459,14 @@ static VkResult told(struct bf_device *device, VkResult result)
     return result;
 }
 
-/* The store of a value and the signal that tells of it, for an execution. */
+/* The store of a native fence's value and the signal that tells of it, for an execution. */
 static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value,
                             struct bf_execution *what)
 {
     struct bf_engine *engine = queue->base.engine;
     struct bf_ledger *ledger = &engine->device->ledger;
-    VkResult result = bf_native_expect_race(fence, queue);
-    if (result == VK_SUCCESS)
+    VkResult result = fence->native ? bf_native_expect_race(fence, queue) : VK_SUCCESS;
+    if (result == VK_SUCCESS && fence->native)
         result = bf_store_take(engine, &fence->native->current, value, &what->store);
     if (result != VK_SUCCESS)
         return result;
@@ -438,9 +475,15 @@ static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fen
     bf_lock_release(&ledger->lock);
     if (what->update)
         return VK_SUCCESS;
-    bf_store_drop(engine, what->store);
+    if (what->store)
+        bf_store_drop(engine, what->store);
     what->store = NULL;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+VkResult bf_command_queue_log(struct bf_command_queue *queue)
+{
+    return submit_execution(queue, &(struct bf_execution){0}, "bfReadFenceLog");
 }
 
 VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
@@ -511,9 +554,10 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
                   : LOST;
     } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
         how = SETTLED;
+        log_signal(queue, fence, value);
         if (bf_ledger_is_complete(ledger, queue->frontier)) {
             bf_ledger_retire_known(ledger, effects);
-            bf_fence_apply(fence, value, effects);
+            bf_fence_signal(fence, value, effects);
         } else {
             struct bf_update *update = bf_ledger_take_update(ledger, fence, value);
             if (update)
@@ -566,8 +610,8 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
     return queue;
 }
 
-/* NF-1: the GPU signals it. */
-static VkResult signal_native(struct bf_command_queue *queue, struct bf_fence *fence,
+/* NF-1: the GPU signals it; or LG-3: it logs the signal before anybody learns of it. */
+static VkResult signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *fence,
                               uint64_t value)
 {
     struct bf_execution what = {0};
@@ -580,7 +624,8 @@ static VkResult signal_native(struct bf_command_queue *queue, struct bf_fence *f
 VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
-    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT, &fence, __func__);
+    struct bf_command_queue *queue =
+        check_pair(queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;
@@ -598,8 +643,11 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return told(device, result);
     }
     bf_access_queue_signal(queue->access, fence->access, value);
-    if (fence->native)
-        return told(device, signal_native(queue, fence, value));
+    if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
+        bf_log_is_read(queue->base.log))
+        return told(device, signal_by_gpu(queue, fence, value));
+    if (fence->native && bf_sleepers_ensure(device) != VK_SUCCESS)
+        return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     bf_effects_run(device, &effects);
@@ -621,9 +669,16 @@ static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fen
                             bool looked)
 {
     struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_log *log = queue->base.log;
     bool passed = atomic_load(&fence->value) >= value;
-    if (!atomic_load(&fence->pending))
+    /* The log has it in its place among what is held. */
+    if (bf_log_is_enabled(log) && bf_queue_has_backlog(&queue->base))
+        return HAS_TO_WAIT;
+    if (!atomic_load(&fence->pending)) {
+        if (passed)
+            bf_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
         return passed ? PASSED : HAS_TO_WAIT;
+    }
     enum waited how = HAS_TO_WAIT;
     bf_lock_acquire(&ledger->lock);
     const struct bf_update *update;
@@ -631,8 +686,10 @@ static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fen
         how = HAS_TO_LOOK;
     } else if (atomic_load(&fence->value) >= value) {
         how = PASSED;
+        bf_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
     } else if ((update = bf_fence_update_reaching(fence, value)) != NULL &&
                !bf_queue_has_backlog(&queue->base)) {
+        bf_log_note_fence(log, BF_LOG_WAITS, fence, value, log_when(queue), bf_now_ns());
         bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
         how = PASSED;
     }
@@ -651,7 +708,8 @@ static VkResult look(struct bf_device *device)
 VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
-    struct bf_command_queue *queue = check_pair(queue_handle, fence_handle, BF_FENCE_NO_WAIT_BIT, &fence, __func__);
+    struct bf_command_queue *queue =
+        check_pair(queue_handle, fence_handle, BF_FENCE_NO_WAIT_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;
@@ -682,8 +740,13 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
     bf_lock_acquire(&device->ledger.lock);
-    bf_fence_arm(fence, &packet->wait);
+    packet->log_when = (uint8_t)log_when(queue);
+    bool satisfied = bf_fence_arm(fence, &packet->wait);
     bf_lock_release(&device->ledger.lock);
+    if (!satisfied && bf_log_is_enabled(queue->base.log))
+        packet->called_ns = bf_now_ns();
+    else
+        packet->log_when = BF_LOG_AT_NS;
     bf_queue_append(&queue->base, packet);
     return settle(device, __func__);
 }

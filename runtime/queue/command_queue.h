@@ -43,7 +43,7 @@ struct bf_command_queue {
     struct bf_fence *_Atomic progress;
 
     /* Under the engine's lock. */
-    uint64_t progressed; /* executions counted by it that the driver has been called with */
+    uint64_t progressed;   /* executions counted by it that the driver has been called with */
     bool leaving;          /* destroyed: the engine drops it once it is empty */
     uint64_t issued_epoch; /* of its last execution that the driver has been called with */
     uint32_t position; /* in the batch being put together: of its last execution, plus 1; 0: none */
@@ -101,6 +101,9 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
 /* The driver accepted the packet, or 'accepted' is false and it never will. */
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,
                                    bool accepted);
+
+/* A batch for what has been noted for its log. Errors: those of bfQueueExecute. */
+VkResult bf_command_queue_log(struct bf_command_queue *queue);
 
 /* Frees what the program has left behind. */
 void bf_command_queues_finish(struct bf_device *device);

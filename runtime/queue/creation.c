@@ -92,7 +92,8 @@ static bool is_priority(BfQueuePriority priority)
 
 static bool check_info(const BfQueueCreateInfo *info)
 {
-    const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT;
+    const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
+                          BF_QUEUE_SOFTWARE_FENCES_BIT;
     if (info->type != BF_QUEUE_TYPE_DIRECT && info->type != BF_QUEUE_TYPE_COMPUTE &&
         info->type != BF_QUEUE_TYPE_COPY) {
         bf_log(BF_LOG_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,

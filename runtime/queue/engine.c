@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
+#include "log/log.h"
 #include "queue/command_queue.h"
 #include "queue/label.h"
 
@@ -111,6 +112,7 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
         if (commands)
             bf_command_queue_waive(commands, packet);
         while ((obstacle = bf_packet_obstacle(device, packet, &side)) != NULL) {
+            packet->was_held = true;
             /* What stands in the way may be a packet of this very batch: then it is no obstacle to
              * sleep on, the next round will look again. */
             if (engine->batch_count > 0)
@@ -206,6 +208,8 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
         if (packet->stamp != UINT32_MAX)
             bf_stamps_accepted(engine->stamps, packet->stamp, atomic_load(&engine->accepted_epoch),
                                packet->trace.handed_over_ns);
+        if (bf_log_is_enabled(queue->log))
+            bf_log_accepted(queue->log, packet, atomic_load(&engine->accepted_epoch));
     } else {
         bf_trace_packet_dropped(device->trace, &packet->trace);
         if (packet->stamp != UINT32_MAX)
@@ -295,7 +299,7 @@ static uint64_t add_epochs(struct bf_engine *engine, uint32_t first, uint32_t co
     uint64_t epoch = atomic_load(&engine->accepted_epoch);
     if (!engine->epoch)
         return epoch;
-    bool wanted = engine->device->trace != NULL;
+    bool wanted = engine->device->trace != NULL || engine->logs > 0;
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
         if (!is_for_driver(packet))
@@ -411,6 +415,8 @@ static uint64_t submit_batch(struct bf_engine *engine)
     uint32_t count = engine->batch_count;
     for (uint32_t i = 0; i < count; i++)
         add_stamps(engine, engine->batch[i]);
+    if (engine->logs)
+        bf_log_add_batch(engine);
     VkResult result = submit_part(engine, 0, count);
     if (result == VK_SUCCESS)
         return finish_part(engine, 0, count, true);
@@ -464,12 +470,23 @@ static uint64_t drop_backlog(struct bf_engine *engine)
     return engines;
 }
 
-static void collect_stamps(struct bf_engine *engine)
+/* What the GPU has stamped and logged by now. */
+static void collect(struct bf_engine *engine)
 {
     uint64_t completed;
-    if (engine->stamps && engine->device->counter_value(engine->device->handle, engine->epoch,
-                                                        &completed) == VK_SUCCESS)
+    if ((!engine->stamps && !engine->logs && !engine->left_logs) ||
+        bf_engine_completed_epoch(engine, &completed) != VK_SUCCESS)
+        return;
+    if (engine->stamps)
         bf_stamps_collect(engine->stamps, completed);
+    bf_log_see_off(engine, completed);
+    if (!engine->logs)
+        return;
+    bf_ledger_see(&engine->device->ledger, engine->number, completed);
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        if (engine->queues[i]->log)
+            bf_log_collect(engine->queues[i]->log, completed);
+    }
 }
 
 /* Destroyed command queues go once nothing of theirs is left here (C-4). */
@@ -494,7 +511,7 @@ static void see_off_queues(struct bf_engine *engine)
 static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
     struct bf_device *device = engine->device;
-    collect_stamps(engine);
+    collect(engine);
     for (;; ++*batches) {
         if (*batches >= PUMP_BOUND) {
             atomic_store(&engine->tired, 1);
@@ -686,6 +703,7 @@ void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
             break;
         }
     }
+    bf_log_leave(queue->log);
     atomic_fetch_sub(&engine->command_queues, 1);
     atomic_fetch_sub(&engine->preferred, is_preferred(queue));
     bf_lock_acquire(&ledger->lock);

@@ -87,6 +87,12 @@ struct bf_engine {
 
     struct bf_stores stores; /* of native fences' values */
 
+    /* Under the lock: queues with logs, and room for the command buffers of a batch with entries. */
+    uint32_t logs;
+    struct bf_log *left_logs; /* of queues that are gone */
+    uint32_t log_room;
+    VkCommandBufferSubmitInfo *log_infos;
+
     struct bf_label *labels; /* open on the VkQueue (queue/label.h); under the lock */
 
     /* Under the lock: the batch being put together. */

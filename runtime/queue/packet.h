@@ -44,11 +44,11 @@ struct bf_packet {
         *command_buffers;              /* the first of the room, one before the program's */
     uint32_t wait_count, signal_count; /* the program's */
     struct bf_sync *waits, *signals;
-    struct bf_vkfence *fence;        /* NULL: none */
-    uint64_t epoch;                  /* that it signals; 0: none */
-    bool barrier;                    /* a command queue's execution begins with one */
-    struct bf_fence *imported;       /* a native wait: only while this fence lives; referenced */
-    struct bf_wait wait;             /* BF_PACKET_WAIT */
+    struct bf_vkfence *fence;  /* NULL: none */
+    uint64_t epoch;            /* that it signals; 0: none */
+    bool barrier;              /* a command queue's execution begins with one */
+    struct bf_fence *imported; /* a native wait: only while this fence lives; referenced */
+    struct bf_wait wait;       /* BF_PACKET_WAIT */
     /* BF_PACKET_SIGNAL's, or an execution's that ends with a store; NULL: it has been applied. */
     struct bf_update *update;
     struct bf_store *store;          /* the last of an execution's command buffers; NULL: none */
@@ -58,6 +58,11 @@ struct bf_packet {
     struct bf_label *labels;         /* open around it (queue/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */
     uint32_t stamp;                  /* slot of the GPU stamps, UINT32_MAX: none */
+    /* For the queue's log, if it has one: */
+    uint64_t called_ns; /* when the program submitted it */
+    bool was_held;
+    uint8_t log_when;   /* BF_PACKET_WAIT: enum bf_log_when */
+    uint32_t log_slots; /* of log/writer.h that it has */
     struct bf_trace_packet trace;
 };
 
@@ -79,7 +84,7 @@ struct bf_execution {
     const VkCommandBuffer *buffers;
     struct bf_store *store;   /* NULL: none */
     struct bf_update *update; /* of the fence that the store is for */
-    bool counted;             /* which is the queue's progress fence: the value comes when it goes */
+    bool counted; /* which is the queue's progress fence: the value comes when it goes */
     struct bf_semaphore *wait, *signal;
     uint64_t value;         /* of either */
     struct bf_fence *fence; /* whose wait it is */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "log/log.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "queue/label.h"
@@ -166,8 +167,8 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
     direct.count = 0;
     /* The loss is looked at last: what a lost device drops counts as accepted, and must release
      * nothing to a driver that may still run. */
-    bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
-                !bf_device_is_lost(queue->device) &&
+    bool done = !bf_log_is_enabled(queue->log) && !bf_queue_has_backlog(queue) &&
+                direct_ready(queue, count, infos, &direct) && !bf_device_is_lost(queue->device) &&
                 direct_submit(queue, count, infos, fence, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
@@ -183,8 +184,12 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
                    uint32_t count)
 {
     struct bf_engine *engine = queue->engine;
-    for (struct bf_packet *p = first; p; p = p->next)
+    uint64_t now = bf_log_is_enabled(queue->log) ? bf_now_ns() : 0;
+    for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
+        if (p->kind != BF_PACKET_WAIT)
+            p->called_ns = now;
+    }
     bf_lock_acquire(&queue->lock);
     bf_label_attach(queue, first);
     atomic_fetch_add(&queue->appended, count);

@@ -17,6 +17,7 @@
 #include "queue/witness.h"
 
 struct bf_engine;
+struct bf_log;
 
 struct bf_queue {
     void *loader_data; /* the loader's dispatch pointer: a VkQueue handle points here */
@@ -35,6 +36,8 @@ struct bf_queue {
     uint32_t spare_count;
     _Atomic uint64_t appended; /* packets that took the list, ever */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
+
+    struct bf_log *_Atomic log; /* log/log.h; NULL: none so far. Made under the engine's lock */
 
     struct bf_label *labels; /* open (queue/label.h) */
     uint32_t labels_lost;    /* open too, and left out */

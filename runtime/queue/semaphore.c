@@ -13,6 +13,7 @@ VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle, boo
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     sem->handle = handle;
     sem->timeline = timeline;
+    sem->log_handle = atomic_fetch_add(&device->log_handles, 1) + 1;
     sem->external = external;
     sem->references = 1;
     if (timeline)

@@ -53,6 +53,7 @@ struct bf_waiter {
 struct bf_semaphore {
     VkSemaphore handle;
     bool timeline;
+    uint32_t log_handle; /* what logs call it */
     /* Its payload may be signalled where nobody tells us (exported, imported). */
     _Atomic bool external;
     _Atomic bool forgotten; /* the program has destroyed it */

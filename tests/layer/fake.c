@@ -108,6 +108,13 @@ static void drv_GetPhysicalDeviceProperties(VkPhysicalDevice physical,
                                                .limits.timestampPeriod = 1.0f};
 }
 
+static void drv_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physical,
+                                                  VkPhysicalDeviceMemoryProperties *properties)
+{
+    assert_ptr_equal(physical, &physical_object);
+    *properties = (VkPhysicalDeviceMemoryProperties){0};
+}
+
 static void drv_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physical, uint32_t *count,
                                                        VkQueueFamilyProperties *properties)
 {
@@ -352,6 +359,7 @@ static const struct entry {
     PHYSICAL(CreateInstance),
     PHYSICAL(DestroyInstance),
     PHYSICAL(EnumeratePhysicalDevices),
+    PHYSICAL(GetPhysicalDeviceMemoryProperties),
     PHYSICAL(GetPhysicalDeviceProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties2),

@@ -467,6 +467,12 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
     get_properties(device, &properties->properties);
 }
 
+static void get_memory(VkPhysicalDevice physical, VkPhysicalDeviceMemoryProperties *properties)
+{
+    (void)physical;
+    *properties = (VkPhysicalDeviceMemoryProperties){0};
+}
+
 static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice device, uint32_t *count,
                                                VkQueueFamilyProperties *families)
 {
@@ -505,6 +511,7 @@ static const struct function {
     FUNCTION(vkDeviceWaitIdle, device_wait_idle),
     FUNCTION(vkEndCommandBuffer, end_buffer),
     FUNCTION(vkFreeCommandBuffers, free_buffers),
+    FUNCTION(vkGetPhysicalDeviceMemoryProperties, get_memory),
     FUNCTION(vkGetPhysicalDeviceProperties, get_properties),
     FUNCTION(vkGetPhysicalDeviceProperties2, get_properties2),
     FUNCTION(vkGetPhysicalDeviceQueueFamilyProperties, get_families),

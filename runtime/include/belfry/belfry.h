@@ -193,6 +193,9 @@ typedef enum BfQueuePriority {
 typedef enum BfQueueFlagBits {
     BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1,
     BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
+    /* Belfry's own: the GPU writes nothing of its signals and waits. It has no logs, and where it
+     * signals a native fence (belfry/native_fence.h), the CPU writes the value. */
+    BF_QUEUE_SOFTWARE_FENCES_BIT = 1 << 16,
 } BfQueueFlagBits;
 typedef VkFlags BfQueueFlags;
 

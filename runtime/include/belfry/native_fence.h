@@ -26,6 +26,7 @@
 #define BELFRY_NATIVE_FENCE_H
 
 #include "belfry.h"
+#include "fence_log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,6 +155,86 @@ BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences,
  * Errors: those of bfCreateNativeFence. Thread-safety: safe.
  */
 BF_API VkResult bfGetQueueProgressFence(BfQueue queue, BfFence *pFence);
+
+/* -------------------------------------------------------------------------------------- Logs --
+ */
+
+typedef struct BfFenceLogReader_T *BfFenceLogReader;
+
+typedef struct BfFenceLogReaderCreateInfo {
+    const void *pNext;
+    /* One of the two. The VkQueue is the program's own, whose timeline semaphores are its fences. */
+    BfQueue queue;
+    VkQueue vkQueue;
+    BfFenceLogType type;
+    /* A log of at least so many entries; 0: BF_FENCE_LOG_DEFAULT_ENTRIES. At most 65536. */
+    uint32_t entries;
+} BfFenceLogReaderCreateInfo;
+
+/*
+ * Somebody who reads what the GPU writes of a queue's waits, or of its signals (belfry/fence_log.h).
+ * [NF 10, 11] While a queue has a reader (or a trace is written), its logs are written; else they
+ * cost nothing. Each reader gets every entry from its creation on. While there is one, every signal
+ * costs a submission, since its entry is written before the signal applies.
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting 'log' is off; the queue was created with
+ * BF_QUEUE_SOFTWARE_FENCES_BIT; its engine runs no command buffers), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfCreateFenceLogReader(BfDevice device, const BfFenceLogReaderCreateInfo *pInfo,
+                                       BfFenceLogReader *pReader);
+
+/* Before its queue is destroyed, or its device. NULL is allowed. Thread-safety: the reader
+ * externally synchronised. */
+BF_API void bfDestroyFenceLogReader(BfFenceLogReader reader);
+
+typedef struct BfFenceLogRecord {
+    /* As the GPU wrote it, but for the times: unwrapped ticks of the device that never go backwards
+     * from one record to the next. */
+    BfFenceLogEntry entry;
+    uint64_t sequence;   /* of the queue's entries of this type, 0 for the first ever */
+    uint64_t lostBefore; /* entries that were overwritten between the record before and this one */
+} BfFenceLogRecord;
+
+/*
+ * The entries that this reader hasn't had yet, oldest first, up to 'capacity'. Flushes the log
+ * first (DxgkDdiUpdateNativeFenceLogs). Never waits for the GPU: a wait after which nothing has been
+ * submitted to the queue is only now given to it to be logged, and comes with a later call.
+ *
+ * *pLost (may be NULL) is what was lost since the call before, whether a record says it or not: who
+ * reads too seldom asks the fences themselves.
+ *
+ * Returns VK_SUCCESS, or VK_INCOMPLETE where there may be more. Errors: VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_UNKNOWN (the memory holds what the GPU can't have written:
+ * somebody else writes there), VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe, with other
+ * readers; one reader externally synchronised.
+ */
+BF_API VkResult bfReadFenceLog(BfFenceLogReader reader, uint32_t capacity,
+                               BfFenceLogRecord *pRecords, uint32_t *pCount, uint64_t *pLost);
+
+/*
+ * The log's memory as it is now, for 'belfry log' and other tools. *pSize is its size in bytes where
+ * pData is NULL; else that of pData, and then what was written there.
+ *
+ * Returns VK_SUCCESS, or VK_INCOMPLETE where it was cut off. Errors: as bfReadFenceLog's.
+ * Thread-safety: as bfReadFenceLog's.
+ */
+BF_API VkResult bfDumpFenceLog(BfFenceLogReader reader, size_t *pSize, void *pData);
+
+/*
+ * New buffers for the two logs of the reader's queue, with so many entries, while work goes on: what
+ * has been handed over is written to the old ones, and readers find it there first
+ * (DxgkDdiSetNativeFenceLogBuffer). 1 to 65536.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT.
+ * Thread-safety: safe.
+ */
+BF_API VkResult bfSetFenceLogEntries(BfFenceLogReader reader, uint32_t entries);
+
+/* What logs call the fence: BfFenceLogEntry::hNativeFence. No two fences of a device have the same.
+ * 0 for a bad handle. Thread-safety: safe. */
+BF_API uint32_t bfGetFenceLogHandle(BfFence fence);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,61 @@
+/* Reading a queue's logs while the GPU writes them, over every re-creation of their buffers. */
+#include "device/device.h"
+#include "log/log.h"
+#include "log/writer.h"
+#include "queue/engine.h"
+
+static struct bf_log_source source_of(const struct bf_log_writer *writer, enum bf_log_side side)
+{
+    return (struct bf_log_source){
+        .memory = bf_log_writer_memory(writer, side),
+        .bytes = writer->log_bytes,
+        .entries = writer->count,
+        .ahead = 1, /* LG-2 */
+        .type = side == BF_LOG_WAITS ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS,
+    };
+}
+
+void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log_cursor *cursor)
+{
+    struct bf_engine *engine = log->engine;
+    struct bf_log_item items[16];
+    uint32_t count = 16;
+    *cursor = (struct bf_log_cursor){.log = log, .writer = log->writer, .side = side};
+    const struct bf_log_reader_info info = {
+        .source = source_of(log->writer, side),
+        .valid_bits = engine->timestamp_bits,
+        .time = bf_gpu_clock_now(engine->device),
+    };
+    bf_log_reader_init(&cursor->reader, &info);
+    log->writer->cursors++;
+    /* What is there already is nobody's loss. */
+    while (count == 16 && bf_log_reader_read(&cursor->reader, items, 16, &count) == BF_LOG_READ_OK)
+        ;
+    cursor->lost_before = log->lost[side];
+}
+
+void bf_log_cursor_close(struct bf_log_cursor *cursor)
+{
+    cursor->writer->cursors--; /* if it is dying, the next collection sees it off */
+}
+
+enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                    uint32_t capacity, uint32_t *count, uint64_t *lost)
+{
+    struct bf_log *log = cursor->log;
+    struct bf_log_counts before = bf_log_reader_counts(&cursor->reader);
+    enum bf_log_read result = bf_log_reader_read(&cursor->reader, items, capacity, count);
+    struct bf_log_writer *writer = cursor->writer;
+    while (result == BF_LOG_READ_OK && *count == 0 && writer->successor && !writer->first) {
+        const struct bf_log_source source = source_of(writer->successor, cursor->side);
+        bf_log_reader_rebase(&cursor->reader, &source, writer->next[cursor->side]);
+        writer->cursors--;
+        writer = cursor->writer = writer->successor;
+        writer->cursors++;
+        result = bf_log_reader_read(&cursor->reader, items, capacity, count);
+    }
+    *lost += bf_log_reader_counts(&cursor->reader).lost - before.lost;
+    *lost += log->lost[cursor->side] - cursor->lost_before;
+    cursor->lost_before = log->lost[cursor->side];
+    return result;
+}

@@ -1,0 +1,161 @@
+/*
+ * A queue's logs of its waits and signals (belfry/fence_log.h), written by the GPU.
+ *
+ * An entry is written by a command buffer in the program's own batch: a wait's before the program's
+ * command buffers, a signal's behind them. Each is recorded once, for one slot: it copies the
+ * payload from the slot's staging memory, lets the GPU's timestamp land on the entry's field, and
+ * then copies the word that counts the entry. Slots are a ring of several times the log's entries,
+ * so a slot always writes the same entry; the log's numbers go round it.
+ *
+ *  LG-1  A slot is used again only when the epoch of the submission that carried it has been
+ *        reached. Where the next one is still in use, the operation isn't logged, and counts as
+ *        lost: nobody waits for a log.
+ *  LG-2  An entry is complete before the word that counts it, and that before the next entry of the
+ *        log begins (R-1 of log/reader.h, with ahead = 1): there is a barrier on either side of the
+ *        word's copy, and all of it is on one VkQueue, in order.
+ *  LG-3  The value, the entry, the word, the epoch (which wakes who waits), in this order: a
+ *        signal's entry is behind the store of a native fence's value in the same batch, and the
+ *        batch signals its epoch when all of its commands are complete.
+ *  LG-4  What a queue has passed without a batch of its own (a wait, the signal of a fence that
+ *        isn't native) is noted and goes with the queue's next batch, before that one's own. Its
+ *        times are of when it happened all the same: when the packet before it had ended, which the
+ *        GPU keeps in a word of the queue's, or the host's own time if that was later.
+ *
+ * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
+ * the packet before it has ended, or when it was handed to the queue, whichever is later. Families
+ * that can do nothing but transfers may write timestamps, and not copy them: the host fills them in
+ * before anybody reads. Engines without timestamps log zeros.
+ *
+ * A log that nobody has asked for isn't there: queues look at one pointer.
+ *
+ * Proven by tests/fence (logs.c).
+ */
+#ifndef BELFRY_LOG_LOG_H
+#define BELFRY_LOG_LOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "belfry/fence_log.h"
+#include "log/reader.h"
+#include "os/lock.h"
+
+struct bf_engine;
+struct bf_fence;
+struct bf_log_writer;
+struct bf_packet;
+struct bf_queue;
+
+/* Operations that wait for the queue's next batch, at most (LG-4). */
+#define BF_LOG_NOTES 32
+
+enum bf_log_side { BF_LOG_WAITS, BF_LOG_SIGNALS, BF_LOG_SIDES };
+
+/* When a wait was observed, or a signal that was noted was executed. */
+enum bf_log_when {
+    BF_LOG_AT_NS,      /* at 'ns' on CLOCK_MONOTONIC; 0: a wait that didn't stall */
+    BF_LOG_AFTER_LAST, /* when the queue's packet before it had ended */
+    BF_LOG_WITH_STAMP, /* a signal: when the batch that takes it along begins */
+};
+
+/* A wait that is over, or a signal that has been executed. */
+struct bf_log_operation {
+    enum bf_log_side side;
+    uint32_t handle; /* of the fence */
+    uint64_t key;    /* what a trace knows it by */
+    uint64_t value;
+    uint32_t flags; /* BfFenceLogFlagBits */
+    enum bf_log_when when;
+    uint64_t ns;
+};
+
+/* What has been noted of a queue, and the writer of its entries. It stays as long as the queue. */
+struct bf_log {
+    struct bf_log *next; /* of its engine: the queue is gone */
+    struct bf_queue *queue;
+    struct bf_engine *engine;
+    _Atomic bool enabled;     /* there is a writer */
+    _Atomic uint32_t readers; /* of the program's; a trace's is none of them */
+    struct bf_log_writer *writer;
+    struct bf_log_writer *dying; /* replaced ones, with entries on their way */
+    uint64_t last_epoch;         /* of the queue's last batch that was accepted */
+    struct bf_log_cursor *trace; /* what the trace reads of both logs; NULL: it doesn't */
+    uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
+    struct bf_lock lock;         /* a leaf: what has been noted */
+    uint32_t noted;
+    struct bf_log_operation notes[BF_LOG_NOTES];
+};
+
+/* Can the queue have logs? */
+bool bf_log_is_possible(const struct bf_queue *queue);
+
+/* The engine's lock is held for all of these, up to bf_log_destroy. */
+
+/* Logs of at least that many entries for the queue, in place of those it has; what is on its way
+ * goes to the old ones, which live until it has arrived. 0 entries: none any more. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools and of recording. */
+VkResult bf_log_set(struct bf_queue *queue, uint32_t entries);
+
+/* Gives the packets of the engine's batch their entries, around their command buffers; notes those
+ * of packets that nothing can be added to. */
+void bf_log_add_batch(struct bf_engine *engine);
+
+/* Whoever reads one of a queue's logs, over all the buffers that it has in the course of time. */
+struct bf_log_cursor {
+    struct bf_log *log;
+    struct bf_log_writer *writer; /* where it is; kept for it */
+    enum bf_log_side side;
+    uint64_t lost_before; /* of log->lost, told already */
+    struct bf_log_reader reader;
+};
+
+/* From here on. The log is enabled. */
+void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log_cursor *cursor);
+void bf_log_cursor_close(struct bf_log_cursor *cursor);
+
+/* Entries that have not been read, up to 'capacity'; *lost grows by those that can't be read any
+ * more, or have never been written. Not OK: the memory isn't what it should be. */
+enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                    uint32_t capacity, uint32_t *count, uint64_t *lost);
+
+/* The packet has been accepted, by this epoch or before it. */
+void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
+
+/* Slots up to the epoch are free again, and times that the host reads are filled in. */
+void bf_log_collect(struct bf_log *log, uint64_t completed);
+
+/* The queue goes. NULL is allowed. */
+void bf_log_leave(struct bf_log *log);
+
+/* Frees what has been left and has nothing on its way any more. */
+void bf_log_see_off(struct bf_engine *engine, uint64_t completed);
+
+/* The engine is idle or lost, and its VkQueues go as well. */
+void bf_logs_finish(struct bf_engine *engine);
+
+/* The queue has passed it (LG-4). Thread-safety: safe. */
+void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation);
+
+/* The same of a command queue's wait for a fence, or signal of one, where it has a log. */
+void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,
+                       uint64_t value, enum bf_log_when when, uint64_t ns);
+
+/* Has anything been noted that no batch has taken along yet? Thread-safety: safe. */
+bool bf_log_has_notes(struct bf_log *log);
+
+/* Does the program read it? Then each signal has a batch, and an entry before it applies (LG-3);
+ * else those of fences that aren't native cost none, and are noted. */
+static inline bool bf_log_is_read(struct bf_log *log)
+{
+    return log && atomic_load_explicit(&log->readers, memory_order_relaxed) > 0;
+}
+
+static inline bool bf_log_is_enabled(struct bf_log *log)
+{
+    return log && atomic_load_explicit(&log->enabled, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* The program's side of logs: readers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "belfry/native_fence.h"
+#include "device/device.h"
+#include "log/log.h"
+#include "log/writer.h"
+#include "os/handle.h"
+#include "os/log.h"
+#include "queue/command_queue.h"
+
+#define MAX_ENTRIES 65536
+#define AT_ONCE     32 /* entries that are read under the engine's lock */
+
+_Static_assert((int)BF_LOG_WAITS + 1 == BF_FENCE_LOG_TYPE_WAITS &&
+                   (int)BF_LOG_SIGNALS + 1 == BF_FENCE_LOG_TYPE_SIGNALS,
+               "a log's type tells its side");
+
+struct reader {
+    struct bf_queue *queue;
+    struct bf_log_cursor cursor;
+};
+
+static struct reader *reader_of(BfFenceLogReader handle, const char *call)
+{
+    return bf_handle_check(handle, BF_HANDLE_LOG_READER, call, "reader") ? (struct reader *)handle
+                                                                         : NULL;
+}
+
+/* The queue to read, or NULL with a line. */
+static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreateInfo *info)
+{
+    const char *call = "bfCreateFenceLogReader";
+    if ((info->queue != NULL) == (info->vkQueue != NULL)) {
+        bf_log(BF_LOG_ERROR, "%s: one of queue and vkQueue is to be given", call);
+        return NULL;
+    }
+    if (info->vkQueue)
+        return bf_device_vkqueue(device, info->vkQueue, call);
+    if (!bf_handle_check(info->queue, BF_HANDLE_QUEUE, call, "queue"))
+        return NULL;
+    struct bf_queue *queue = (struct bf_queue *)info->queue;
+    if (queue->device == (struct bf_device *)device)
+        return queue;
+    bf_log(BF_LOG_ERROR, "%s: the queue belongs to another device", call);
+    return NULL;
+}
+
+/* The engine's lock is held: a log, of as many entries at least. */
+static VkResult enable(struct bf_queue *queue, uint32_t entries)
+{
+    struct bf_log *log = queue->log;
+    if (log && log->writer && log->writer->count >= entries)
+        return VK_SUCCESS;
+    return bf_log_set(queue, entries);
+}
+
+VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInfo *info,
+                                BfFenceLogReader *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info || !out || info->pNext || info->entries > MAX_ENTRIES ||
+        (info->type != BF_FENCE_LOG_TYPE_WAITS && info->type != BF_FENCE_LOG_TYPE_SIGNALS)) {
+        bf_log(BF_LOG_ERROR, "bfCreateFenceLogReader: %s",
+               !info || !out ? "pInfo or pReader is NULL"
+               : info->pNext ? "pNext is not NULL"
+                             : "the type is none, or entries are more than 65536");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_queue *queue = find_queue(handle, info);
+    if (!queue)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!bf_log_is_possible(queue)) {
+        bf_log(BF_LOG_ERROR, "bfCreateFenceLogReader: the queue has no logs");
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    struct reader *reader = calloc(1, sizeof(*reader));
+    if (!reader || !bf_handle_add(reader, BF_HANDLE_LOG_READER)) {
+        free(reader);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    reader->queue = queue;
+    bf_engine_enter(queue->engine);
+    VkResult result = enable(queue, info->entries ? info->entries : BF_FENCE_LOG_DEFAULT_ENTRIES);
+    if (result == VK_SUCCESS) {
+        bf_log_cursor_open(queue->log, (enum bf_log_side)(info->type - 1), &reader->cursor);
+        queue->log->readers++;
+    }
+    bf_engine_leave(queue->engine, 0);
+    if (result != VK_SUCCESS) {
+        bf_handle_remove(reader);
+        free(reader);
+        return result;
+    }
+    *out = (BfFenceLogReader)reader;
+    return VK_SUCCESS;
+}
+
+void bfDestroyFenceLogReader(BfFenceLogReader handle)
+{
+    struct reader *reader = handle ? reader_of(handle, __func__) : NULL;
+    if (!reader)
+        return;
+    struct bf_queue *queue = reader->queue;
+    bf_handle_remove(reader);
+    bf_engine_enter(queue->engine);
+    bf_log_cursor_close(&reader->cursor);
+    queue->log->readers--;
+    if (queue->log->readers == 0 && !queue->log->trace)
+        bf_log_set(queue, 0);
+    bf_engine_leave(queue->engine, 0);
+    free(reader);
+}
+
+/* Waits that nothing has been submitted behind. */
+static VkResult submit_notes(struct bf_queue *queue)
+{
+    if (!bf_log_has_notes(queue->log) || bf_queue_has_backlog(queue))
+        return VK_SUCCESS;
+    if (queue->is_command_queue)
+        return bf_command_queue_log(bf_command_queue_of(queue));
+    const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    return bf_queue_submit(queue, 1, &nothing, VK_NULL_HANDLE);
+}
+
+static VkResult explain(struct reader *reader, enum bf_log_read result)
+{
+    char line[256];
+    if (result == BF_LOG_READ_OK)
+        return VK_SUCCESS;
+    bf_log_reader_explain(&reader->cursor.reader, result, line, sizeof(line));
+    bf_log(BF_LOG_ERROR, "bfReadFenceLog: %s", line);
+    return VK_ERROR_UNKNOWN;
+}
+
+/* Up to AT_ONCE of them, flushed. */
+static VkResult read_some(struct reader *reader, struct bf_log_item *items, uint32_t capacity,
+                          uint32_t *count, uint64_t *lost)
+{
+    struct bf_engine *engine = reader->queue->engine;
+    uint64_t completed;
+    bf_engine_enter(engine);
+    VkResult result = bf_engine_completed_epoch(engine, &completed);
+    enum bf_log_read read = BF_LOG_READ_OK;
+    if (result == VK_SUCCESS) {
+        bf_log_collect(reader->queue->log, completed);
+        read = bf_log_cursor_read(&reader->cursor, items, capacity, count, lost);
+    }
+    bf_engine_leave(engine, 0);
+    return result == VK_SUCCESS ? explain(reader, read) : result;
+}
+
+static void fill_in(BfFenceLogRecord *record, const struct bf_log_item *item)
+{
+    *record = (BfFenceLogRecord){
+        .entry =
+            {
+                .fenceValue = item->value,
+                .hNativeFence = item->fence,
+                .operationType = item->operation,
+                .reserved0 = item->flags,
+                .fenceObservedGpuTimestamp = item->observed,
+                .fenceEndGpuTimestamp = item->end,
+            },
+        .sequence = item->sequence,
+        .lostBefore = item->lost,
+    };
+}
+
+VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRecord *records,
+                        uint32_t *out_count, uint64_t *out_lost)
+{
+    struct reader *reader = reader_of(handle, __func__);
+    if (!reader || !out_count || (capacity && !records)) {
+        if (reader)
+            bf_log(BF_LOG_ERROR, "bfReadFenceLog: pCount is NULL, or pRecords with a capacity");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_device *device = reader->queue->device;
+    VkResult result = bf_device_is_lost(device) ? VK_SUCCESS : submit_notes(reader->queue);
+    uint32_t count = 0, got = AT_ONCE, asked = AT_ONCE;
+    uint64_t lost = 0;
+    while (result == VK_SUCCESS && got == asked && count < capacity) {
+        struct bf_log_item items[AT_ONCE];
+        asked = capacity - count < AT_ONCE ? capacity - count : AT_ONCE;
+        got = 0;
+        result = read_some(reader, items, asked, &got, &lost);
+        for (uint32_t i = 0; i < got; i++)
+            fill_in(&records[count + i], &items[i]);
+        count += got;
+    }
+    *out_count = count;
+    if (out_lost)
+        *out_lost = lost;
+    if (result == VK_ERROR_DEVICE_LOST)
+        return bf_device_lost(device, __func__);
+    return result == VK_SUCCESS && count == capacity ? VK_INCOMPLETE : result;
+}
+
+VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
+{
+    struct reader *reader = reader_of(handle, __func__);
+    if (!reader || !size) {
+        if (reader)
+            bf_log(BF_LOG_ERROR, "bfDumpFenceLog: pSize is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_engine *engine = reader->queue->engine;
+    uint64_t completed;
+    bf_engine_enter(engine);
+    VkResult result = bf_engine_completed_epoch(engine, &completed);
+    const struct bf_log_writer *writer = reader->queue->log->writer;
+    size_t all = BF_FENCE_LOG_BYTES(writer->count);
+    if (result == VK_SUCCESS && !data) {
+        *size = all;
+    } else if (result == VK_SUCCESS) {
+        bf_log_collect(reader->queue->log, completed);
+        if (*size < all)
+            result = VK_INCOMPLETE;
+        else
+            *size = all;
+        memcpy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
+    }
+    bf_engine_leave(engine, 0);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(reader->queue->device, __func__)
+                                          : result;
+}
+
+VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
+{
+    struct reader *reader = reader_of(handle, __func__);
+    if (!reader || entries == 0 || entries > MAX_ENTRIES) {
+        if (reader)
+            bf_log(BF_LOG_ERROR, "bfSetFenceLogEntries: %u entries, 1 to 65536 are possible",
+                   entries);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bf_engine_enter(reader->queue->engine);
+    VkResult result = bf_log_set(reader->queue, entries);
+    bf_engine_leave(reader->queue->engine, 0);
+    return result;
+}
+
+uint32_t bfGetFenceLogHandle(BfFence handle)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    return fence ? fence->log_handle : 0;
+}

@@ -1,0 +1,417 @@
+#include "log/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "device/gpu_clock.h"
+
+/* What a slot's command buffers copy from. */
+struct staging {
+    BfFenceLogEntry entry;
+    uint64_t word;
+    uint64_t unused;
+};
+
+#define ENTRY_END      offsetof(BfFenceLogEntry, fenceEndGpuTimestamp)
+#define ENTRY_OBSERVED offsetof(BfFenceLogEntry, fenceObservedGpuTimestamp)
+#define WORD           offsetof(struct staging, word)
+
+static struct bf_engine *engine_of(const struct bf_log_writer *writer)
+{
+    return writer->log->engine;
+}
+
+BfFenceLogBuffer *bf_log_writer_memory(const struct bf_log_writer *writer, enum bf_log_side side)
+{
+    return (BfFenceLogBuffer *)((char *)writer->logs.mapped + (size_t)side * writer->log_bytes);
+}
+
+static uint32_t slot_index(const struct bf_log_writer *writer, const struct bf_log_slot *slot)
+{
+    return (uint32_t)(slot - writer->slots);
+}
+
+static struct staging *staging_of(const struct bf_log_writer *writer,
+                                  const struct bf_log_slot *slot)
+{
+    return (struct staging *)writer->staging.mapped + slot_index(writer, slot);
+}
+
+/* Behind the slots' staging: where the GPU keeps the time of the last packet's end. */
+static VkDeviceSize last_end_offset(const struct bf_log_writer *writer)
+{
+    return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct staging);
+}
+
+/* --- Recording --------------------------------------------------------------------------------*/
+
+static void put_barrier(struct bf_device *device, VkCommandBuffer commands,
+                        VkPipelineStageFlags2 from, VkPipelineStageFlags2 to)
+{
+    bool writes = from == VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
+    const VkMemoryBarrier2 barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = from,
+        .srcAccessMask = writes ? VK_ACCESS_2_TRANSFER_WRITE_BIT : VK_ACCESS_2_MEMORY_WRITE_BIT,
+        .dstStageMask = to,
+        .dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
+                         (to & VK_PIPELINE_STAGE_2_HOST_BIT ? VK_ACCESS_2_HOST_READ_BIT : 0),
+    };
+    const VkDependencyInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .memoryBarrierCount = 1,
+        .pMemoryBarriers = &barrier,
+    };
+    device->pipeline_barrier(commands, &info);
+}
+
+static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
+{
+    const struct VolkDeviceTable *vk = &engine_of(writer)->device->vk;
+    if (writer->copies_stamps)
+        vk->vkCmdResetQueryPool(commands, writer->queries, query, 1);
+    (vk->vkCmdWriteTimestamp2 ? vk->vkCmdWriteTimestamp2 : vk->vkCmdWriteTimestamp2KHR)(
+        commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, writer->queries, query);
+}
+
+static void copy_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query,
+                       VkBuffer target, VkDeviceSize offset)
+{
+    engine_of(writer)->device->vk.vkCmdCopyQueryPoolResults(
+        commands, writer->queries, query, 1, target, offset, sizeof(uint64_t),
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+}
+
+static void copy_last_end(struct bf_log_writer *writer, VkCommandBuffer commands,
+                          VkDeviceSize offset)
+{
+    const VkBufferCopy copy = {last_end_offset(writer), offset, sizeof(uint64_t)};
+    engine_of(writer)->device->vk.vkCmdCopyBuffer(commands, writer->staging.handle,
+                                                  writer->logs.handle, 1, &copy);
+}
+
+/* LG-2: the entry, the word, and barriers on either side of it. */
+static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot,
+                      VkCommandBuffer commands, enum bf_log_timing timing)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    bool gpu = writer->copies_stamps, wait = slot->side == BF_LOG_WAITS;
+    uint32_t index = slot_index(writer, slot);
+    VkDeviceSize from = index * sizeof(struct staging);
+    VkDeviceSize log = (VkDeviceSize)slot->side * writer->log_bytes;
+    VkDeviceSize entry = log + BF_FENCE_LOG_BYTES(index % writer->slot_count % writer->count);
+    bool stamped = gpu && (timing & BF_LOG_STAMP), after = gpu && (timing & BF_LOG_KEPT);
+
+    /* With a stamp the word waits for what is before anyway. */
+    if (!wait && !stamped && !after)
+        put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+    if (timing & BF_LOG_STAMP)
+        put_stamp(writer, commands, slot->query);
+    VkDeviceSize given = after && wait      ? ENTRY_OBSERVED
+                         : stamped || after ? ENTRY_END
+                                            : sizeof(BfFenceLogEntry);
+    const VkBufferCopy payload = {from, entry, given};
+    device->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &payload);
+    if (after)
+        copy_last_end(writer, commands, entry + (wait ? ENTRY_OBSERVED : ENTRY_END));
+    if (stamped)
+        copy_stamp(writer, commands, slot->query, writer->logs.handle, entry + ENTRY_END);
+    if (stamped && !wait)
+        copy_stamp(writer, commands, slot->query, writer->staging.handle, last_end_offset(writer));
+    put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+    const VkBufferCopy word = {from + WORD, log, sizeof(uint64_t)};
+    device->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &word);
+    put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
+}
+
+static VkResult allocate(struct bf_log_writer *writer, VkCommandBuffer *commands)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = writer->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    VkResult result = device->vk.vkAllocateCommandBuffers(device->handle, &info, commands);
+    if (result == VK_SUCCESS && device->set_loader_data)
+        result = device->set_loader_data(device->handle, *commands);
+    return result;
+}
+
+/* NULL: out of memory. */
+static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_slot *slot,
+                              enum bf_log_timing timing)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    const struct VolkDeviceTable *vk = &device->vk;
+    VkCommandBuffer commands = NULL;
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = slot ? 0 : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+    };
+    if (allocate(writer, &commands) != VK_SUCCESS)
+        return NULL;
+    if (vk->vkBeginCommandBuffer(commands, &begin) != VK_SUCCESS)
+        goto fail;
+    if (slot && slot->side >= 0) {
+        put_entry(writer, slot, commands, timing);
+    } else if (slot) {
+        put_stamp(writer, commands, slot->query);
+    } else {
+        /* Every batch's, with one query: a reset waits for what has used it before. */
+        uint32_t query = BF_LOG_SIDES * writer->slot_count;
+        put_stamp(writer, commands, query);
+        copy_stamp(writer, commands, query, writer->staging.handle, last_end_offset(writer));
+        put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+    }
+    if (vk->vkEndCommandBuffer(commands) == VK_SUCCESS)
+        return commands;
+fail:
+    vk->vkFreeCommandBuffers(device->handle, writer->pool, 1, &commands);
+    return NULL;
+}
+
+/* --- Adding -----------------------------------------------------------------------------------*/
+
+static void put_on_its_way(struct bf_log_writer *writer, struct bf_log_slot *slot)
+{
+    slot->epoch = UINT64_MAX;
+    slot->next = NULL;
+    if (!writer->unaccepted)
+        writer->unaccepted = slot;
+    if (writer->last)
+        writer->last->next = slot;
+    else
+        writer->first = slot;
+    writer->last = slot;
+}
+
+static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slot,
+                           enum bf_log_timing timing)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    if (!slot->commands[timing])
+        slot->commands[timing] = record(writer, slot, timing);
+    if (!slot->commands[timing])
+        return NULL;
+    if (!writer->copies_stamps && (timing & BF_LOG_STAMP))
+        (device->vk.vkResetQueryPool
+             ? device->vk.vkResetQueryPool
+             : device->vk.vkResetQueryPoolEXT)(device->handle, writer->queries, slot->query, 1);
+    slot->timing = timing;
+    return slot->commands[timing];
+}
+
+VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *op,
+                                  bool noted)
+{
+    struct bf_engine *engine = engine_of(writer);
+    bool wait = op->side == BF_LOG_WAITS;
+    uint64_t number = writer->next[op->side];
+    struct bf_log_slot *slot =
+        &writer->slots[op->side * writer->slot_count + number % writer->slot_count];
+    if (slot->epoch)
+        return NULL;
+    enum bf_log_timing timing = BF_LOG_AS_GIVEN;
+    if (writer->timed && (wait || !noted || op->when == BF_LOG_WITH_STAMP))
+        timing |= BF_LOG_STAMP;
+    if (writer->timed && op->when == BF_LOG_AFTER_LAST)
+        timing |= BF_LOG_KEPT;
+    VkCommandBuffer commands = use(writer, slot, timing);
+    if (!commands)
+        return NULL;
+
+    uint64_t given = writer->timed && op->when == BF_LOG_AT_NS && op->ns
+                         ? bf_gpu_clock_ticks(engine, op->ns)
+                         : 0;
+    uint32_t flags = op->flags;
+    if (!writer->timed)
+        flags |= BF_FENCE_LOG_UNTIMED_BIT;
+    else if (given)
+        flags |= wait ? BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT : BF_FENCE_LOG_END_FROM_HOST_BIT;
+    *staging_of(writer, slot) = (struct staging){
+        .entry =
+            {
+                .fenceValue = op->value,
+                .hNativeFence = op->handle,
+                .operationType = wait ? BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
+                                      : BF_FENCE_LOG_OPERATION_SIGNAL_EXECUTED,
+                .reserved0 = flags,
+                .fenceObservedGpuTimestamp = wait ? given : 0,
+                .fenceEndGpuTimestamp = wait ? 0 : given,
+            },
+        .word = bfFenceLogWord(number + 1, writer->count),
+    };
+    slot->number = number;
+    slot->key = op->key;
+    writer->next[op->side] = number + 1;
+    put_on_its_way(writer, slot);
+    return commands;
+}
+
+VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
+{
+    if (!writer->timed)
+        return NULL;
+    if (writer->copies_stamps) {
+        if (!writer->end)
+            writer->end = record(writer, NULL, BF_LOG_STAMP);
+        return writer->end;
+    }
+    struct bf_log_slot *slot =
+        &writer->slots[BF_LOG_SIDES * writer->slot_count + writer->ends % writer->slot_count];
+    if (slot->epoch)
+        return NULL;
+    VkCommandBuffer commands = use(writer, slot, BF_LOG_STAMP);
+    if (commands) {
+        writer->ends++;
+        (*slots)++;
+        put_on_its_way(writer, slot);
+    }
+    return commands;
+}
+
+void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64_t epoch)
+{
+    struct bf_log_slot *slot = writer->unaccepted;
+    for (uint32_t i = 0; i < slots; i++, slot = slot->next)
+        slot->epoch = epoch;
+    writer->unaccepted = slot;
+}
+
+/* --- Arriving ---------------------------------------------------------------------------------*/
+
+/* The stamp of a slot that has arrived; 0: there is none. */
+static uint64_t read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    uint64_t stamp = 0;
+    if (device->vk.vkGetQueryPoolResults(device->handle, writer->queries, slot->query, 1,
+                                         sizeof(stamp), &stamp, sizeof(stamp),
+                                         VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return 0;
+    return stamp;
+}
+
+/* Slots arrive in order of submission, so the end that was read last is that of the packet before
+ * the slot's. An entry that has been overwritten since is another's. */
+static void fill_in(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+{
+    bool stamped = slot->timing & BF_LOG_STAMP;
+    uint64_t stamp = stamped ? read_stamp(writer, slot) : 0;
+    if (slot->side >= 0 && slot->number + writer->count >= writer->next[slot->side]) {
+        BfFenceLogEntry *entry =
+            &bf_log_writer_memory(writer, slot->side)->entries[slot->number % writer->count];
+        bool wait = slot->side == BF_LOG_WAITS;
+        if (stamped)
+            __atomic_store_n(&entry->fenceEndGpuTimestamp, stamp, __ATOMIC_RELEASE);
+        if (slot->timing & BF_LOG_KEPT)
+            __atomic_store_n(wait ? &entry->fenceObservedGpuTimestamp
+                                  : &entry->fenceEndGpuTimestamp,
+                             writer->last_end, __ATOMIC_RELEASE);
+    }
+    if (stamped && slot->side != BF_LOG_WAITS)
+        writer->last_end = stamp;
+}
+
+void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
+{
+    struct bf_log_slot *slot;
+    while ((slot = writer->first) != NULL && slot->epoch <= completed) {
+        if (writer->timed && !writer->copies_stamps)
+            fill_in(writer, slot);
+        writer->first = slot->next;
+        slot->epoch = 0;
+    }
+    if (!writer->first)
+        writer->last = NULL;
+}
+
+/* --- Coming and going -------------------------------------------------------------------------*/
+
+static VkResult create_pools(struct bf_log_writer *writer)
+{
+    struct bf_engine *engine = engine_of(writer);
+    struct bf_device *device = engine->device;
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .queueFamilyIndex = engine->family,
+    };
+    VkResult result = device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &writer->pool);
+    if (result != VK_SUCCESS || !writer->timed)
+        return result;
+    const VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = (BF_LOG_SIDES + 1) * writer->slot_count,
+    };
+    return device->vk.vkCreateQueryPool(device->handle, &queries, NULL, &writer->queries);
+}
+
+static VkResult create_buffers(struct bf_log_writer *writer)
+{
+    struct bf_device *device = engine_of(writer)->device;
+    writer->log_bytes = (BF_FENCE_LOG_BYTES(writer->count) + 4095) / 4096 * 4096;
+    VkResult result =
+        bf_buffer_create(device, BF_LOG_SIDES * writer->log_bytes, BF_BUFFER_HOST, &writer->logs);
+    if (result == VK_SUCCESS)
+        result = bf_buffer_create(device, last_end_offset(writer) + sizeof(struct staging),
+                                  BF_BUFFER_HOST, &writer->staging);
+    for (int side = 0; side < BF_LOG_SIDES && result == VK_SUCCESS; side++) {
+        BfFenceLogHeader *header = &bf_log_writer_memory(writer, side)->header;
+        header->type = side == BF_LOG_WAITS ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS;
+        header->numberOfEntries = writer->count;
+    }
+    return result;
+}
+
+VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_log_writer **out)
+{
+    struct bf_engine *engine = log->engine;
+    struct bf_device *device = engine->device;
+    struct bf_log_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    writer->log = log;
+    writer->count = entries;
+    writer->slot_count = BF_LOG_SLOTS_PER_ENTRY * entries;
+    writer->copies_stamps = engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
+    writer->timed = device->fence_log == BF_FENCE_LOG_TIMED && engine->timestamp_bits &&
+                    (writer->copies_stamps || device->host_query_reset);
+    writer->slots = calloc((size_t)(BF_LOG_SIDES + 1) * writer->slot_count, sizeof(*writer->slots));
+    VkResult result = writer->slots ? create_pools(writer) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS)
+        result = create_buffers(writer);
+    if (result != VK_SUCCESS) {
+        bf_log_writer_destroy(writer);
+        return result;
+    }
+    for (uint32_t i = 0; i < (BF_LOG_SIDES + 1) * writer->slot_count; i++) {
+        int side = (int)(i / writer->slot_count);
+        writer->slots[i].side = (int8_t)(side < BF_LOG_SIDES ? side : -1);
+        writer->slots[i].query = i;
+    }
+    *out = writer;
+    return VK_SUCCESS;
+}
+
+void bf_log_writer_destroy(struct bf_log_writer *writer)
+{
+    if (!writer)
+        return;
+    struct bf_device *device = engine_of(writer)->device;
+    if (writer->pool)
+        device->vk.vkDestroyCommandPool(device->handle, writer->pool, NULL);
+    if (writer->queries)
+        device->vk.vkDestroyQueryPool(device->handle, writer->queries, NULL);
+    bf_buffer_destroy(device, &writer->logs);
+    bf_buffer_destroy(device, &writer->staging);
+    free(writer->slots);
+    free(writer);
+}

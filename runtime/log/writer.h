@@ -1,0 +1,81 @@
+/*
+ * The command buffers that write a queue's two logs, and the memory they write to (log/log.h).
+ * All of it belongs to whoever holds the engine's lock.
+ */
+#ifndef BELFRY_LOG_WRITER_H
+#define BELFRY_LOG_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "device/memory.h"
+#include "log/log.h"
+
+/* Slots for each entry of a log: so often its numbers may go round it before the first of them has
+ * arrived. */
+#define BF_LOG_SLOTS_PER_ENTRY 4
+
+/* How an entry's times come there; they name a slot's command buffers. */
+enum bf_log_timing {
+    BF_LOG_AS_GIVEN = 0, /* both travel in the payload */
+    BF_LOG_STAMP = 1,    /* the end is stamped here */
+    BF_LOG_KEPT = 2,     /* a wait is observed, a signal ends, when the packet before had ended */
+    BF_LOG_TIMINGS = 4,
+};
+
+struct bf_log_slot {
+    struct bf_log_slot *next; /* on its way */
+    uint64_t epoch;           /* UINT64_MAX: not accepted yet; 0: free */
+    uint64_t number;          /* of the entry that it has written last */
+    uint32_t query;
+    enum bf_log_timing timing;
+    int8_t side;                              /* -1: it marks a packet's end alone */
+    uint64_t key;                             /* what it logs, for the trace */
+    VkCommandBuffer commands[BF_LOG_TIMINGS]; /* recorded when first needed */
+};
+
+struct bf_log_writer {
+    struct bf_log *log;
+    struct bf_log_writer *next_dying, *successor;
+    uint32_t cursors;    /* that are in it */
+    uint32_t count;      /* entries of each side */
+    uint32_t slot_count; /* of each side */
+    bool timed;
+    bool copies_stamps; /* the GPU does; else the host reads them */
+    struct bf_buffer logs, staging;
+    VkDeviceSize log_bytes; /* from one log to the next in their buffer */
+    VkCommandPool pool;
+    VkQueryPool queries;
+    struct bf_log_slot *slots;        /* of both sides; where the host reads stamps, of ends too */
+    uint64_t next[BF_LOG_SIDES];      /* number of the next entry, ever */
+    struct bf_log_slot *first, *last; /* on their way, in order of submission */
+    struct bf_log_slot *unaccepted;   /* the first of these whose batch hasn't been accepted yet */
+    VkCommandBuffer end; /* keeps the time of a packet's end; where the host reads, slots do */
+    uint64_t ends;       /* of these slots, ever used */
+    uint64_t last_end;   /* the host's: the stamp of the last packet's end */
+};
+
+/* Errors: as bf_log_set's. */
+VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_log_writer **writer);
+/* Nothing of it is on its way. NULL is allowed. */
+void bf_log_writer_destroy(struct bf_log_writer *writer);
+
+/* One of the two logs. */
+BfFenceLogBuffer *bf_log_writer_memory(const struct bf_log_writer *writer, enum bf_log_side side);
+
+/* The command buffer that logs the operation, by a slot more that is on its way; NULL: there is no
+ * free slot, or no memory. 'noted': it happened before this batch. */
+VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer,
+                                  const struct bf_log_operation *operation, bool noted);
+
+/* The command buffer that keeps the time at which the packet ends, or NULL. *slots grows by one if
+ * it takes a slot. */
+VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots);
+
+/* The first so many slots that haven't been yet. */
+void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64_t epoch);
+void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed);
+
+#endif

@@ -1,0 +1,109 @@
+/* Logs of a queue's waits and signals, written by the GPU. */
+#include "fixture.h"
+
+#include <belfry/native_fence.h>
+
+static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type)
+{
+    BfFenceLogReader reader;
+    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = type};
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
+    return reader;
+}
+
+static BfFence make_native(struct fixture *f, uint64_t value)
+{
+    BfFence fence;
+    const BfNativeFenceCreateInfo info = {.initialValue = value};
+    assert_success(bfCreateNativeFence(f->bf, &info, &fence));
+    assert_true(f->fence_count < FIXTURE_OBJECTS);
+    return f->made_fences[f->fence_count++] = fence;
+}
+
+static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                    BF_QUEUE_TYPE_COPY};
+
+static bool is_timed(struct fixture *f, BfQueue queue)
+{
+    return f->families[bfGetQueueFamilyIndex(queue) < f->family_count ? bfGetQueueFamilyIndex(queue)
+                                                                      : 0]
+               .timestampValidBits > 0;
+}
+
+static void signals_are_logged_in_order(struct fixture *f, BfQueue queue, BfFence fence)
+{
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    for (uint64_t i = 1; i <= 60; i++) {
+        execute(queue, write_word(f, queue, (uint32_t)i, (uint32_t)i));
+        queue_signal(queue, fence, i * i);
+    }
+    await_fence(fence, 3600);
+    BfFenceLogRecord records[100];
+    uint32_t count;
+    uint64_t lost, before = 0;
+    assert_success(bfReadFenceLog(reader, 100, records, &count, &lost));
+    assert_int_equal(count, 60);
+    assert_int_equal(lost, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(records[i].entry.fenceValue, (i + 1) * (i + 1));
+        assert_int_equal(records[i].entry.hNativeFence, bfGetFenceLogHandle(fence));
+        assert_int_equal(records[i].entry.operationType, BF_FENCE_LOG_OPERATION_SIGNAL_EXECUTED);
+        assert_int_equal(records[i].sequence, i);
+        assert_true(records[i].entry.fenceEndGpuTimestamp >= before);
+        before = records[i].entry.fenceEndGpuTimestamp;
+    }
+    if (is_timed(f, queue))
+        assert_true(before > 0);
+    bfDestroyFenceLogReader(reader);
+}
+
+static void signals_of_every_queue_type_are_logged(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, &fixture_plain);
+    for (int i = 0; i < 3; i++) {
+        BfQueue queue = make_queue(&f, types[i]);
+        signals_are_logged_in_order(&f, queue, make_fence(&f, 0));
+        signals_are_logged_in_order(&f, queue, make_native(&f, 0));
+    }
+    fixture_close(&f);
+}
+
+static void waits_are_logged_when_they_end(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, &fixture_plain);
+    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfFence go = make_native(&f, 0), done = make_native(&f, 0);
+    BfFenceLogReader reader = make_reader(&f, b, BF_FENCE_LOG_TYPE_WAITS);
+    for (uint64_t i = 1; i <= 40; i++) {
+        queue_wait(b, go, i);
+        execute(b, write_word(&f, b, (uint32_t)i, (uint32_t)i));
+        queue_signal(b, done, i);
+        execute(a, write_word(&f, a, 100, (uint32_t)i));
+        queue_signal(a, go, i);
+    }
+    await_fence(done, 40);
+    BfFenceLogRecord records[100];
+    uint32_t count;
+    uint64_t lost;
+    assert_success(bfReadFenceLog(reader, 100, records, &count, &lost));
+    assert_int_equal(count, 40);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(records[i].entry.fenceValue, i + 1);
+        assert_int_equal(records[i].entry.hNativeFence, bfGetFenceLogHandle(go));
+        assert_int_equal(records[i].entry.operationType, BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED);
+        assert_true(records[i].entry.fenceObservedGpuTimestamp <=
+                    records[i].entry.fenceEndGpuTimestamp);
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(signals_of_every_queue_type_are_logged),
+    TEST(waits_are_logged_when_they_end),
+};
+FIXTURE_MAIN("logs", tests)
