@@ -292,12 +292,70 @@ void belfry_icd_resume(void)
 {
     icd_lock();
     icd_world.paused = false;
-    for (struct icd_device *device = icd_world.devices; device; device = device->next)
-        for (uint32_t i = 0; i < device->n_queues; i++)
-            if (device->queues[i].head && !device->queues[i].blocked_on)
-                icd_queue_run(&device->queues[i]);
+    for (struct icd_device *device = icd_world.devices; device; device = device->next) {
+        for (uint32_t i = 0; i < device->n_queues; i++) {
+            device->queues[i].step = false;
+            icd_queue_continue(&device->queues[i]);
+        }
+    }
     icd_free_pump();
     icd_unlock();
+}
+
+/* Locked. */
+static void queue_release(struct icd_queue *queue)
+{
+    queue->held = false;
+    icd_queue_run(queue);
+}
+
+void belfry_icd_hold_before_signals(bool hold)
+{
+    icd_lock();
+    icd_world.holding = hold;
+    for (struct icd_device *device = icd_world.devices; device && !hold; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            if (device->queues[i].held)
+                queue_release(&device->queues[i]);
+    icd_unlock();
+}
+
+uint32_t belfry_icd_held(void)
+{
+    uint32_t held = 0;
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            held += device->queues[i].held;
+    icd_unlock();
+    return held;
+}
+
+/* Locked. */
+static bool queue_step(struct icd_queue *queue)
+{
+    if (queue->held) {
+        queue_release(queue);
+        return true;
+    }
+    if (!icd_world.paused || !queue->head || queue->step)
+        return false;
+    queue->step = true;
+    icd_queue_continue(queue);
+    return true;
+}
+
+bool belfry_icd_step(uint32_t family, uint32_t index)
+{
+    bool stepped = false;
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            if (device->queues[i].family == family && device->queues[i].index == index &&
+                !device->config->free_submit)
+                stepped |= queue_step(&device->queues[i]);
+    icd_unlock();
+    return stepped;
 }
 
 void belfry_icd_quiesce(void)

@@ -84,6 +84,7 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
     /* Counts begin with this instance; a driver that isn't loaded yet has none. */
     if (belfry_icd_control_load(&f->icd)) {
         f->icd.resume(); /* a test that has failed may have left it paused */
+        f->icd.hold_before_signals(false);
         f->icd.reset_counters();
     }
     belfry_icd_control_unload(&f->icd);

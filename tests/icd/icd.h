@@ -287,6 +287,7 @@ struct icd_world {
     uint32_t sleepers;         /* threads inside icd_host_sleep */
     uint32_t busy;             /* queues that run or have been told to */
     _Atomic bool paused;       /* written locked */
+    bool holding;              /* packets stop between their command buffers and their signals */
     _Atomic uint32_t watchers; /* free mode: host waits and chained queues there are to serve */
     _Atomic bool abort_on_violation;
     _Atomic bool quiet_violations;
@@ -476,6 +477,8 @@ struct icd_queue {
     bool stop;
     bool runnable;
     bool on_any; /* on icd_world.parked_any */
+    bool held;   /* its packet has run its command buffers and may not signal yet */
+    bool step;   /* it may start one packet although paused */
     pthread_cond_t wake;
     struct icd_packet *head;
     struct icd_packet **tail;
@@ -507,6 +510,8 @@ void icd_queue_enter(struct icd_queue *queue, const char *call);
 void icd_queue_leave(struct icd_queue *queue);
 /* Locked: the queue's worker has something to do. */
 void icd_queue_run(struct icd_queue *queue);
+/* Locked: the same, if it has a packet that nothing keeps from starting. */
+void icd_queue_continue(struct icd_queue *queue);
 /* Locked; on the worker while a command buffer runs: sleeps until icd_wake_any. */
 void icd_queue_park_any(struct icd_queue *queue);
 /* Locked, free mode: runs what can run of all chained packets. */
