@@ -128,6 +128,7 @@ void icd_config_read(struct icd_config *config)
     config->timeline = !number_read("BELFRY_ICD_NO_TIMELINE", 1, 0);
     config->synchronization2 = !number_read("BELFRY_ICD_NO_SYNC2", 1, 0);
     config->realtime = number_read("BELFRY_ICD_REALTIME", 1, 0);
+    config->host_memory = number_read("BELFRY_ICD_HOST_MEMORY", 1, 1);
     config->int64 = number_read("BELFRY_ICD_INT64", 1, 0);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);

@@ -97,6 +97,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_BUFFER_USAGE] = "buffer usage",
     [BELFRY_ICD_QUERY_UNRESET] = "query unreset",
     [BELFRY_ICD_QUERY_PENDING] = "query pending",
+    [BELFRY_ICD_MEMORY_MISMATCH] = "memory mismatch",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)

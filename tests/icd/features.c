@@ -450,8 +450,16 @@ icd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physicalDevice,
                                               const VkPhysicalDeviceExternalBufferInfo *pInfo,
                                               VkExternalBufferProperties *pProperties)
 {
-    (void)physicalDevice, (void)pInfo;
-    pProperties->externalMemoryProperties = (VkExternalMemoryProperties){0};
+    struct icd_physical *physical =
+        ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
+    VkExternalMemoryProperties *p = &pProperties->externalMemoryProperties;
+    *p = (VkExternalMemoryProperties){0};
+    if (pInfo->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT &&
+        icd_extension_offered(&physical->instance->config, ICD_EXT_EXTERNAL_MEMORY_HOST) &&
+        !(pInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT)) {
+        p->externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+        p->compatibleHandleTypes = pInfo->handleType;
+    }
 }
 
 const struct icd_entry icd_feature_entries[] = {

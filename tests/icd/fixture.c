@@ -111,6 +111,24 @@ void fixture_open_instance(struct fixture *f, const char *environment)
     instance_open(f, environment, false);
 }
 
+static VkResult extension_find(VkPhysicalDevice physical, const char *name, bool *found)
+{
+    VkExtensionProperties all[64];
+    uint32_t n = 64;
+    *found = false;
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &n, all);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < n; i++)
+        *found |= !strcmp(all[i].extensionName, name);
+    return result;
+}
+
+bool fixture_extension(VkPhysicalDevice physical, const char *name)
+{
+    bool found;
+    assert_success(extension_find(physical, name, &found));
+    return found;
+}
+
 VkResult fixture_open_device(struct fixture *f, const void *next)
 {
     float priorities[FIXTURE_QUEUES] = {0};
@@ -126,7 +144,14 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
         VK_KHR_SWAPCHAIN_EXTENSION_NAME,
         VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
         VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
+        /* the last: not always there */
+        VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
     };
+    bool host_memory;
+    VkResult result =
+        extension_find(f->physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &host_memory);
+    if (result != VK_SUCCESS)
+        return result;
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         .pNext = (void *)(uintptr_t)next,
@@ -147,10 +172,10 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
         .pNext = &features,
         .queueCreateInfoCount = f->n_families,
         .pQueueCreateInfos = queues,
-        .enabledExtensionCount = 3,
+        .enabledExtensionCount = host_memory ? 4 : 3,
         .ppEnabledExtensionNames = extensions,
     };
-    VkResult result = vkCreateDevice(f->physical, &info, NULL, &f->device);
+    result = vkCreateDevice(f->physical, &info, NULL, &f->device);
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = 0; i < f->n_families; i++)

@@ -45,6 +45,8 @@ void fixture_open(struct fixture *f, const char *environment);
  * where the layer isn't installed; what it says is printed and counted in messages. */
 void fixture_open_validated(struct fixture *f, const char *environment);
 void fixture_open_validated_instance(struct fixture *f, const char *environment);
+/* Whether the device offers the extension. */
+bool fixture_extension(VkPhysicalDevice physical, const char *name);
 /* The device for an open instance; returns what vkCreateDevice returned. */
 VkResult fixture_open_device(struct fixture *f, const void *next);
 void fixture_close_device(struct fixture *f);

@@ -71,6 +71,8 @@ enum icd_extension {
     ICD_KHR_DRIVER_PROPERTIES,
     ICD_EXT_PRIVATE_DATA,
     ICD_EXT_TOOLING_INFO,
+    ICD_KHR_EXTERNAL_MEMORY,
+    ICD_EXT_EXTERNAL_MEMORY_HOST,
     ICD_EXTENSION_COUNT,
 };
 
@@ -155,6 +157,7 @@ struct icd_config {
     bool synchronization2;
     bool realtime;
     bool int64;
+    bool host_memory;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -599,6 +602,7 @@ struct icd_memory {
     VkDeviceSize size;
     uint32_t type;
     bool mapped;
+    bool imported; /* data is the program's own */
 };
 
 struct icd_sparse_range {
@@ -613,6 +617,7 @@ struct icd_buffer {
     VkDeviceSize size;
     VkBufferCreateFlags flags;
     VkBufferUsageFlags usage;
+    VkExternalMemoryHandleTypeFlags handle_types;
     bool unlocked; /* free mode: sparse ranges are read without the lock */
     struct icd_memory *memory;
     VkDeviceSize offset;
@@ -639,6 +644,8 @@ struct icd_image {
 #define ICD_ALIGNMENT      256
 #define ICD_SPARSE_BLOCK   65536
 #define ICD_MAX_ALLOCATION (UINT64_C(1) << 30)
+/* Of the pointer and of the size of imported host memory. */
+#define ICD_IMPORT_ALIGNMENT 4096
 /* Every image texel takes this much, whatever its format: nothing here looks inside. */
 #define ICD_TEXEL 16
 
@@ -684,6 +691,8 @@ void icd_swapchain_presented(struct icd_swapchain *swapchain, uint32_t image);
 
 /* physical_device.c */
 bool icd_extension_offered(const struct icd_config *config, enum icd_extension extension);
+/* The types that memory imported from a host pointer may have: coherent ones. */
+uint32_t icd_host_pointer_types(const struct icd_config *config);
 /* VK_SUCCESS, or FEATURE_NOT_PRESENT with a line that names the struct. */
 VkResult icd_features_check(const struct icd_config *config, const VkDeviceCreateInfo *info);
 

@@ -65,6 +65,10 @@ enum belfry_icd_violation {
     BELFRY_ICD_QUERY_UNRESET,
     /* A query reset by the host while submitted commands that use it hadn't finished. */
     BELFRY_ICD_QUERY_PENDING,
+    /* Memory that doesn't fit what it is made of or used for: a host pointer imported misaligned,
+     * as a type it can't be, or without the extension; a buffer bound to imported memory that
+     * wasn't created for such. */
+    BELFRY_ICD_MEMORY_MISMATCH,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 

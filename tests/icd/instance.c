@@ -51,6 +51,8 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_KHR_DRIVER_PROPERTIES] = EXTENSION("VK_KHR_driver_properties", 1),
     [ICD_EXT_PRIVATE_DATA] = EXTENSION("VK_EXT_private_data", 1),
     [ICD_EXT_TOOLING_INFO] = EXTENSION("VK_EXT_tooling_info", 1),
+    [ICD_KHR_EXTERNAL_MEMORY] = EXTENSION("VK_KHR_external_memory", 1),
+    [ICD_EXT_EXTERNAL_MEMORY_HOST] = EXTENSION("VK_EXT_external_memory_host", 1),
 };
 
 static const struct icd_entry *const tables[] = {

@@ -26,6 +26,8 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
         return config->timeline && (config->minor > 0 || config->properties2);
     case ICD_KHR_SYNCHRONIZATION_2:
         return config->synchronization2 && (config->minor > 0 || config->properties2);
+    case ICD_EXT_EXTERNAL_MEMORY_HOST:
+        return config->host_memory && (config->minor > 0 || config->properties2);
     default:
         return true;
     }
@@ -106,11 +108,11 @@ static void icd_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physica
     }
 }
 
-static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
-                                                  VkPhysicalDeviceMemoryProperties *pProperties)
+static void memory_fill(const struct icd_config *config,
+                        VkPhysicalDeviceMemoryProperties *properties)
 {
-    (void)physicalDevice;
-    *pProperties = (VkPhysicalDeviceMemoryProperties){
+    (void)config;
+    *properties = (VkPhysicalDeviceMemoryProperties){
         .memoryTypeCount = ICD_MEMORY_TYPES,
         .memoryTypes = {{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                              VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
@@ -121,6 +123,23 @@ static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevic
         .memoryHeapCount = 1,
         .memoryHeaps = {{ICD_HEAP_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
+}
+
+uint32_t icd_host_pointer_types(const struct icd_config *config)
+{
+    VkPhysicalDeviceMemoryProperties properties;
+    uint32_t types = 0;
+    memory_fill(config, &properties);
+    for (uint32_t i = 0; i < properties.memoryTypeCount; i++)
+        if (properties.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+            types |= 1u << i;
+    return types;
+}
+
+static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
+                                                  VkPhysicalDeviceMemoryProperties *pProperties)
+{
+    memory_fill(&PHYSICAL(physicalDevice)->instance->config, pProperties);
 }
 
 static void icd_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physicalDevice,
@@ -336,7 +355,7 @@ static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
 }
 
 /* The separate structs say what the collected ones say. Structs unknown here stay as they are. */
-static void properties_chain_fill(VkBaseOutStructure *chain)
+static void properties_chain_fill(const struct icd_config *config, VkBaseOutStructure *chain)
 {
     VkPhysicalDeviceVulkan11Properties v11 = {0};
     VkPhysicalDeviceVulkan12Properties v12 = {0};
@@ -412,6 +431,11 @@ static void properties_chain_fill(VkBaseOutStructure *chain)
             ((VkPhysicalDeviceTimelineSemaphoreProperties *)s)
                 ->maxTimelineSemaphoreValueDifference = v12.maxTimelineSemaphoreValueDifference;
             break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT:
+            if (icd_extension_offered(config, ICD_EXT_EXTERNAL_MEMORY_HOST))
+                ((VkPhysicalDeviceExternalMemoryHostPropertiesEXT *)s)
+                    ->minImportedHostPointerAlignment = ICD_IMPORT_ALIGNMENT;
+            break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES:
             ((VkPhysicalDeviceMaintenance4Properties *)s)->maxBufferSize = v13.maxBufferSize;
             break;
@@ -441,7 +465,7 @@ static void icd_GetPhysicalDeviceProperties2(VkPhysicalDevice physicalDevice,
                                              VkPhysicalDeviceProperties2 *pProperties)
 {
     icd_GetPhysicalDeviceProperties(physicalDevice, &pProperties->properties);
-    properties_chain_fill(pProperties->pNext);
+    properties_chain_fill(&PHYSICAL(physicalDevice)->instance->config, pProperties->pNext);
 }
 
 /* What else is asked of a physical device --------------------------------------------------- */
