@@ -55,7 +55,8 @@ uint64_t icd_deadline(uint64_t timeout)
 
 uint64_t icd_ticks(const struct icd_config *config, uint64_t now)
 {
-    const uint64_t zero = UINT64_C(0xbe1f) << 36;
+    /* Nor does one device count from where another does. */
+    const uint64_t zero = (UINT64_C(0xbe1f) + config->ordinal * UINT64_C(0x111)) << 36;
     const struct icd_shape *shape = &config->shape;
     return zero + now / shape->per_ns * shape->ticks +
            now % shape->per_ns * shape->ticks / shape->per_ns;
@@ -98,6 +99,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_QUERY_UNRESET] = "query unreset",
     [BELFRY_ICD_QUERY_PENDING] = "query pending",
     [BELFRY_ICD_MEMORY_MISMATCH] = "memory mismatch",
+    [BELFRY_ICD_FOREIGN_OBJECT] = "foreign object",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)
@@ -385,6 +387,15 @@ uint64_t belfry_icd_queue_depth(uint32_t family, uint32_t index)
                 depth += device->queues[i].accepted - device->queues[i].finished;
     icd_unlock();
     return depth;
+}
+
+void belfry_icd_lose_device(uint32_t ordinal)
+{
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        if (device->config->ordinal == ordinal)
+            icd_device_lose(device);
+    icd_unlock();
 }
 
 void belfry_icd_lose(void)

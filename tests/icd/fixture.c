@@ -41,6 +41,14 @@ static VkBool32 message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
     return VK_FALSE;
 }
 
+static void physical_choose(struct fixture *f, uint32_t ordinal)
+{
+    assert_true(ordinal < f->n_physicals);
+    f->physical = f->physicals[ordinal];
+    f->n_families = FIXTURE_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->n_families, f->families);
+}
+
 static void instance_open(struct fixture *f, const char *environment, bool validate)
 {
     *f = (struct fixture){0};
@@ -99,11 +107,16 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
             vkCreateDebugUtilsMessengerEXT(f->instance, &messenger, NULL, &f->messenger));
     assert_true(belfry_icd_control_load(&f->icd));
 
-    uint32_t n = 1;
-    assert_success(vkEnumeratePhysicalDevices(f->instance, &n, &f->physical));
-    assert_int_equal(n, 1);
-    f->n_families = FIXTURE_FAMILIES;
-    vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->n_families, f->families);
+    f->n_physicals = FIXTURE_DEVICES;
+    VkPhysicalDevice physicals[FIXTURE_DEVICES];
+    assert_success(vkEnumeratePhysicalDevices(f->instance, &f->n_physicals, physicals));
+    for (uint32_t i = 0; i < f->n_physicals; i++) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(physicals[i], &properties);
+        assert_in_range(properties.deviceID, 1, f->n_physicals);
+        f->physicals[properties.deviceID - 1] = physicals[i];
+    }
+    physical_choose(f, 0);
 }
 
 void fixture_open_instance(struct fixture *f, const char *environment)
@@ -210,6 +223,15 @@ static void device_open(struct fixture *f)
     assert_success(vkAllocateMemory(f->device, &memory, NULL, &f->memory));
     assert_success(vkBindBufferMemory(f->device, f->buffer, f->memory, 0));
     assert_success(vkMapMemory(f->device, f->memory, 0, VK_WHOLE_SIZE, 0, (void **)&f->words));
+}
+
+void fixture_open_beside(struct fixture *f, const struct fixture *first, uint32_t ordinal)
+{
+    *f = (struct fixture){
+        .instance = first->instance, .n_physicals = first->n_physicals, .icd = first->icd};
+    memcpy(f->physicals, first->physicals, sizeof(f->physicals));
+    physical_choose(f, ordinal);
+    device_open(f);
 }
 
 void fixture_open(struct fixture *f, const char *environment)

@@ -149,8 +149,12 @@ struct icd_shape {
     uint32_t per_ns;
 };
 
-/* All that the environment settles, read once per vkCreateInstance. */
+#define ICD_MAX_DEVICES 4
+
+/* All that the environment settles of one physical device, read once per vkCreateInstance. What
+ * belongs to the instance, faults and free mode, all devices have alike. */
 struct icd_config {
+    uint32_t ordinal; /* of the device, from 0 */
     struct icd_shape shape;
     uint32_t minor; /* Vulkan 1.minor */
     bool timeline;
@@ -167,9 +171,12 @@ struct icd_config {
     uint32_t null_index;
 };
 
-/* Reads BELFRY_ICD_*. An unknown value prints one line and is ignored. Not thread-safe against
- * setenv, as nothing that reads the environment is. */
-void icd_config_read(struct icd_config *config);
+/* Reads BELFRY_ICD_* for the device of that ordinal: of the second one NAME_2 is looked at before
+ * NAME, and so on. An unknown value prints one line and is ignored. Not thread-safe against setenv,
+ * as nothing that reads the environment is. */
+void icd_config_read(struct icd_config *config, uint32_t ordinal);
+/* How many physical devices there are to be. */
+uint32_t icd_config_devices(void);
 
 /* Objects ----------------------------------------------------------------------------------- */
 
@@ -226,12 +233,13 @@ struct icd_object {
 struct icd_physical {
     struct icd_object object;
     struct icd_instance *instance;
+    struct icd_config config;
 };
 
 struct icd_instance {
     struct icd_object object;
-    struct icd_config config;
-    struct icd_physical physical;
+    uint32_t n_physicals; /* at least one: the first speaks for the instance */
+    struct icd_physical physicals[ICD_MAX_DEVICES];
     _Atomic uint32_t submits; /* for the faults: calls so far */
     _Atomic uint32_t oom_points;
 };
@@ -312,6 +320,8 @@ void icd_violation(enum belfry_icd_violation kind, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A family index that a program hands over: finds those that no translation has reached. */
 void icd_family_seen(struct icd_device *device, uint32_t family, const char *call);
+/* An object that is used with a device: finds those of another. */
+void icd_device_seen(const struct icd_device *device, const void *object, const char *call);
 /* Adds to a counter that isn't kept per queue. */
 enum icd_counter {
     ICD_COUNT_DEVICE_WAIT_IDLE,
@@ -352,6 +362,7 @@ bool icd_host_sleep(uint64_t deadline);
  */
 struct icd_payload {
     _Atomic uint32_t refs;
+    uint32_t ordinal; /* of the physical device it was made on */
     bool timeline;
     _Atomic uint64_t value;     /* timeline: the value; binary: signals executed */
     _Atomic uint64_t submitted; /* greatest value that a submitted signal brings; binary: signals */
@@ -682,8 +693,9 @@ void icd_stages_seen(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages
 void icd_timestamp_seen(VkCommandBuffer commandBuffer, const char *call);
 /* Whether a transfer may touch that range of the buffer; a violation if not. Offset and size are
  * to be multiples of unit. */
-bool icd_range_seen(const struct icd_buffer *buffer, VkBufferUsageFlags usage, VkDeviceSize offset,
-                    VkDeviceSize size, VkDeviceSize unit, const char *call);
+bool icd_range_seen(VkCommandBuffer commandBuffer, const struct icd_buffer *buffer,
+                    VkBufferUsageFlags usage, VkDeviceSize offset, VkDeviceSize size,
+                    VkDeviceSize unit, const char *call);
 
 /* surface.c, locked: a present of one of its images is accepted; and has executed or is dropped. */
 void icd_swapchain_accept(struct icd_swapchain *swapchain);

@@ -30,6 +30,7 @@ struct belfry_icd_control {
     belfry_icd_sleepers_fn *sleepers;
     belfry_icd_queue_depth_fn *queue_depth;
     belfry_icd_lose_fn *lose;
+    belfry_icd_lose_device_fn *lose_device;
     belfry_icd_sparse_binds_fn *sparse_binds;
 };
 
@@ -68,6 +69,7 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->sleepers, "belfry_icd_sleepers"},
         {(void **)&control->queue_depth, "belfry_icd_queue_depth"},
         {(void **)&control->lose, "belfry_icd_lose"},
+        {(void **)&control->lose_device, "belfry_icd_lose_device"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},
     };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

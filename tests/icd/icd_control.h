@@ -69,6 +69,8 @@ enum belfry_icd_violation {
      * as a type it can't be, or without the extension; a buffer bound to imported memory that
      * wasn't created for such. */
     BELFRY_ICD_MEMORY_MISMATCH,
+    /* An object of one VkDevice used with another. */
+    BELFRY_ICD_FOREIGN_OBJECT,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 
@@ -106,6 +108,7 @@ enum belfry_icd_call {
 struct belfry_icd_record {
     uint64_t sequence; /* 0, 1, 2 … in order of acceptance since the library was loaded */
     enum belfry_icd_call call;
+    uint32_t device; /* which physical device, from 0 */
     uint32_t family;
     uint32_t index;
     uint32_t infos;
@@ -178,6 +181,8 @@ typedef uint32_t belfry_icd_sleepers_fn(void);
 typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 /* belfry_icd_lose: every live device is lost now, as by BELFRY_ICD_LOSE_AT_SUBMIT. */
 typedef void belfry_icd_lose_fn(void);
+/* belfry_icd_lose_device: the same of the devices of one physical device, counted from 0. */
+typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */
 typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
@@ -204,6 +209,7 @@ BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
 BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
+BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
 
 #endif

@@ -90,6 +90,7 @@ static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceS
     (void)flags;
     ICD_OOM(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
+    icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
     if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
         icd_violation(
             BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",

@@ -112,6 +112,7 @@ static void icd_GetDeviceBufferMemoryRequirements(VkDevice device,
 static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, VkDeviceSize offset)
 {
     VkMemoryRequirements requirements;
+    icd_device_seen(buffer->object.device, memory, "vkBindBufferMemory");
     buffer_requirements(buffer->size, buffer->flags, &requirements);
     if (offset % requirements.alignment || offset > memory->size ||
         requirements.size > memory->size - offset)
