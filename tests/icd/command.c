@@ -411,7 +411,7 @@ static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
     ICD_NEEDS(ICD_TRANSFER);
     if (size == VK_WHOLE_SIZE && dstOffset <= buffer->size)
         size = (buffer->size - dstOffset) & ~UINT64_C(3);
-    if (!icd_range_seen(buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size, 4,
+    if (!icd_range_seen(commandBuffer, buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size, 4,
                         "vkCmdFillBuffer"))
         return;
     struct fill_command *c = icd_command_append(commandBuffer, ICD_OP_FILL, sizeof(*c));
@@ -433,8 +433,8 @@ static void icd_CmdUpdateBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffe
                       (unsigned long long)dataSize, MAX_UPDATE);
         return;
     }
-    if (!icd_range_seen(buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, dataSize, 4,
-                        "vkCmdUpdateBuffer"))
+    if (!icd_range_seen(commandBuffer, buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset,
+                        dataSize, 4, "vkCmdUpdateBuffer"))
         return;
     struct update_command *c =
         icd_command_append(commandBuffer, ICD_OP_UPDATE, sizeof(*c) + dataSize);
@@ -452,8 +452,10 @@ static void copy_append(VkCommandBuffer commandBuffer, VkBuffer from_, VkBuffer 
 {
     struct icd_buffer *from = BUFFER(from_);
     struct icd_buffer *to = BUFFER(to_);
-    if (!icd_range_seen(from, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, from_offset, size, 1, call) ||
-        !icd_range_seen(to, VK_BUFFER_USAGE_TRANSFER_DST_BIT, to_offset, size, 1, call))
+    if (!icd_range_seen(commandBuffer, from, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, from_offset, size, 1,
+                        call) ||
+        !icd_range_seen(commandBuffer, to, VK_BUFFER_USAGE_TRANSFER_DST_BIT, to_offset, size, 1,
+                        call))
         return;
     VkDeviceSize distance =
         from_offset < to_offset ? to_offset - from_offset : from_offset - to_offset;

@@ -44,28 +44,57 @@ static const struct icd_shape shapes[] = {
     {"copy", 2, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}, {TRANSFER, 2, 0}}, 1, 1},
 };
 
-/* The number that a variable holds; fallback when it isn't set or isn't a number up to max. */
-static uint32_t number_read(const char *name, uint32_t max, uint32_t fallback)
+/* What the environment says of one device, under which name. */
+struct variable {
+    char name[48];
+    const char *text; /* NULL if nothing is said */
+};
+
+static struct variable variable_read(const char *name, uint32_t ordinal)
 {
-    const char *text = getenv(name);
-    if (!text || !*text)
+    struct variable v;
+    if (ordinal) {
+        snprintf(v.name, sizeof(v.name), "%s_%u", name, ordinal + 1);
+        v.text = getenv(v.name);
+        if (v.text && *v.text)
+            return v;
+    }
+    snprintf(v.name, sizeof(v.name), "%s", name);
+    v.text = getenv(v.name);
+    if (v.text && !*v.text)
+        v.text = NULL;
+    return v;
+}
+
+/* The number that a variable holds; fallback when it isn't set or isn't a number up to max. */
+static uint32_t device_number(const char *name, uint32_t ordinal, uint32_t max, uint32_t fallback)
+{
+    struct variable v = variable_read(name, ordinal);
+    if (!v.text)
         return fallback;
     char *end;
     errno = 0;
-    unsigned long n = strtoul(text, &end, 10);
+    unsigned long n = strtoul(v.text, &end, 10);
     if (errno || *end || n > max) {
-        fprintf(stderr, "belfry test driver: %s=%s is not a number from 0 to %u; ignored\n", name,
-                text, max);
+        fprintf(stderr, "belfry test driver: %s=%s is not a number from 0 to %u; ignored\n", v.name,
+                v.text, max);
         return fallback;
     }
     return (uint32_t)n;
 }
 
-static void shape_read(struct icd_shape *shape)
+/* The same of what all devices have alike. */
+static uint32_t number_read(const char *name, uint32_t max, uint32_t fallback)
+{
+    return device_number(name, 0, max, fallback);
+}
+
+static void shape_read(struct icd_shape *shape, uint32_t ordinal)
 {
     *shape = shapes[0];
-    const char *text = getenv("BELFRY_ICD_SHAPE");
-    if (!text || !*text)
+    struct variable v = variable_read("BELFRY_ICD_SHAPE", ordinal);
+    const char *text = v.text;
+    if (!text)
         return;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         if (!strcmp(text, shapes[i].name)) {
@@ -77,9 +106,9 @@ static void shape_read(struct icd_shape *shape)
     unsigned long n = text[0] == 'q' ? strtoul(text + 1, &end, 10) : 0;
     if (n < 1 || n > 16 || *end) {
         fprintf(stderr,
-                "belfry test driver: BELFRY_ICD_SHAPE=%s is none of lavapipe, nvidia, radv, intel, "
-                "copy, q1 to q16; lavapipe is used\n",
-                text);
+                "belfry test driver: %s=%s is none of lavapipe, nvidia, radv, intel, copy, q1 to "
+                "q16; lavapipe is used\n",
+                v.name, text);
         return;
     }
     shape->families[0].flags |= SPARSE;
@@ -90,45 +119,53 @@ static void shape_read(struct icd_shape *shape)
 static void version_read(struct icd_config *config)
 {
     config->minor = 3;
-    const char *text = getenv("BELFRY_ICD_API");
-    if (!text || !*text)
+    struct variable v = variable_read("BELFRY_ICD_API", config->ordinal);
+    const char *text = v.text;
+    if (!text)
         return;
     if (text[0] == '1' && text[1] == '.' && text[2] >= '0' && text[2] <= '3' && !text[3])
         config->minor = (uint32_t)(text[2] - '0');
     else
-        fprintf(stderr, "belfry test driver: BELFRY_ICD_API=%s is none of 1.0, 1.1, 1.2, 1.3\n",
-                text);
+        fprintf(stderr, "belfry test driver: %s=%s is none of 1.0, 1.1, 1.2, 1.3\n", v.name, text);
 }
 
 static void null_queue_read(struct icd_config *config)
 {
     config->null_family = config->null_index = UINT32_MAX;
-    const char *text = getenv("BELFRY_ICD_NULL_QUEUE");
-    if (!text || !*text)
+    struct variable v = variable_read("BELFRY_ICD_NULL_QUEUE", config->ordinal);
+    const char *text = v.text;
+    if (!text)
         return;
     char rest;
     if (sscanf(text, "%u:%u%c", &config->null_family, &config->null_index, &rest) != 2) {
-        fprintf(stderr, "belfry test driver: BELFRY_ICD_NULL_QUEUE=%s is not family:index\n", text);
+        fprintf(stderr, "belfry test driver: %s=%s is not family:index\n", v.name, text);
         config->null_family = config->null_index = UINT32_MAX;
     }
 }
 
-void icd_config_read(struct icd_config *config)
+uint32_t icd_config_devices(void)
 {
-    *config = (struct icd_config){0};
-    shape_read(&config->shape);
+    uint32_t n = number_read("BELFRY_ICD_DEVICES", ICD_MAX_DEVICES, 1);
+    return n ? n : 1;
+}
+
+void icd_config_read(struct icd_config *config, uint32_t ordinal)
+{
+    *config = (struct icd_config){.ordinal = ordinal};
+    shape_read(&config->shape, ordinal);
     version_read(config);
     null_queue_read(config);
 
-    uint32_t bits = number_read("BELFRY_ICD_TIMESTAMP_BITS", 64, UINT32_MAX);
+    uint32_t bits = device_number("BELFRY_ICD_TIMESTAMP_BITS", ordinal, 64, UINT32_MAX);
     if (bits != UINT32_MAX)
         for (uint32_t i = 0; i < config->shape.n_families; i++)
             config->shape.families[i].timestamp_bits = bits;
 
-    config->timeline = !number_read("BELFRY_ICD_NO_TIMELINE", 1, 0);
-    config->synchronization2 = !number_read("BELFRY_ICD_NO_SYNC2", 1, 0);
-    config->realtime = number_read("BELFRY_ICD_REALTIME", 1, 0);
-    config->int64 = number_read("BELFRY_ICD_INT64", 1, 0);
+    config->timeline = !device_number("BELFRY_ICD_NO_TIMELINE", ordinal, 1, 0);
+    config->synchronization2 = !device_number("BELFRY_ICD_NO_SYNC2", ordinal, 1, 0);
+    config->realtime = device_number("BELFRY_ICD_REALTIME", ordinal, 1, 0);
+    config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 1, 1);
+    config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);

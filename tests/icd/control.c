@@ -55,7 +55,8 @@ uint64_t icd_deadline(uint64_t timeout)
 
 uint64_t icd_ticks(const struct icd_config *config, uint64_t now)
 {
-    const uint64_t zero = UINT64_C(0xbe1f) << 36;
+    /* Nor does one device count from where another does. */
+    const uint64_t zero = (UINT64_C(0xbe1f) + config->ordinal * UINT64_C(0x111)) << 36;
     const struct icd_shape *shape = &config->shape;
     return zero + now / shape->per_ns * shape->ticks +
            now % shape->per_ns * shape->ticks / shape->per_ns;
@@ -97,6 +98,8 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_BUFFER_USAGE] = "buffer usage",
     [BELFRY_ICD_QUERY_UNRESET] = "query unreset",
     [BELFRY_ICD_QUERY_PENDING] = "query pending",
+    [BELFRY_ICD_MEMORY_MISMATCH] = "memory mismatch",
+    [BELFRY_ICD_FOREIGN_OBJECT] = "foreign object",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)
@@ -292,12 +295,70 @@ void belfry_icd_resume(void)
 {
     icd_lock();
     icd_world.paused = false;
-    for (struct icd_device *device = icd_world.devices; device; device = device->next)
-        for (uint32_t i = 0; i < device->n_queues; i++)
-            if (device->queues[i].head && !device->queues[i].blocked_on)
-                icd_queue_run(&device->queues[i]);
+    for (struct icd_device *device = icd_world.devices; device; device = device->next) {
+        for (uint32_t i = 0; i < device->n_queues; i++) {
+            device->queues[i].step = false;
+            icd_queue_continue(&device->queues[i]);
+        }
+    }
     icd_free_pump();
     icd_unlock();
+}
+
+/* Locked. */
+static void queue_release(struct icd_queue *queue)
+{
+    queue->held = false;
+    icd_queue_run(queue);
+}
+
+void belfry_icd_hold_before_signals(bool hold)
+{
+    icd_lock();
+    icd_world.holding = hold;
+    for (struct icd_device *device = icd_world.devices; device && !hold; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            if (device->queues[i].held)
+                queue_release(&device->queues[i]);
+    icd_unlock();
+}
+
+uint32_t belfry_icd_held(void)
+{
+    uint32_t held = 0;
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            held += device->queues[i].held;
+    icd_unlock();
+    return held;
+}
+
+/* Locked. */
+static bool queue_step(struct icd_queue *queue)
+{
+    if (queue->held) {
+        queue_release(queue);
+        return true;
+    }
+    if (!icd_world.paused || !queue->head || queue->step)
+        return false;
+    queue->step = true;
+    icd_queue_continue(queue);
+    return true;
+}
+
+bool belfry_icd_step(uint32_t family, uint32_t index)
+{
+    bool stepped = false;
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        for (uint32_t i = 0; i < device->n_queues; i++)
+            if (device->queues[i].family == family && device->queues[i].index == index &&
+                !device->config->free_submit)
+                stepped |= queue_step(&device->queues[i]);
+    icd_unlock();
+    return stepped;
 }
 
 void belfry_icd_quiesce(void)
@@ -326,6 +387,15 @@ uint64_t belfry_icd_queue_depth(uint32_t family, uint32_t index)
                 depth += device->queues[i].accepted - device->queues[i].finished;
     icd_unlock();
     return depth;
+}
+
+void belfry_icd_lose_device(uint32_t ordinal)
+{
+    icd_lock();
+    for (struct icd_device *device = icd_world.devices; device; device = device->next)
+        if (device->config->ordinal == ordinal)
+            icd_device_lose(device);
+    icd_unlock();
 }
 
 void belfry_icd_lose(void)

@@ -54,6 +54,7 @@ static VkResult icd_SetDebugUtilsObjectTagEXT(VkDevice device,
 static void label_record(struct icd_queue *queue, enum belfry_icd_call call, const char *label)
 {
     struct belfry_icd_record record = {.call = call,
+                                       .device = queue->object.device->config->ordinal,
                                        .family = queue->family,
                                        .index = queue->index,
                                        .labels = queue->labels,

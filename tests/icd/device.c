@@ -66,9 +66,9 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
     if (icd_oom(instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
 
-    VkResult result = icd_features_check(&instance->config, pCreateInfo);
+    VkResult result = icd_features_check(&physical->config, pCreateInfo);
     if (result == VK_SUCCESS)
-        result = queues_check(&instance->config, pCreateInfo);
+        result = queues_check(&physical->config, pCreateInfo);
     if (result != VK_SUCCESS)
         return result;
 
@@ -76,7 +76,7 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
     if (!device)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     device->instance = instance;
-    device->config = &instance->config;
+    device->config = &physical->config;
     result = extensions_enable(device, pCreateInfo);
     if (result != VK_SUCCESS)
         goto free_device;
@@ -153,6 +153,15 @@ void icd_family_seen(struct icd_device *device, uint32_t family, const char *cal
         return;
     icd_violation(BELFRY_ICD_UNKNOWN_FAMILY, "%s names queue family %u of %u", call, family,
                   device->config->shape.n_families);
+}
+
+void icd_device_seen(const struct icd_device *device, const void *object_, const char *call)
+{
+    const struct icd_object *object = object_;
+    if (object->device == device)
+        return;
+    icd_violation(BELFRY_ICD_FOREIGN_OBJECT, "%s on physical device %u gets a %s of another device",
+                  call, device->config->ordinal, icd_kind_name(object->kind));
 }
 
 static VkQueue queue_find(struct icd_device *device, uint32_t family, uint32_t index,

@@ -228,7 +228,7 @@ static void icd_GetPhysicalDeviceFeatures(VkPhysicalDevice physicalDevice,
 {
     struct icd_physical *physical =
         ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
-    vulkan10_fill(&physical->instance->config, pFeatures);
+    vulkan10_fill(&physical->config, pFeatures);
 }
 
 static void icd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physicalDevice,
@@ -236,13 +236,13 @@ static void icd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physicalDevice,
 {
     struct icd_physical *physical =
         ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
-    vulkan10_fill(&physical->instance->config, &pFeatures->features);
+    vulkan10_fill(&physical->config, &pFeatures->features);
     for (VkBaseOutStructure *s = pFeatures->pNext; s; s = s->pNext) {
         const struct feature_struct *known = struct_find(s->sType);
         if (!known)
             continue;
         memset((uint8_t *)s + HEAD, 0, known->size - HEAD);
-        struct_fill(&physical->instance->config, s);
+        struct_fill(&physical->config, s);
     }
 }
 
@@ -450,8 +450,16 @@ icd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physicalDevice,
                                               const VkPhysicalDeviceExternalBufferInfo *pInfo,
                                               VkExternalBufferProperties *pProperties)
 {
-    (void)physicalDevice, (void)pInfo;
-    pProperties->externalMemoryProperties = (VkExternalMemoryProperties){0};
+    struct icd_physical *physical =
+        ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
+    VkExternalMemoryProperties *p = &pProperties->externalMemoryProperties;
+    *p = (VkExternalMemoryProperties){0};
+    if (pInfo->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT &&
+        icd_extension_offered(&physical->config, ICD_EXT_EXTERNAL_MEMORY_HOST) &&
+        !(pInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT)) {
+        p->externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+        p->compatibleHandleTypes = pInfo->handleType;
+    }
 }
 
 const struct icd_entry icd_feature_entries[] = {

@@ -67,10 +67,10 @@ static VkResult icd_ResetFences(VkDevice device_, uint32_t fenceCount, const VkF
 {
     struct icd_device *device = ICD_DEV(device_);
     /* Only out of device memory may be returned here: no fault. */
-    (void)device;
     icd_lock();
     for (uint32_t i = 0; i < fenceCount; i++) {
         struct icd_fence *fence = FENCE(pFences[i]);
+        icd_device_seen(device, fence, "vkResetFences");
         if (fence->pending)
             icd_violation(BELFRY_ICD_FENCE_BUSY, "a fence is reset while pending");
         fence->signalled = false;
@@ -83,6 +83,7 @@ static VkResult icd_GetFenceStatus(VkDevice device_, VkFence fence)
 {
     struct icd_device *device = ICD_DEV(device_);
     ICD_OOM(device);
+    icd_device_seen(device, FENCE(fence), "vkGetFenceStatus");
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     return FENCE(fence)->signalled ? VK_SUCCESS : VK_NOT_READY;
@@ -101,6 +102,8 @@ static VkResult icd_WaitForFences(VkDevice device_, uint32_t fenceCount, const V
 {
     struct icd_device *device = ICD_DEV(device_);
     ICD_OOM(device);
+    for (uint32_t i = 0; i < fenceCount; i++)
+        icd_device_seen(device, FENCE(pFences[i]), "vkWaitForFences");
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     bool all = waitAll || fenceCount == 1;

@@ -41,6 +41,14 @@ static VkBool32 message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
     return VK_FALSE;
 }
 
+static void physical_choose(struct fixture *f, uint32_t ordinal)
+{
+    assert_true(ordinal < f->n_physicals);
+    f->physical = f->physicals[ordinal];
+    f->n_families = FIXTURE_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->n_families, f->families);
+}
+
 static void instance_open(struct fixture *f, const char *environment, bool validate)
 {
     *f = (struct fixture){0};
@@ -84,6 +92,7 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
     /* Counts begin with this instance; a driver that isn't loaded yet has none. */
     if (belfry_icd_control_load(&f->icd)) {
         f->icd.resume(); /* a test that has failed may have left it paused */
+        f->icd.hold_before_signals(false);
         f->icd.reset_counters();
     }
     belfry_icd_control_unload(&f->icd);
@@ -98,16 +107,39 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
             vkCreateDebugUtilsMessengerEXT(f->instance, &messenger, NULL, &f->messenger));
     assert_true(belfry_icd_control_load(&f->icd));
 
-    uint32_t n = 1;
-    assert_success(vkEnumeratePhysicalDevices(f->instance, &n, &f->physical));
-    assert_int_equal(n, 1);
-    f->n_families = FIXTURE_FAMILIES;
-    vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->n_families, f->families);
+    f->n_physicals = FIXTURE_DEVICES;
+    VkPhysicalDevice physicals[FIXTURE_DEVICES];
+    assert_success(vkEnumeratePhysicalDevices(f->instance, &f->n_physicals, physicals));
+    for (uint32_t i = 0; i < f->n_physicals; i++) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(physicals[i], &properties);
+        assert_in_range(properties.deviceID, 1, f->n_physicals);
+        f->physicals[properties.deviceID - 1] = physicals[i];
+    }
+    physical_choose(f, 0);
 }
 
 void fixture_open_instance(struct fixture *f, const char *environment)
 {
     instance_open(f, environment, false);
+}
+
+static VkResult extension_find(VkPhysicalDevice physical, const char *name, bool *found)
+{
+    VkExtensionProperties all[64];
+    uint32_t n = 64;
+    *found = false;
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &n, all);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < n; i++)
+        *found |= !strcmp(all[i].extensionName, name);
+    return result;
+}
+
+bool fixture_extension(VkPhysicalDevice physical, const char *name)
+{
+    bool found;
+    assert_success(extension_find(physical, name, &found));
+    return found;
 }
 
 VkResult fixture_open_device(struct fixture *f, const void *next)
@@ -125,7 +157,14 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
         VK_KHR_SWAPCHAIN_EXTENSION_NAME,
         VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
         VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
+        /* the last: not always there */
+        VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
     };
+    bool host_memory;
+    VkResult result =
+        extension_find(f->physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &host_memory);
+    if (result != VK_SUCCESS)
+        return result;
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         .pNext = (void *)(uintptr_t)next,
@@ -146,10 +185,10 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
         .pNext = &features,
         .queueCreateInfoCount = f->n_families,
         .pQueueCreateInfos = queues,
-        .enabledExtensionCount = 3,
+        .enabledExtensionCount = host_memory ? 4 : 3,
         .ppEnabledExtensionNames = extensions,
     };
-    VkResult result = vkCreateDevice(f->physical, &info, NULL, &f->device);
+    result = vkCreateDevice(f->physical, &info, NULL, &f->device);
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = 0; i < f->n_families; i++)
@@ -184,6 +223,15 @@ static void device_open(struct fixture *f)
     assert_success(vkAllocateMemory(f->device, &memory, NULL, &f->memory));
     assert_success(vkBindBufferMemory(f->device, f->buffer, f->memory, 0));
     assert_success(vkMapMemory(f->device, f->memory, 0, VK_WHOLE_SIZE, 0, (void **)&f->words));
+}
+
+void fixture_open_beside(struct fixture *f, const struct fixture *first, uint32_t ordinal)
+{
+    *f = (struct fixture){
+        .instance = first->instance, .n_physicals = first->n_physicals, .icd = first->icd};
+    memcpy(f->physicals, first->physicals, sizeof(f->physicals));
+    physical_choose(f, ordinal);
+    device_open(f);
 }
 
 void fixture_open(struct fixture *f, const char *environment)

@@ -16,13 +16,16 @@
 
 #include "icd_client.h"
 
+#define FIXTURE_DEVICES  4
 #define FIXTURE_FAMILIES 8
 #define FIXTURE_QUEUES   16
 #define FIXTURE_WORDS    1024
 
 struct fixture {
     VkInstance instance;
-    VkPhysicalDevice physical;
+    VkPhysicalDevice physicals[FIXTURE_DEVICES]; /* by deviceID: the loader has its own order */
+    uint32_t n_physicals;
+    VkPhysicalDevice physical; /* the first one */
     VkDevice device;
     struct belfry_icd_control icd;
     uint32_t n_families;
@@ -45,9 +48,14 @@ void fixture_open(struct fixture *f, const char *environment);
  * where the layer isn't installed; what it says is printed and counted in messages. */
 void fixture_open_validated(struct fixture *f, const char *environment);
 void fixture_open_validated_instance(struct fixture *f, const char *environment);
+/* Whether the device offers the extension. */
+bool fixture_extension(VkPhysicalDevice physical, const char *name);
 /* The device for an open instance; returns what vkCreateDevice returned. */
 VkResult fixture_open_device(struct fixture *f, const void *next);
 void fixture_close_device(struct fixture *f);
+/* Another physical device of the same instance, its device open; or the same one a second time.
+ * Close it with fixture_close_device before the first is closed. */
+void fixture_open_beside(struct fixture *f, const struct fixture *first, uint32_t ordinal);
 /* Everything; fails the test when the driver has counted any violation since the start, or since
  * fixture_expect_none was last called. */
 void fixture_close(struct fixture *f);

@@ -71,6 +71,8 @@ enum icd_extension {
     ICD_KHR_DRIVER_PROPERTIES,
     ICD_EXT_PRIVATE_DATA,
     ICD_EXT_TOOLING_INFO,
+    ICD_KHR_EXTERNAL_MEMORY,
+    ICD_EXT_EXTERNAL_MEMORY_HOST,
     ICD_EXTENSION_COUNT,
 };
 
@@ -147,14 +149,19 @@ struct icd_shape {
     uint32_t per_ns;
 };
 
-/* All that the environment settles, read once per vkCreateInstance. */
+#define ICD_MAX_DEVICES 4
+
+/* All that the environment settles of one physical device, read once per vkCreateInstance. What
+ * belongs to the instance, faults and free mode, all devices have alike. */
 struct icd_config {
+    uint32_t ordinal; /* of the device, from 0 */
     struct icd_shape shape;
     uint32_t minor; /* Vulkan 1.minor */
     bool timeline;
     bool synchronization2;
     bool realtime;
     bool int64;
+    bool host_memory;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -164,9 +171,12 @@ struct icd_config {
     uint32_t null_index;
 };
 
-/* Reads BELFRY_ICD_*. An unknown value prints one line and is ignored. Not thread-safe against
- * setenv, as nothing that reads the environment is. */
-void icd_config_read(struct icd_config *config);
+/* Reads BELFRY_ICD_* for the device of that ordinal: of the second one NAME_2 is looked at before
+ * NAME, and so on. An unknown value prints one line and is ignored. Not thread-safe against setenv,
+ * as nothing that reads the environment is. */
+void icd_config_read(struct icd_config *config, uint32_t ordinal);
+/* How many physical devices there are to be. */
+uint32_t icd_config_devices(void);
 
 /* Objects ----------------------------------------------------------------------------------- */
 
@@ -223,12 +233,13 @@ struct icd_object {
 struct icd_physical {
     struct icd_object object;
     struct icd_instance *instance;
+    struct icd_config config;
 };
 
 struct icd_instance {
     struct icd_object object;
-    struct icd_config config;
-    struct icd_physical physical;
+    uint32_t n_physicals; /* at least one: the first speaks for the instance */
+    struct icd_physical physicals[ICD_MAX_DEVICES];
     _Atomic uint32_t submits; /* for the faults: calls so far */
     _Atomic uint32_t oom_points;
 };
@@ -287,6 +298,7 @@ struct icd_world {
     uint32_t sleepers;         /* threads inside icd_host_sleep */
     uint32_t busy;             /* queues that run or have been told to */
     _Atomic bool paused;       /* written locked */
+    bool holding;              /* packets stop between their command buffers and their signals */
     _Atomic uint32_t watchers; /* free mode: host waits and chained queues there are to serve */
     _Atomic bool abort_on_violation;
     _Atomic bool quiet_violations;
@@ -308,6 +320,8 @@ void icd_violation(enum belfry_icd_violation kind, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A family index that a program hands over: finds those that no translation has reached. */
 void icd_family_seen(struct icd_device *device, uint32_t family, const char *call);
+/* An object that is used with a device: finds those of another. */
+void icd_device_seen(const struct icd_device *device, const void *object, const char *call);
 /* Adds to a counter that isn't kept per queue. */
 enum icd_counter {
     ICD_COUNT_DEVICE_WAIT_IDLE,
@@ -348,6 +362,7 @@ bool icd_host_sleep(uint64_t deadline);
  */
 struct icd_payload {
     _Atomic uint32_t refs;
+    uint32_t ordinal; /* of the physical device it was made on */
     bool timeline;
     _Atomic uint64_t value;     /* timeline: the value; binary: signals executed */
     _Atomic uint64_t submitted; /* greatest value that a submitted signal brings; binary: signals */
@@ -476,6 +491,8 @@ struct icd_queue {
     bool stop;
     bool runnable;
     bool on_any; /* on icd_world.parked_any */
+    bool held;   /* its packet has run its command buffers and may not signal yet */
+    bool step;   /* it may start one packet although paused */
     pthread_cond_t wake;
     struct icd_packet *head;
     struct icd_packet **tail;
@@ -507,6 +524,8 @@ void icd_queue_enter(struct icd_queue *queue, const char *call);
 void icd_queue_leave(struct icd_queue *queue);
 /* Locked: the queue's worker has something to do. */
 void icd_queue_run(struct icd_queue *queue);
+/* Locked: the same, if it has a packet that nothing keeps from starting. */
+void icd_queue_continue(struct icd_queue *queue);
 /* Locked; on the worker while a command buffer runs: sleeps until icd_wake_any. */
 void icd_queue_park_any(struct icd_queue *queue);
 /* Locked, free mode: runs what can run of all chained packets. */
@@ -594,6 +613,7 @@ struct icd_memory {
     VkDeviceSize size;
     uint32_t type;
     bool mapped;
+    bool imported; /* data is the program's own */
 };
 
 struct icd_sparse_range {
@@ -608,6 +628,7 @@ struct icd_buffer {
     VkDeviceSize size;
     VkBufferCreateFlags flags;
     VkBufferUsageFlags usage;
+    VkExternalMemoryHandleTypeFlags handle_types;
     bool unlocked; /* free mode: sparse ranges are read without the lock */
     struct icd_memory *memory;
     VkDeviceSize offset;
@@ -634,6 +655,8 @@ struct icd_image {
 #define ICD_ALIGNMENT      256
 #define ICD_SPARSE_BLOCK   65536
 #define ICD_MAX_ALLOCATION (UINT64_C(1) << 30)
+/* Of the pointer and of the size of imported host memory. */
+#define ICD_IMPORT_ALIGNMENT 4096
 /* Every image texel takes this much, whatever its format: nothing here looks inside. */
 #define ICD_TEXEL 16
 
@@ -670,8 +693,9 @@ void icd_stages_seen(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages
 void icd_timestamp_seen(VkCommandBuffer commandBuffer, const char *call);
 /* Whether a transfer may touch that range of the buffer; a violation if not. Offset and size are
  * to be multiples of unit. */
-bool icd_range_seen(const struct icd_buffer *buffer, VkBufferUsageFlags usage, VkDeviceSize offset,
-                    VkDeviceSize size, VkDeviceSize unit, const char *call);
+bool icd_range_seen(VkCommandBuffer commandBuffer, const struct icd_buffer *buffer,
+                    VkBufferUsageFlags usage, VkDeviceSize offset, VkDeviceSize size,
+                    VkDeviceSize unit, const char *call);
 
 /* surface.c, locked: a present of one of its images is accepted; and has executed or is dropped. */
 void icd_swapchain_accept(struct icd_swapchain *swapchain);
@@ -679,6 +703,8 @@ void icd_swapchain_presented(struct icd_swapchain *swapchain, uint32_t image);
 
 /* physical_device.c */
 bool icd_extension_offered(const struct icd_config *config, enum icd_extension extension);
+/* The types that memory imported from a host pointer may have: coherent ones. */
+uint32_t icd_host_pointer_types(const struct icd_config *config);
 /* VK_SUCCESS, or FEATURE_NOT_PRESENT with a line that names the struct. */
 VkResult icd_features_check(const struct icd_config *config, const VkDeviceCreateInfo *info);
 

@@ -23,10 +23,14 @@ struct belfry_icd_control {
     belfry_icd_set_callback_fn *set_callback;
     belfry_icd_pause_fn *pause;
     belfry_icd_resume_fn *resume;
+    belfry_icd_hold_before_signals_fn *hold_before_signals;
+    belfry_icd_held_fn *held;
+    belfry_icd_step_fn *step;
     belfry_icd_quiesce_fn *quiesce;
     belfry_icd_sleepers_fn *sleepers;
     belfry_icd_queue_depth_fn *queue_depth;
     belfry_icd_lose_fn *lose;
+    belfry_icd_lose_device_fn *lose_device;
     belfry_icd_sparse_binds_fn *sparse_binds;
 };
 
@@ -58,10 +62,14 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->set_callback, "belfry_icd_set_callback"},
         {(void **)&control->pause, "belfry_icd_pause"},
         {(void **)&control->resume, "belfry_icd_resume"},
+        {(void **)&control->hold_before_signals, "belfry_icd_hold_before_signals"},
+        {(void **)&control->held, "belfry_icd_held"},
+        {(void **)&control->step, "belfry_icd_step"},
         {(void **)&control->quiesce, "belfry_icd_quiesce"},
         {(void **)&control->sleepers, "belfry_icd_sleepers"},
         {(void **)&control->queue_depth, "belfry_icd_queue_depth"},
         {(void **)&control->lose, "belfry_icd_lose"},
+        {(void **)&control->lose_device, "belfry_icd_lose_device"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},
     };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

@@ -11,6 +11,7 @@
 #ifndef BELFRY_TEST_ICD_CONTROL_H
 #define BELFRY_TEST_ICD_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,12 @@ enum belfry_icd_violation {
     BELFRY_ICD_QUERY_UNRESET,
     /* A query reset by the host while submitted commands that use it hadn't finished. */
     BELFRY_ICD_QUERY_PENDING,
+    /* Memory that doesn't fit what it is made of or used for: a host pointer imported misaligned,
+     * as a type it can't be, or without the extension; a buffer bound to imported memory that
+     * wasn't created for such. */
+    BELFRY_ICD_MEMORY_MISMATCH,
+    /* An object of one VkDevice used with another. */
+    BELFRY_ICD_FOREIGN_OBJECT,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 
@@ -101,6 +108,7 @@ enum belfry_icd_call {
 struct belfry_icd_record {
     uint64_t sequence; /* 0, 1, 2 … in order of acceptance since the library was loaded */
     enum belfry_icd_call call;
+    uint32_t device; /* which physical device, from 0 */
     uint32_t family;
     uint32_t index;
     uint32_t infos;
@@ -149,8 +157,21 @@ typedef void belfry_icd_set_callback_fn(belfry_icd_callback callback, void *user
  * a packet that is already running ends. Nests not: one resume undoes any number of pauses. */
 typedef void belfry_icd_pause_fn(void);
 typedef void belfry_icd_resume_fn(void);
-/* belfry_icd_quiesce: returns when every queue is idle, paused between two packets, or blocked by
- * a semaphore, event or query that nothing running will satisfy. The way to show that 'nothing
+/* belfry_icd_hold_before_signals: while hold is true, every packet that has command buffers stops
+ * once these have run: what they have written is there, and its semaphores and its fence aren't
+ * signalled, its queue isn't idle, until the packet is released by step or by hold being false
+ * again. Packets without command buffers go on. A lost device holds nothing. Not in free mode. */
+typedef void belfry_icd_hold_before_signals_fn(bool hold);
+/* belfry_icd_held: queues that hold such a packet at this moment, of all devices. */
+typedef uint32_t belfry_icd_held_fn(void);
+/* belfry_icd_step: lets a queue do one thing: release the packet that it holds before its signals;
+ * or else, when paused, start its next packet as soon as that packet's waits are over. Acts on the
+ * queues of that family and index of all devices; returns whether any had something to do. What
+ * follows from it is over after quiesce. A resume takes back steps that haven't been made. Not in
+ * free mode: false. */
+typedef bool belfry_icd_step_fn(uint32_t family, uint32_t index);
+/* belfry_icd_quiesce: returns when every queue is idle, paused between two packets, held before its
+ * signals, or blocked by a semaphore, event or query that nothing running will satisfy. The way to show that 'nothing
  * more happens' without sleeping; threads of the program itself are not waited for. */
 typedef void belfry_icd_quiesce_fn(void);
 /* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
@@ -160,6 +181,8 @@ typedef uint32_t belfry_icd_sleepers_fn(void);
 typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 /* belfry_icd_lose: every live device is lost now, as by BELFRY_ICD_LOSE_AT_SUBMIT. */
 typedef void belfry_icd_lose_fn(void);
+/* belfry_icd_lose_device: the same of the devices of one physical device, counted from 0. */
+typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */
 typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
@@ -179,10 +202,14 @@ BELFRY_ICD_EXPORT belfry_icd_record_stop_fn belfry_icd_record_stop;
 BELFRY_ICD_EXPORT belfry_icd_set_callback_fn belfry_icd_set_callback;
 BELFRY_ICD_EXPORT belfry_icd_pause_fn belfry_icd_pause;
 BELFRY_ICD_EXPORT belfry_icd_resume_fn belfry_icd_resume;
+BELFRY_ICD_EXPORT belfry_icd_hold_before_signals_fn belfry_icd_hold_before_signals;
+BELFRY_ICD_EXPORT belfry_icd_held_fn belfry_icd_held;
+BELFRY_ICD_EXPORT belfry_icd_step_fn belfry_icd_step;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
 BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
+BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
 
 #endif

@@ -51,6 +51,8 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_KHR_DRIVER_PROPERTIES] = EXTENSION("VK_KHR_driver_properties", 1),
     [ICD_EXT_PRIVATE_DATA] = EXTENSION("VK_EXT_private_data", 1),
     [ICD_EXT_TOOLING_INFO] = EXTENSION("VK_EXT_tooling_info", 1),
+    [ICD_KHR_EXTERNAL_MEMORY] = EXTENSION("VK_KHR_external_memory", 1),
+    [ICD_EXT_EXTERNAL_MEMORY_HOST] = EXTENSION("VK_EXT_external_memory_host", 1),
 };
 
 static const struct icd_entry *const tables[] = {
@@ -75,11 +77,12 @@ VkResult icd_enumerate(uint32_t *count, void *out, size_t size, const void *from
 
 bool icd_oom(struct icd_instance *instance)
 {
-    if (instance->config.free_submit)
+    const struct icd_config *config = &instance->physicals[0].config;
+    if (config->free_submit)
         return false;
     icd_count(ICD_COUNT_OOM_POINT, 1);
     uint32_t n = atomic_fetch_add_explicit(&instance->oom_points, 1, memory_order_relaxed) + 1;
-    return n == instance->config.oom_at;
+    return n == config->oom_at;
 }
 
 /* Objects ----------------------------------------------------------------------------------- */
@@ -197,7 +200,7 @@ void icd_object_destroy(void *object, void (*end)(void *object))
 static VkResult icd_EnumerateInstanceVersion(uint32_t *pApiVersion)
 {
     struct icd_config config;
-    icd_config_read(&config);
+    icd_config_read(&config, 0);
     *pApiVersion = VK_MAKE_API_VERSION(0, 1, config.minor, VK_HEADER_VERSION);
     return VK_SUCCESS;
 }
@@ -235,14 +238,19 @@ static VkResult icd_CreateInstance(const VkInstanceCreateInfo *pCreateInfo,
     struct icd_instance *instance = icd_object_new(NULL, ICD_KIND_INSTANCE, sizeof(*instance));
     if (!instance)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    icd_config_read(&instance->config);
+    bool properties2 = false;
     for (uint32_t i = 0; i < pCreateInfo->enabledExtensionCount; i++)
-        instance->config.properties2 |=
-            !strcmp(pCreateInfo->ppEnabledExtensionNames[i],
-                    VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
-    set_loader_magic_value(&instance->physical);
-    instance->physical.object.kind = ICD_KIND_PHYSICAL_DEVICE;
-    instance->physical.instance = instance;
+        properties2 |= !strcmp(pCreateInfo->ppEnabledExtensionNames[i],
+                               VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
+    instance->n_physicals = icd_config_devices();
+    for (uint32_t i = 0; i < instance->n_physicals; i++) {
+        struct icd_physical *physical = &instance->physicals[i];
+        set_loader_magic_value(physical);
+        physical->object.kind = ICD_KIND_PHYSICAL_DEVICE;
+        physical->instance = instance;
+        icd_config_read(&physical->config, i);
+        physical->config.properties2 = properties2;
+    }
     if (icd_oom(instance)) {
         icd_object_free(instance);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -273,8 +281,10 @@ static VkResult icd_EnumeratePhysicalDevices(VkInstance instance_, uint32_t *pCo
     struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
     if (icd_oom(instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkPhysicalDevice physical = (VkPhysicalDevice)&instance->physical;
-    return icd_enumerate(pCount, pDevices, sizeof(physical), &physical, 1);
+    VkPhysicalDevice physicals[ICD_MAX_DEVICES];
+    for (uint32_t i = 0; i < instance->n_physicals; i++)
+        physicals[i] = (VkPhysicalDevice)&instance->physicals[i];
+    return icd_enumerate(pCount, pDevices, sizeof(physicals[0]), physicals, instance->n_physicals);
 }
 
 static VkResult icd_EnumeratePhysicalDeviceGroups(VkInstance instance_, uint32_t *pCount,
@@ -284,16 +294,17 @@ static VkResult icd_EnumeratePhysicalDeviceGroups(VkInstance instance_, uint32_t
     if (icd_oom(instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!pGroups) {
-        *pCount = 1;
+        *pCount = instance->n_physicals;
         return VK_SUCCESS;
     }
-    if (*pCount == 0)
-        return VK_INCOMPLETE;
-    *pCount = 1;
-    pGroups[0].physicalDeviceCount = 1;
-    pGroups[0].physicalDevices[0] = (VkPhysicalDevice)&instance->physical;
-    pGroups[0].subsetAllocation = VK_FALSE;
-    return VK_SUCCESS;
+    if (*pCount > instance->n_physicals)
+        *pCount = instance->n_physicals;
+    for (uint32_t i = 0; i < *pCount; i++) {
+        pGroups[i].physicalDeviceCount = 1;
+        pGroups[i].physicalDevices[0] = (VkPhysicalDevice)&instance->physicals[i];
+        pGroups[i].subsetAllocation = VK_FALSE;
+    }
+    return *pCount < instance->n_physicals ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
 /* Look-up ----------------------------------------------------------------------------------- */
@@ -331,9 +342,13 @@ static PFN_vkVoidFunction icd_GetInstanceProcAddr(VkInstance instance_, const ch
     if (!instance_)
         return NULL;
     struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
-    if (entry->extension != ICD_EXT_NONE)
-        return icd_extension_offered(&instance->config, entry->extension) ? entry->function : NULL;
-    return entry->minor <= instance->config.minor ? entry->function : NULL;
+    for (uint32_t i = 0; i < instance->n_physicals; i++) {
+        const struct icd_config *config = &instance->physicals[i].config;
+        if (entry->extension != ICD_EXT_NONE ? icd_extension_offered(config, entry->extension)
+                                             : entry->minor <= config->minor)
+            return entry->function;
+    }
+    return NULL;
 }
 
 const struct icd_entry icd_instance_entries[] = {

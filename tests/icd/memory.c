@@ -5,6 +5,33 @@
 
 #define MEMORY(handle_) ICD_FROM(icd_memory, ICD_KIND_MEMORY, handle_)
 
+/* The pointer that an allocation imports; NULL for none. */
+static void *imported_pointer(const VkMemoryAllocateInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT)
+            return ((const VkImportMemoryHostPointerInfoEXT *)s)->pHostPointer;
+    return NULL;
+}
+
+static bool import_allowed(const struct icd_device *device, const VkMemoryAllocateInfo *info,
+                           const void *pointer)
+{
+    const char *what = NULL;
+    if (!device->enabled[ICD_EXT_EXTERNAL_MEMORY_HOST])
+        what = "by a device that hasn't enabled the extension";
+    else if ((uintptr_t)pointer % ICD_IMPORT_ALIGNMENT ||
+             info->allocationSize % ICD_IMPORT_ALIGNMENT)
+        what = "and pointer or size is misaligned";
+    else if (!(icd_host_pointer_types(device->config) >> info->memoryTypeIndex & 1))
+        what = "into a type that host pointers can't be";
+    if (what)
+        icd_violation(
+            BELFRY_ICD_MEMORY_MISMATCH, "vkAllocateMemory imports %llu bytes at %p as type %u, %s",
+            (unsigned long long)info->allocationSize, pointer, info->memoryTypeIndex, what);
+    return !what;
+}
+
 static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo *pAllocateInfo,
                                    const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
 {
@@ -13,11 +40,20 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
     ICD_OOM(device);
     if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    void *pointer = imported_pointer(pAllocateInfo);
+    if (pointer && !import_allowed(device, pAllocateInfo, pointer))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     struct icd_memory *memory = icd_object_new(device, ICD_KIND_MEMORY, sizeof(*memory));
     if (!memory)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     memory->size = pAllocateInfo->allocationSize;
     memory->type = pAllocateInfo->memoryTypeIndex;
+    if (pointer) {
+        memory->data = pointer;
+        memory->imported = true;
+        *pMemory = ICD_HANDLE(VkDeviceMemory, memory);
+        return VK_SUCCESS;
+    }
     /* Page-aligned, as the limits promise for mappings. Zeroed, since a fault that shows only
      * with one run's garbage is of no use to a test. */
     size_t pages = (memory->size + 4095) & ~UINT64_C(4095);
@@ -33,8 +69,10 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
 
 static void memory_end(void *object)
 {
-    free(((struct icd_memory *)object)->data);
-    icd_object_free(object);
+    struct icd_memory *memory = object;
+    if (!memory->imported)
+        free(memory->data);
+    icd_object_free(memory);
 }
 
 static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
@@ -52,6 +90,7 @@ static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceS
     (void)flags;
     ICD_OOM(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
+    icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
     if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
         icd_violation(
             BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",
@@ -84,6 +123,26 @@ static VkResult icd_InvalidateMappedMemoryRanges(VkDevice device, uint32_t memor
     (void)pMemoryRanges;
     ICD_OOM(ICD_DEV(device));
     icd_count(ICD_COUNT_INVALIDATE, memoryRangeCount);
+    return VK_SUCCESS;
+}
+
+static VkResult icd_GetMemoryHostPointerPropertiesEXT(VkDevice device_,
+                                                      VkExternalMemoryHandleTypeFlagBits handleType,
+                                                      const void *pHostPointer,
+                                                      VkMemoryHostPointerPropertiesEXT *pProperties)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    pProperties->memoryTypeBits = 0;
+    if (handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT)
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if ((uintptr_t)pHostPointer % ICD_IMPORT_ALIGNMENT) {
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
+                      "vkGetMemoryHostPointerPropertiesEXT of %p, which is misaligned",
+                      pHostPointer);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    pProperties->memoryTypeBits = icd_host_pointer_types(device->config);
     return VK_SUCCESS;
 }
 
@@ -283,6 +342,8 @@ const struct icd_entry icd_memory_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, FlushMappedMemoryRanges),
     ICD_CORE(ICD_DEVICE, 0, InvalidateMappedMemoryRanges),
     ICD_CORE(ICD_DEVICE, 0, GetDeviceMemoryCommitment),
+    ICD_EXTRA(ICD_DEVICE, ICD_EXT_EXTERNAL_MEMORY_HOST, GetMemoryHostPointerPropertiesEXT,
+              GetMemoryHostPointerPropertiesEXT),
     ICD_CORE(ICD_DEVICE, 2, GetDeviceMemoryOpaqueCaptureAddress),
     ICD_EXTRA(ICD_DEVICE, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetDeviceMemoryOpaqueCaptureAddressKHR,
               GetDeviceMemoryOpaqueCaptureAddress),

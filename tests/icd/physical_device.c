@@ -12,7 +12,7 @@
 #define VENDOR_ID      0x1be1f
 #define DRIVER_VERSION 1
 
-static const uint8_t device_uuid[VK_UUID_SIZE] = "belfry-test-dev";
+static const uint8_t device_uuid[VK_UUID_SIZE] = "belfry-test-dev"; /* the last byte: the ordinal */
 static const uint8_t driver_uuid[VK_UUID_SIZE] = "belfry-test-drv";
 
 bool icd_extension_offered(const struct icd_config *config, enum icd_extension extension)
@@ -26,6 +26,8 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
         return config->timeline && (config->minor > 0 || config->properties2);
     case ICD_KHR_SYNCHRONIZATION_2:
         return config->synchronization2 && (config->minor > 0 || config->properties2);
+    case ICD_EXT_EXTERNAL_MEMORY_HOST:
+        return config->host_memory && (config->minor > 0 || config->properties2);
     default:
         return true;
     }
@@ -43,7 +45,7 @@ static VkResult icd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical
     VkExtensionProperties offered[ICD_EXTENSION_COUNT];
     uint32_t n = 0;
     for (int e = ICD_INSTANCE_EXTENSIONS_END; e < ICD_EXTENSION_COUNT; e++)
-        if (icd_extension_offered(&physical->instance->config, (enum icd_extension)e))
+        if (icd_extension_offered(&physical->config, (enum icd_extension)e))
             offered[n++] = icd_extension_properties[e];
     return icd_enumerate(pCount, pProperties, sizeof(*pProperties), offered, n);
 }
@@ -73,7 +75,7 @@ static void icd_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physical
                                                        uint32_t *pCount,
                                                        VkQueueFamilyProperties *pProperties)
 {
-    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->instance->config.shape;
+    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->config.shape;
     VkQueueFamilyProperties all[ICD_MAX_FAMILIES];
     for (uint32_t i = 0; i < shape->n_families; i++)
         family_fill(&shape->families[i], &all[i]);
@@ -84,7 +86,7 @@ static void icd_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physica
                                                         uint32_t *pCount,
                                                         VkQueueFamilyProperties2 *pProperties)
 {
-    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->instance->config.shape;
+    const struct icd_shape *shape = &PHYSICAL(physicalDevice)->config.shape;
     if (!pProperties) {
         *pCount = shape->n_families;
         return;
@@ -106,11 +108,11 @@ static void icd_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physica
     }
 }
 
-static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
-                                                  VkPhysicalDeviceMemoryProperties *pProperties)
+static void memory_fill(const struct icd_config *config,
+                        VkPhysicalDeviceMemoryProperties *properties)
 {
-    (void)physicalDevice;
-    *pProperties = (VkPhysicalDeviceMemoryProperties){
+    (void)config;
+    *properties = (VkPhysicalDeviceMemoryProperties){
         .memoryTypeCount = ICD_MEMORY_TYPES,
         .memoryTypes = {{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                              VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
@@ -121,6 +123,23 @@ static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevic
         .memoryHeapCount = 1,
         .memoryHeaps = {{ICD_HEAP_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
+}
+
+uint32_t icd_host_pointer_types(const struct icd_config *config)
+{
+    VkPhysicalDeviceMemoryProperties properties;
+    uint32_t types = 0;
+    memory_fill(config, &properties);
+    for (uint32_t i = 0; i < properties.memoryTypeCount; i++)
+        if (properties.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+            types |= 1u << i;
+    return types;
+}
+
+static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
+                                                  VkPhysicalDeviceMemoryProperties *pProperties)
+{
+    memory_fill(&PHYSICAL(physicalDevice)->config, pProperties);
 }
 
 static void icd_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physicalDevice,
@@ -241,23 +260,27 @@ static void limits_fill(const struct icd_config *config, VkPhysicalDeviceLimits 
 static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
                                             VkPhysicalDeviceProperties *pProperties)
 {
-    const struct icd_config *config = &PHYSICAL(physicalDevice)->instance->config;
+    const struct icd_config *config = &PHYSICAL(physicalDevice)->config;
     *pProperties = (VkPhysicalDeviceProperties){
         .apiVersion = VK_MAKE_API_VERSION(0, 1, config->minor, VK_HEADER_VERSION),
         .driverVersion = DRIVER_VERSION,
         .vendorID = VENDOR_ID,
-        .deviceID = 1,
+        .deviceID = 1 + config->ordinal,
         .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
     };
-    snprintf(pProperties->deviceName, sizeof(pProperties->deviceName), "Belfry test driver (%s)",
-             config->shape.name);
+    char number[16] = "";
+    if (config->ordinal)
+        snprintf(number, sizeof(number), " %u", config->ordinal + 1);
+    snprintf(pProperties->deviceName, sizeof(pProperties->deviceName), "Belfry test driver%s (%s)",
+             number, config->shape.name);
     memcpy(pProperties->pipelineCacheUUID, driver_uuid, VK_UUID_SIZE);
     limits_fill(config, &pProperties->limits);
 }
 
-static void vulkan11_fill(VkPhysicalDeviceVulkan11Properties *p)
+static void vulkan11_fill(const struct icd_config *config, VkPhysicalDeviceVulkan11Properties *p)
 {
     memcpy(p->deviceUUID, device_uuid, VK_UUID_SIZE);
+    p->deviceUUID[VK_UUID_SIZE - 1] = (uint8_t)config->ordinal;
     memcpy(p->driverUUID, driver_uuid, VK_UUID_SIZE);
     memset(p->deviceLUID, 0, VK_LUID_SIZE);
     p->deviceNodeMask = 0;
@@ -336,19 +359,19 @@ static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
 }
 
 /* The separate structs say what the collected ones say. Structs unknown here stay as they are. */
-static void properties_chain_fill(VkBaseOutStructure *chain)
+static void properties_chain_fill(const struct icd_config *config, VkBaseOutStructure *chain)
 {
     VkPhysicalDeviceVulkan11Properties v11 = {0};
     VkPhysicalDeviceVulkan12Properties v12 = {0};
     VkPhysicalDeviceVulkan13Properties v13 = {0};
-    vulkan11_fill(&v11);
+    vulkan11_fill(config, &v11);
     vulkan12_fill(&v12);
     vulkan13_fill(&v13);
 
     for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
         switch (s->sType) {
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES:
-            vulkan11_fill((void *)s);
+            vulkan11_fill(config, (void *)s);
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES:
             vulkan12_fill((void *)s);
@@ -412,6 +435,11 @@ static void properties_chain_fill(VkBaseOutStructure *chain)
             ((VkPhysicalDeviceTimelineSemaphoreProperties *)s)
                 ->maxTimelineSemaphoreValueDifference = v12.maxTimelineSemaphoreValueDifference;
             break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT:
+            if (icd_extension_offered(config, ICD_EXT_EXTERNAL_MEMORY_HOST))
+                ((VkPhysicalDeviceExternalMemoryHostPropertiesEXT *)s)
+                    ->minImportedHostPointerAlignment = ICD_IMPORT_ALIGNMENT;
+            break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES:
             ((VkPhysicalDeviceMaintenance4Properties *)s)->maxBufferSize = v13.maxBufferSize;
             break;
@@ -441,7 +469,7 @@ static void icd_GetPhysicalDeviceProperties2(VkPhysicalDevice physicalDevice,
                                              VkPhysicalDeviceProperties2 *pProperties)
 {
     icd_GetPhysicalDeviceProperties(physicalDevice, &pProperties->properties);
-    properties_chain_fill(pProperties->pNext);
+    properties_chain_fill(&PHYSICAL(physicalDevice)->config, pProperties->pNext);
 }
 
 /* What else is asked of a physical device --------------------------------------------------- */

@@ -184,6 +184,9 @@ static struct icd_query_command *query_append(VkCommandBuffer commandBuffer, VkQ
     struct icd_query_pool *pool = POOL(pool_);
     if (!range_seen(pool, first, count, call))
         return NULL;
+    struct icd_command_buffer *commands =
+        ICD_FROM(icd_command_buffer, ICD_KIND_COMMAND_BUFFER, commandBuffer);
+    icd_device_seen(commands->object.device, pool, call);
     struct icd_query_command *c = icd_command_append(commandBuffer, code, sizeof(*c));
     if (!c)
         return NULL;
@@ -246,7 +249,8 @@ static void icd_CmdCopyQueryPoolResults(VkCommandBuffer commandBuffer, VkQueryPo
         return;
     }
     VkDeviceSize size = queryCount ? (queryCount - 1) * stride + last : 0;
-    if (!icd_range_seen(buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size, word, call))
+    if (!icd_range_seen(commandBuffer, buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size,
+                        word, call))
         return;
     struct icd_query_command *c =
         query_append(commandBuffer, queryPool, ICD_OP_COPY_QUERIES, firstQuery, queryCount, call);

@@ -50,6 +50,12 @@ void icd_queue_run(struct icd_queue *queue)
     pthread_cond_signal(&queue->wake);
 }
 
+void icd_queue_continue(struct icd_queue *queue)
+{
+    if (queue->head && !queue->blocked_on && !queue->held && (!icd_world.paused || queue->step))
+        icd_queue_run(queue);
+}
+
 /* Locked, on the worker: sleeps until icd_queue_run. */
 static void queue_park(struct icd_queue *queue)
 {
@@ -125,6 +131,18 @@ static bool queue_wait(struct icd_queue *queue, struct icd_packet *packet)
     return true;
 }
 
+/* Locked: stays between the work of a packet and its signals as long as the program wants. Glue
+ * without command buffers goes on: to keep that from signalling, a program pauses. */
+static void queue_hold(struct icd_queue *queue, const struct icd_packet *packet)
+{
+    if (!icd_world.holding || !packet->n_recordings)
+        return;
+    queue->held = true;
+    while (queue->held && !queue->object.device->lost && !queue->stop)
+        queue_park(queue);
+    queue->held = false;
+}
+
 /* Locked. */
 static struct icd_packet *queue_pop(struct icd_queue *queue)
 {
@@ -146,15 +164,17 @@ static void *queue_main(void *argument)
             icd_packet_drop(queue_pop(queue), queue);
             continue;
         }
-        if (!packet || icd_world.paused) {
+        if (!packet || (icd_world.paused && !queue->step)) {
             queue_park(queue);
             continue;
         }
         if (!queue_wait(queue, packet))
             continue;
+        queue->step = false;
         icd_unlock();
         icd_packet_execute(packet, queue);
         icd_lock();
+        queue_hold(queue, packet);
         queue_pop(queue);
         if (queue->object.device->lost)
             icd_packet_drop(packet, queue);
@@ -187,8 +207,7 @@ void icd_queue_append(struct icd_queue *queue, struct icd_packet *packet)
     *queue->tail = packet;
     queue->tail = &packet->next;
     queue->accepted++;
-    if (!queue->blocked_on && !icd_world.paused)
-        icd_queue_run(queue);
+    icd_queue_continue(queue);
 }
 
 void icd_queue_finish(struct icd_queue *queue)

@@ -27,6 +27,9 @@ static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCr
     buffer->size = pCreateInfo->size;
     buffer->flags = pCreateInfo->flags;
     buffer->usage = pCreateInfo->usage;
+    for (const VkBaseInStructure *s = pCreateInfo->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)
+            buffer->handle_types = ((const VkExternalMemoryBufferCreateInfo *)s)->handleTypes;
     buffer->unlocked = device->config->free_submit;
     if (buffer->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) {
         void *reserved =
@@ -109,6 +112,7 @@ static void icd_GetDeviceBufferMemoryRequirements(VkDevice device,
 static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, VkDeviceSize offset)
 {
     VkMemoryRequirements requirements;
+    icd_device_seen(buffer->object.device, memory, "vkBindBufferMemory");
     buffer_requirements(buffer->size, buffer->flags, &requirements);
     if (offset % requirements.alignment || offset > memory->size ||
         requirements.size > memory->size - offset)
@@ -118,6 +122,10 @@ static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, Vk
                       (unsigned long long)requirements.size,
                       (unsigned long long)requirements.alignment, (unsigned long long)offset,
                       (unsigned long long)memory->size);
+    if (memory->imported &&
+        !(buffer->handle_types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT))
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
+                      "a buffer is bound to imported memory that wasn't created for its kind");
     buffer->memory = memory;
     buffer->offset = offset;
 }

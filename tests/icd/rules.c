@@ -71,9 +71,11 @@ void icd_timestamp_seen(VkCommandBuffer commandBuffer, const char *call)
                       buffer->family);
 }
 
-bool icd_range_seen(const struct icd_buffer *buffer, VkBufferUsageFlags usage, VkDeviceSize offset,
-                    VkDeviceSize size, VkDeviceSize unit, const char *call)
+bool icd_range_seen(VkCommandBuffer commandBuffer, const struct icd_buffer *buffer,
+                    VkBufferUsageFlags usage, VkDeviceSize offset, VkDeviceSize size,
+                    VkDeviceSize unit, const char *call)
 {
+    icd_device_seen(commands_of(commandBuffer, call)->object.device, buffer, call);
     if (!(buffer->usage & usage))
         icd_violation(BELFRY_ICD_BUFFER_USAGE, "%s on a buffer of usage %#x, which lacks %#x", call,
                       buffer->usage, usage);

@@ -12,12 +12,14 @@
 
 /* Payloads ---------------------------------------------------------------------------------- */
 
-static struct icd_payload *payload_new(bool timeline, uint64_t value)
+static struct icd_payload *payload_new(const struct icd_device *device, bool timeline,
+                                       uint64_t value)
 {
     struct icd_payload *payload = calloc(1, sizeof(*payload));
     if (!payload)
         return NULL;
     payload->refs = 1;
+    payload->ordinal = device->config->ordinal;
     payload->timeline = timeline;
     payload->value = timeline ? value : 0;
     payload->submitted = payload->value;
@@ -111,7 +113,7 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
         icd_object_new(device, ICD_KIND_SEMAPHORE, sizeof(*semaphore));
     if (!semaphore)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    semaphore->payload = payload_new(timeline, value);
+    semaphore->payload = payload_new(device, timeline, value);
     if (!semaphore->payload) {
         icd_object_free(semaphore);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -148,6 +150,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
     ICD_OOM(device);
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
+    icd_device_seen(device, SEMAPHORE(semaphore), "vkGetSemaphoreCounterValue");
     *pValue = SEMAPHORE(semaphore)->payload->value;
     return VK_SUCCESS;
 }
@@ -157,6 +160,7 @@ static VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInf
     struct icd_device *device = ICD_DEV(device_);
     ICD_OOM(device);
     struct icd_payload *payload = SEMAPHORE(pSignalInfo->semaphore)->payload;
+    icd_device_seen(device, SEMAPHORE(pSignalInfo->semaphore), "vkSignalSemaphore");
     icd_lock();
     icd_payload_signal(payload, pSignalInfo->value, "the host");
     icd_free_pump();
@@ -180,6 +184,8 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
 {
     struct icd_device *device = ICD_DEV(device_);
     ICD_OOM(device);
+    for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
+        icd_device_seen(device, SEMAPHORE(pWaitInfo->pSemaphores[i]), "vkWaitSemaphores");
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     if (semaphores_reached(pWaitInfo))
@@ -276,7 +282,9 @@ static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemapho
     struct icd_payload *payload = exported;
     while (payload && payload->inode != status.st_ino)
         payload = payload->next_exported;
-    if (!payload || payload->timeline != semaphore->payload->timeline) {
+    /* Opaque descriptors are good on the physical device alone that they come from. */
+    if (!payload || payload->timeline != semaphore->payload->timeline ||
+        payload->ordinal != device->config->ordinal) {
         icd_unlock();
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }

@@ -104,6 +104,39 @@ static void batch_consume_temporary(const struct batch *batch)
     }
 }
 
+/* What the call names, looked at for objects of another device. */
+static void semaphores_seen(const struct icd_queue *queue, uint32_t n,
+                            const VkSemaphore *semaphores, const char *call)
+{
+    for (uint32_t i = 0; i < n; i++)
+        icd_device_seen(queue->object.device, SEMAPHORE(semaphores[i]), call);
+}
+
+static void batch_seen(const struct batch *batch, const struct icd_queue *queue,
+                       const struct icd_fence *fence)
+{
+    const struct icd_device *device = queue->object.device;
+    for (uint32_t i = 0; batch->v1 && i < batch->n; i++) {
+        const VkSubmitInfo *info = &batch->v1[i];
+        semaphores_seen(queue, info->waitSemaphoreCount, info->pWaitSemaphores, batch->call);
+        semaphores_seen(queue, info->signalSemaphoreCount, info->pSignalSemaphores, batch->call);
+        for (uint32_t k = 0; k < info->commandBufferCount; k++)
+            icd_device_seen(device, COMMANDS(info->pCommandBuffers[k]), batch->call);
+    }
+    for (uint32_t i = 0; batch->v2 && i < batch->n; i++) {
+        const VkSubmitInfo2 *info = &batch->v2[i];
+        for (uint32_t k = 0; k < info->waitSemaphoreInfoCount; k++)
+            semaphores_seen(queue, 1, &info->pWaitSemaphoreInfos[k].semaphore, batch->call);
+        for (uint32_t k = 0; k < info->signalSemaphoreInfoCount; k++)
+            semaphores_seen(queue, 1, &info->pSignalSemaphoreInfos[k].semaphore, batch->call);
+        for (uint32_t k = 0; k < info->commandBufferInfoCount; k++)
+            icd_device_seen(device, COMMANDS(info->pCommandBufferInfos[k].commandBuffer),
+                            batch->call);
+    }
+    if (fence)
+        icd_device_seen(device, fence, batch->call);
+}
+
 /* Counts the batch and fills the record's sums. */
 static void batch_count(const struct batch *batch, struct icd_queue *queue, bool fence,
                         struct belfry_icd_record *record)
@@ -162,6 +195,7 @@ static VkResult batch_queue(const struct batch *batch, struct icd_queue *queue,
     }
 
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_SUBMIT,
+                                       .device = queue->object.device->config->ordinal,
                                        .family = queue->family,
                                        .index = queue->index,
                                        .labels = queue->labels,
@@ -222,6 +256,7 @@ static VkResult batch_free(const struct batch *batch, struct icd_queue *queue,
 {
     uint32_t n = batch->n ? batch->n : fence ? 1 : 0;
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_SUBMIT,
+                                       .device = queue->object.device->config->ordinal,
                                        .family = queue->family,
                                        .index = queue->index,
                                        .labels = queue->labels,
@@ -279,6 +314,7 @@ static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue,
     struct icd_fence *fence = fence_ ? FENCE(fence_) : NULL;
     icd_queue_enter(queue, batch->call);
     icd_bump(&queue->counts.submit_calls, 1);
+    batch_seen(batch, queue, fence);
     VkResult result = submit_fault(device);
     if (result == VK_SUCCESS)
         result = device->config->free_submit ? batch_free(batch, queue, fence)
@@ -387,11 +423,18 @@ static VkResult bind_sparse(struct icd_queue *queue, uint32_t n, const VkBindSpa
     struct icd_packet *first = NULL;
     struct icd_packet **link = &first;
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_BIND_SPARSE,
+                                       .device = queue->object.device->config->ordinal,
                                        .family = queue->family,
                                        .index = queue->index,
                                        .labels = queue->labels,
                                        .infos = n,
                                        .fence = (uint64_t)(uintptr_t)fence};
+    for (uint32_t i = 0; i < n; i++) {
+        semaphores_seen(queue, infos[i].waitSemaphoreCount, infos[i].pWaitSemaphores,
+                        "vkQueueBindSparse");
+        semaphores_seen(queue, infos[i].signalSemaphoreCount, infos[i].pSignalSemaphores,
+                        "vkQueueBindSparse");
+    }
     uint32_t packets = n ? n : fence ? 1 : 0;
     for (uint32_t i = 0; i < packets; i++) {
         struct icd_packet shape = {0};
@@ -443,6 +486,7 @@ static VkResult present(struct icd_queue *queue, const VkPresentInfoKHR *info)
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < packet->n_waits; i++) {
+        semaphores_seen(queue, 1, &info->pWaitSemaphores[i], "vkQueuePresentKHR");
         packet->waits[i].payload = wait_payload(SEMAPHORE(info->pWaitSemaphores[i]));
         packet->waits[i].value = 0;
     }
@@ -452,6 +496,7 @@ static VkResult present(struct icd_queue *queue, const VkPresentInfoKHR *info)
         packet->showings[i].image = info->pImageIndices[i];
     }
     struct belfry_icd_record record = {.call = BELFRY_ICD_CALL_PRESENT,
+                                       .device = queue->object.device->config->ordinal,
                                        .family = queue->family,
                                        .index = queue->index,
                                        .labels = queue->labels,

@@ -55,9 +55,9 @@ static VkResult icd_GetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice physical
                                                        VkSurfaceKHR surface, VkBool32 *pSupported)
 {
     (void)surface;
-    struct icd_instance *instance = PHYSICAL(physicalDevice)->instance;
-    const struct icd_shape *shape = &instance->config.shape;
-    if (icd_oom(instance))
+    struct icd_physical *physical = PHYSICAL(physicalDevice);
+    const struct icd_shape *shape = &physical->config.shape;
+    if (icd_oom(physical->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     *pSupported =
         queueFamilyIndex < shape->n_families &&

@@ -3,8 +3,6 @@
  */
 #include "fixture.h"
 
-#include <string.h>
-
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
@@ -96,17 +94,6 @@ static void test_timestamp_bits(void **state)
     fixture_close(&f);
 }
 
-static bool extension_offered(VkPhysicalDevice physical, const char *name)
-{
-    VkExtensionProperties all[64];
-    uint32_t n = 64;
-    assert_success(vkEnumerateDeviceExtensionProperties(physical, NULL, &n, all));
-    for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(all[i].extensionName, name))
-            return true;
-    return false;
-}
-
 static void test_versions(void **state)
 {
     (void)state;
@@ -117,8 +104,8 @@ static void test_versions(void **state)
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(f.physical, &properties);
         assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), minor);
-        assert_true(extension_offered(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
-        assert_true(extension_offered(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+        assert_true(fixture_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+        assert_true(fixture_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
 
         /* An old device answers for the extension's names and not for the core's. */
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
@@ -165,7 +152,7 @@ static void test_old_device_of_a_plain_instance(void **state)
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
         for (uint32_t i = 0; i < 2; i++) {
-            assert_int_equal(extension_offered(physical, names[i]), minor);
+            assert_int_equal(fixture_extension(physical, names[i]), minor);
             const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                                     .enabledExtensionCount = 1,
                                                     .ppEnabledExtensionNames = &names[i]};
@@ -184,8 +171,8 @@ static void test_nothing_new(void **state)
     (void)state;
     struct fixture f;
     fixture_open_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1");
-    assert_false(extension_offered(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
-    assert_false(extension_offered(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+    assert_false(fixture_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+    assert_false(fixture_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .timelineSemaphore = VK_TRUE};
