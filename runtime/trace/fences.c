@@ -104,7 +104,7 @@ static uint64_t arrow_to(struct bf_trace *t, const struct bf_fence_op *wait, uin
     if (!signal)
         return 0;
     if (source && !source->drawn) {
-        if (source->time_ns > *end_ns)
+        if (source->time_ns >= *end_ns)
             return 0; /* queued only afterwards: another satisfied it */
         if (!source->over_ns || source->over_ns > *end_ns)
             source->over_ns = *end_ns;
@@ -199,8 +199,8 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     struct bf_flow_packet *record = bf_flow_packet_find(t->flow, op->id);
     if (!record)
         record = &nothing;
-    if (ending.by == BF_WORD_LOST_ENTRY && record->over_ns && record->over_ns < ending.time_ns)
-        ending.time_ns = record->over_ns;
+    if (ending.by == BF_WORD_LOST_ENTRY && record->over_ns && record->over_ns <= ending.time_ns)
+        ending.time_ns = record->over_ns - 1;
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
     BF_PROBE4(fence_signal_executed, queue, op->sync.semaphore, op->sync.value, ending.time_ns);
@@ -209,10 +209,10 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     uint32_t flow_count = bf_trace_flows_from(record, flows);
     /* A wait that was over before, by its own clock or by another signal of that value: its arrow leaves from
      * inside the box. */
-    bool early = record->over_ns && record->over_ns < ending.time_ns;
+    bool early = record->over_ns && record->over_ns <= ending.time_ns;
     if (early) {
         const struct bf_perfetto_event mark = {
-            .time_ns = record->over_ns > op->queued_ns ? record->over_ns - 1 : op->queued_ns,
+            .time_ns = record->over_ns - 1, /* which is after it was queued */
             .track = bf_trace_fence_track(t, queue, op->lane != BF_TRACE_NO_LANE ? op->lane : 0),
             .type = BF_PERFETTO_INSTANT,
             .category = BF_WORD_ARROW,

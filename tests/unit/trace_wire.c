@@ -234,7 +234,7 @@ static void events(void **state)
            0x0a, 0x08, 0x08, BF_WORD_HELD, 0x12, 4, 'h', 'e', 'l', 'd', /* event_categories */
            0x12, 0x08, 0x08, BF_WORD_WAIT, 0x12, 4, 'w', 'a', 'i', 't', /* event_names */
            0x1a, 0x0a, 0x08, BF_WORD_PACKET, 0x12, 6, 'p', 'a', 'c', 'k', 'e', 't', 0x5a,
-           0x29,                                                /* track_event */
+           0x23,                                                /* track_event */
            0x48, 0x01,                                          /* TYPE_SLICE_BEGIN */
            0x58, 0x09,                                          /* track_uuid */
            0x18, BF_WORD_HELD,                                  /* category_iids */
