@@ -64,30 +64,76 @@ void bf_trace_file_close(struct bf_trace_file *file)
     *file = (struct bf_trace_file){.fd = -1};
 }
 
+/* False: it is cut short. */
+static bool varint_skip(const uint8_t *data, size_t limit, size_t *at, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 64 && *at < limit; shift += 7) {
+        uint8_t byte = data[(*at)++];
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* Where the packet that begins at *at ends; *at moves to its fields. 0: it is cut short. */
+static size_t packet_end(const uint8_t *data, size_t limit, size_t *at)
+{
+    uint64_t length;
+    ++*at; /* the tag of Trace.packet, one byte */
+    if (*at >= limit || !varint_skip(data, limit, at, &length) || length > limit - *at)
+        return 0;
+    return *at + (size_t)length;
+}
+
 /* How many of the first 'limit' bytes of 'data' are whole packets. */
 static size_t whole_packets(const uint8_t *data, size_t limit)
 {
     size_t whole = 0;
     for (;;) {
-        size_t at = whole + 1; /* past the tag of Trace.packet, one byte */
-        uint64_t length = 0;
-        unsigned shift = 0;
-        uint8_t byte;
-        do {
-            if (at >= limit || shift > 63)
-                return whole;
-            byte = data[at++];
-            length |= (uint64_t)(byte & 0x7f) << shift;
-            shift += 7;
-        } while (byte & 0x80);
-        if (length > limit - at)
+        size_t at = whole;
+        size_t end = packet_end(data, limit, &at);
+        if (!end)
             return whole;
-        whole = at + (size_t)length;
+        whole = end;
     }
 }
 
-int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size)
+static bool is_event(const uint8_t *data, size_t at, size_t end)
 {
+    enum { TRACK_EVENT = 11, FIXED64 = 1, LENGTH = 2 };
+    uint64_t tag, value;
+    while (varint_skip(data, end, &at, &tag)) {
+        if (tag >> 3 == TRACK_EVENT)
+            return true;
+        if ((tag & 7) == FIXED64)
+            at += 8;
+        else if (!varint_skip(data, end, &at, &value))
+            return false;
+        else if ((tag & 7) == LENGTH)
+            at += (size_t)value;
+    }
+    return false;
+}
+
+uint64_t bf_trace_file_events(const void *data, size_t size)
+{
+    uint64_t events = 0;
+    for (size_t begin = 0; begin < size;) {
+        size_t at = begin;
+        size_t end = packet_end(data, size, &at);
+        if (!end)
+            break;
+        events += is_event(data, at, end);
+        begin = end;
+    }
+    return events;
+}
+
+int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size, size_t *kept)
+{
+    *kept = 0;
     if (file->fd < 0)
         return EBADF;
     const uint8_t *bytes = data;
@@ -102,12 +148,13 @@ int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t siz
     }
     if (!error) {
         file->bytes += size;
+        *kept = size;
         return 0;
     }
     /* A reader could cope with half a packet at the end, but need not. Devices can't be cut. */
-    size_t whole = whole_packets(bytes, done);
-    if (ftruncate(file->fd, (off_t)(file->bytes + whole)) == 0)
-        done = whole;
+    *kept = whole_packets(bytes, done);
+    if (ftruncate(file->fd, (off_t)(file->bytes + *kept)) == 0)
+        done = *kept;
     file->bytes += done;
     close(file->fd);
     file->fd = -1;

@@ -25,8 +25,12 @@ void bf_trace_file_close(struct bf_trace_file *file); /* also after a failed ope
 
 /*
  * Writes 'size' bytes, a run of whole Trace.packet elements, in one write(2). Returns 0 or an
- * errno; after an error the file ends with the last packet that fitted, and is closed.
+ * errno; after an error the file ends with the last packet that fitted, *kept bytes of these, and
+ * is closed.
  */
-int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size);
+int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size, size_t *kept);
+
+/* How many of a run of whole Trace.packet elements are events. */
+uint64_t bf_trace_file_events(const void *data, size_t size);
 
 #endif

@@ -21,16 +21,22 @@
 /* An arrow that leaves a packet whose hardware slice is not known yet. */
 struct bf_flow_out {
     uint64_t flow;
-    uint64_t consumer; /* untimed packet that shows no slice to point at; 0: the arrow's end is
-                          drawn by the consumer */
-    uint64_t consumer_track;
+    uint64_t consumer; /* untimed packet that shows no slice to point at, or, with a fence operation
+                          as the source, a wait that ends when the source does; 0: the arrow's end
+                          is drawn by the consumer */
+    union {
+        uint64_t consumer_track;
+        uint32_t consumer_queue;
+    };
 };
 
-/* A packet that was handed over. */
+/* A packet that was handed over, or a fence operation (trace/fences.c): these share their numbers. */
 struct bf_flow_packet {
     uint64_t id;    /* 0: empty */
     uint64_t track; /* where arrows leave from, once 'drawn' */
     uint64_t time_ns;
+    uint64_t over_ns;    /* of a fence's signal: when it was executed, or, as long as that is not
+                              known, when the first wait for it was over; 0: not yet */
     uint64_t first_flow; /* numbers first_flow to + own_count - 1 belong to its signals */
     uint32_t own_count;
     bool drawn;

@@ -2,11 +2,16 @@
  * Perfetto's trace packets: the few messages that a timeline needs, each written whole into a
  * buffer as one element of Trace.packet, so that a file of them can be cut between any two.
  *
- * Every packet names CLOCK_MONOTONIC as its clock; bf_perfetto_write_clocks must come first and
- * says how that clock relates to the others. Packets of one sequence may come out of order: readers
- * sort by time, and keep the order of the file among equal times.
+ * Of two kinds of sequence: times of an incremental one are distances from the packet before it, a
+ * few bytes each, and never fall; times of the other are CLOCK_MONOTONIC's and may come out of
+ * order: readers sort by time, and keep the order of the file among equal times.
+ * bf_perfetto_write_clocks must come first and says how the clocks relate. Words are written
+ * with the first packet of a sequence that refers to them.
  *
- * Thread-safety: none; one thread at a time per buffer.
+ * What doesn't fit must fail before anything is written: the words' and the clock's state have
+ * moved on. BF_PERFETTO_EVENT_MAX bytes are always enough for an event.
+ *
+ * Thread-safety: none; one thread at a time per buffer and sequence.
  */
 #ifndef BELFRY_TRACE_PERFETTO_H
 #define BELFRY_TRACE_PERFETTO_H
@@ -15,18 +20,29 @@
 #include <stdint.h>
 
 #include "trace/protobuf.h"
+#include "trace/words.h"
 
-/* The first packet of a file and of its sequence. */
+#define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 6 annotations and 2 plain texts */
+
+struct bf_perfetto_sequence {
+    uint32_t id; /* from 1 to BF_WORD_SEQUENCES */
+    bool incremental;
+    uint64_t last_ns; /* incremental: the last packet's time */
+    struct bf_words *words;
+};
+
+/* The first packet of a file and of its sequence, an incremental one. */
 struct bf_perfetto_clocks {
     uint64_t realtime_ns;
     uint64_t monotonic_ns;
     uint64_t boottime_ns;
 };
-void bf_perfetto_write_clocks(struct bf_protobuf *pb, uint32_t sequence,
+void bf_perfetto_write_clocks(struct bf_protobuf *pb, struct bf_perfetto_sequence *sequence,
                               const struct bf_perfetto_clocks *clocks);
 
-/* The first packet of each further sequence. */
-void bf_perfetto_write_sequence(struct bf_protobuf *pb, uint32_t sequence);
+/* The first packet of each further sequence, none of them incremental. */
+void bf_perfetto_write_sequence(struct bf_protobuf *pb,
+                                const struct bf_perfetto_sequence *sequence);
 
 struct bf_perfetto_track {
     uint64_t uuid;   /* never 0 */
@@ -38,17 +54,18 @@ struct bf_perfetto_track {
     bool counter;     /* takes BF_PERFETTO_COUNTER events only */
     const char *unit; /* counter: what is counted; may be NULL */
 };
-void bf_perfetto_write_track(struct bf_protobuf *pb, uint32_t sequence,
+void bf_perfetto_write_track(struct bf_protobuf *pb, const struct bf_perfetto_sequence *sequence,
                              const struct bf_perfetto_track *track);
 
 enum bf_perfetto_value {
     BF_PERFETTO_UINT,
     BF_PERFETTO_POINTER, /* shown in hexadecimal */
-    BF_PERFETTO_STRING,
+    BF_PERFETTO_WORD,    /* 'number' is a word's */
+    BF_PERFETTO_STRING,  /* 'text', written out each time */
 };
 
 struct bf_perfetto_annotation {
-    const char *name;
+    enum bf_word name;
     enum bf_perfetto_value kind;
     uint64_t number;
     const char *text;
@@ -66,8 +83,9 @@ struct bf_perfetto_event {
     uint64_t time_ns;
     uint64_t track;
     enum bf_perfetto_event_type type;
-    const char *name; /* NULL with END and COUNTER */
-    int64_t counter;  /* COUNTER */
+    enum bf_word category; /* NONE with END and COUNTER */
+    uint64_t name;         /* a word's number; 0 with END and COUNTER */
+    int64_t counter;       /* COUNTER */
     uint32_t flow_count;
     uint32_t terminating_flow_count;
     uint32_t annotation_count;
@@ -75,7 +93,7 @@ struct bf_perfetto_event {
     const uint64_t *terminating_flows;
     const struct bf_perfetto_annotation *annotations;
 };
-void bf_perfetto_write_event(struct bf_protobuf *pb, uint32_t sequence,
+void bf_perfetto_write_event(struct bf_protobuf *pb, struct bf_perfetto_sequence *sequence,
                              const struct bf_perfetto_event *event);
 
 #endif

@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bf_name_copy(char *to, size_t size, const char *name)
-{
-    size_t length = strlen(name);
-    if (length >= size) {
-        length = size - 1;
-        while (length > 0 && ((uint8_t)name[length] & 0xC0) == 0x80)
-            length--;
-    }
-    memcpy(to, name, length);
-    to[length] = 0;
-}
-
 /* Both sweeps and the table know the same engines and queues under the same numbers, or none of
  * them knows the new one. */
 bool bf_summary_add_engine(struct bf_summary *s, const char *name)
@@ -166,6 +154,10 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
         fprintf(out, "  GPU times are uncalibrated: placed at the earliest time they may have\n");
     if (head->lost_arrows)
         fprintf(out, "  %" PRIu64 " arrows left out of the timeline\n", head->lost_arrows);
+    if (head->lost_events)
+        fprintf(out, "  %" PRIu64 " events left out of the timeline\n", head->lost_events);
+    if (s->lost_entries)
+        fprintf(out, "  %" PRIu64 " entries of fence logs overwritten unread\n", s->lost_entries);
 }
 
 static void print_engines(const struct bf_summary *s, int width, FILE *out)

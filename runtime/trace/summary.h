@@ -13,6 +13,7 @@
 
 #include "trace/overlap.h"
 #include "trace/trace.h"
+#include "trace/words.h"
 
 #define BF_SUMMARY_NAME 64 /* bytes of a name in the table */
 
@@ -48,6 +49,7 @@ struct bf_summary {
     uint64_t first_ns; /* 0: nothing happened yet */
     uint64_t last_ns;
     uint64_t host_signals;
+    uint64_t lost_entries; /* of fence logs */
     struct bf_summary_longest longest;
     bool uncalibrated;
     struct bf_overlap executing; /* GPU begin to end */
@@ -63,6 +65,7 @@ struct bf_summary_head {
     uint64_t bytes;
     int error; /* errno on which the file was given up; 0: none */
     uint64_t lost_arrows;
+    uint64_t lost_events; /* that the timeline lacks */
 };
 
 /* A zeroed struct is ready for use. False: out of memory, nothing changed. */
@@ -80,8 +83,5 @@ void bf_summary_executed(struct bf_summary *summary, const struct bf_trace_packe
                          uint64_t begin_ns, uint64_t end_ns);
 
 void bf_summary_print(struct bf_summary *summary, const struct bf_summary_head *head, FILE *out);
-
-/* Copies what fits and never cuts a UTF-8 character in two. */
-void bf_name_copy(char *to, size_t size, const char *name);
 
 #endif

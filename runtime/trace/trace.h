@@ -2,19 +2,22 @@
  * The timeline of one device, written to a Perfetto trace as it happens, and its summary.
  *
  * T-1  The file is a run of whole packets at any time: however the program ends, it loads. Events
- *      are written together: at the first event that finds 64 KiB or 100 ms of them pending, when a
- *      packet is held, at a present, at bf_trace_flush. A crash loses what is pending.
+ *      are written together, by a thread of the trace's own (trace/output.h), when there are 64 KiB
+ *      of them or the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending.
  * T-2  An existing file is never overwritten.
- * T-3  Tracing never stops the program: a file that can't be written any more is closed with one
- *      line on stderr, and the summary goes on.
- * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event.
- * T-5  No lock is held over anything but memory and the write(2) of the file.
+ * T-3  Tracing never stops the program, nor makes it wait for a disk: what comes faster than the file
+ *      takes it is left out and counted, slices with both their ends; and a file that can't be
+ *      written any more is closed with one line on stderr, the rest being counted, while the summary
+ *      goes on.
+ * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event. Of the fence
+ *      operations of a queue as many are followed at once as trace/fence_ops.h says.
+ * T-5  No lock is held over anything but memory.
  *
- * Tracks, from the outside in: the process; its engines, each with counters of the packets held and
- * in flight; their queues; and for each queue a 'software queue' (a slice from queued to handed
- * over, inside it 'held' slices that name the obstacle) and a 'hardware queue' (a slice from GPU
- * begin to end, or an instant at the hand-over of what is not timed). Slices that overlap lie on
- * tracks of the same name, which viewers draw as one.
+ * Tracks, from the outside in: the process; its engines, each with counters; their queues; and for
+ * each queue a 'software queue' (a slice from queued to handed over, inside it 'held' slices that
+ * name the obstacle), a 'hardware queue' (a slice from GPU begin to end, or an instant at the
+ * hand-over of what is not timed) and 'fence operations' (a slice each, from when the CPU queued it
+ * to when the GPU executed it). docs/trace-format.md has all of it.
  *
  * A feature that is off is one early return: every function accepts a NULL trace (and packets of a
  * NULL trace are never touched), so callers never branch.
@@ -68,8 +71,11 @@ struct bf_trace_packet {
     uint32_t queue;
     enum bf_trace_packet_kind kind;
     uint32_t command_buffers;
-    uint32_t lane; /* free for the trace's own use */
-    bool timed;    /* stamps go with it: bf_trace_packet_executed will follow */
+    uint32_t lane; /* free for the trace's own use, as are the next three */
+    bool held_drawn;
+    bool fences;      /* it carries fence operations that are drawn as such */
+    uint64_t caption; /* a word's number */
+    bool timed;       /* stamps go with it: bf_trace_packet_executed will follow */
     uint64_t queued_ns;
     uint64_t held_since_ns;     /* 0: never held */
     uint64_t obstacle_since_ns; /* when held_on became what it waits for */
@@ -78,14 +84,20 @@ struct bf_trace_packet {
 };
 
 /* Errors: VK_ERROR_INITIALIZATION_FAILED when the file can't be created (one line to stderr names
- * path and cause), VK_ERROR_OUT_OF_HOST_MEMORY. */
+ * path and cause), VK_ERROR_OUT_OF_HOST_MEMORY (also when there is no thread to be had). */
 BF_SHARED VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
 
 /* Writes what is pending and closes the file. NULL is allowed. No other call may run or follow. */
 BF_SHARED void bf_trace_destroy(struct bf_trace *trace);
 
-/* Writes what is pending: for callers who are about to sleep anyway, and where frames end. */
+/* What is pending is written now rather than soon. Doesn't wait. */
 BF_SHARED void bf_trace_flush(struct bf_trace *trace);
+
+/* Returns when all that was reported before is in the file: for whoever reads it next. */
+BF_SHARED void bf_trace_drain(struct bf_trace *trace);
+
+/* How many events the file lacks: they came too fast, or it could not be written. */
+BF_SHARED uint64_t bf_trace_lost(struct bf_trace *trace);
 
 /* The path of the file, which may have got a number; NULL without a file. Valid until destroyed. */
 BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
@@ -103,7 +115,28 @@ BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const
 BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
                                        const char *name);
 
-/* The program submitted: fills 'packet' and stamps queued_ns. */
+/* Of a command buffer: its debug name (NULL or "" takes it back), that it was begun (labels recorded in
+ * it before are gone), a label recorded in it, and its end (handles come back as others). */
+BF_SHARED void bf_trace_name_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer,
+                                            const char *name);
+BF_SHARED void bf_trace_command_buffer_begun(struct bf_trace *trace, VkCommandBuffer buffer);
+BF_SHARED void bf_trace_command_buffer_label(struct bf_trace *trace, VkCommandBuffer buffer,
+                                             const char *label);
+BF_SHARED void bf_trace_forget_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer);
+
+/* What a packet is made of, for its caption. */
+struct bf_trace_contents {
+    uint32_t count; /* command buffers: in one of the next two, or in neither */
+    const VkCommandBufferSubmitInfo *infos;
+    const VkCommandBuffer *buffers;
+    const char *label; /* the queue's labels, outermost first; NULL: none */
+};
+
+/* The program submitted: fills 'packet' and stamps queued_ns. The second form knows how many command
+ * buffers there are, and nothing else about them. */
+BF_SHARED void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet *packet,
+                                           uint32_t queue, enum bf_trace_packet_kind kind,
+                                           const struct bf_trace_contents *contents);
 BF_SHARED void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_packet *packet,
                                       uint32_t queue, enum bf_trace_packet_kind kind,
                                       uint32_t command_buffers);
@@ -129,6 +162,45 @@ BF_SHARED void bf_trace_packet_dropped(struct bf_trace *trace, struct bf_trace_p
 BF_SHARED void bf_trace_packet_executed(struct bf_trace *trace,
                                         const struct bf_trace_packet *packet, uint64_t begin_ns,
                                         uint64_t end_ns);
+
+/*
+ * Fence operations: GPU signals and waits of fences and timeline semaphores, by queues. Each is
+ * drawn as a box from when the program queued it to when the GPU executed the signal, or was unblocked. (Native GPU fences,
+ * 'Native fence log buffer design': FENCE_WAIT_QUEUED, FENCE_SIGNAL_QUEUED, FENCE_SIGNAL_EXECUTED,
+ * FENCE_WAIT_UNBLOCKED.)
+ */
+enum bf_trace_fence_op {
+    BF_TRACE_FENCE_SIGNAL = 0, /* as the operations of log entries are numbered */
+    BF_TRACE_FENCE_WAIT = 1,
+};
+
+/*
+ * The program queued the operation now. 'logged': the GPU's log will tell when it is over
+ * (bf_trace_fence_done). If not, it is over when the packet that carries it is, by its stamps or what comes before
+ * it. 'packet' (NULL: none; then it must be logged) has been queued just before; if it is of kind
+ * SIGNAL or WAIT, the box is all that is drawn of it beside its time in the software queue.
+ */
+BF_SHARED void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue,
+                                     struct bf_trace_packet *packet, enum bf_trace_fence_op op,
+                                     struct bf_trace_sync sync, bool logged);
+
+/* Flags of a log's entry. */
+enum {
+    BF_TRACE_FENCE_LATE_BOUND = 1, /* a narrower wait stage may have let work go before */
+};
+
+/*
+ * An entry of the queue's log, read in the order of the log: the operation was over on the GPU at 'end_ns'
+ * (0: the entry has no time), and the GPU had come to it at 'observed_ns' (0: a signal, or a wait that was
+ * satisfied when the GPU came to it). It belongs to the oldest such operation of the queue; older logged ones of its
+ * kind have lost their entries.
+ */
+BF_SHARED void bf_trace_fence_done(struct bf_trace *trace, uint32_t queue,
+                                   enum bf_trace_fence_op op, struct bf_trace_sync sync,
+                                   uint64_t end_ns, uint64_t observed_ns, uint32_t flags);
+
+/* So many entries of the queue's log were overwritten unread. */
+BF_SHARED void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count);
 
 /* GPU times given from now on are estimates; the summary and the timeline say so. */
 BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);

@@ -4,7 +4,7 @@ set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 add_library(trace_decode STATIC ${CMAKE_CURRENT_LIST_DIR}/trace_decode.c)
 target_link_libraries(trace_decode PRIVATE belfry_options PkgConfig::CMOCKA)
 
-foreach(name trace_timeline trace_file trace_threads)
+foreach(name trace_timeline trace_fences trace_file trace_threads)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
   target_link_libraries(test_${name} PRIVATE belfry_internal trace_decode PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
@@ -12,10 +12,10 @@ endforeach()
 
 # Parts that the library keeps to itself, built into the tests.
 add_executable(test_trace_wire ${CMAKE_CURRENT_LIST_DIR}/trace_wire.c
-  ${runtime}/trace/protobuf.c ${runtime}/trace/perfetto.c)
+  ${runtime}/trace/protobuf.c ${runtime}/trace/words.c ${runtime}/trace/perfetto.c)
 add_executable(test_trace_flow ${CMAKE_CURRENT_LIST_DIR}/trace_flow.c ${runtime}/trace/flow.c)
 add_executable(test_trace_summary ${CMAKE_CURRENT_LIST_DIR}/trace_summary.c
-  ${runtime}/trace/overlap.c)
+  ${runtime}/trace/overlap.c ${runtime}/trace/words.c)
 foreach(name trace_wire trace_flow trace_summary)
   target_link_libraries(test_${name} PRIVATE belfry_internal PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})

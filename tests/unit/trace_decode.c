@@ -99,16 +99,26 @@ static void clocks_read(struct reader body, struct decoded_packet *p)
             unexpected("ClockSnapshot", &f);
         uint64_t id = 0;
         uint64_t time = 0;
+        bool incremental = false;
         while (field_read(&f.body, &c)) {
             if (c.number == 1)
                 id = c.value;
             else if (c.number == 2)
                 time = c.value;
+            else if (c.number == 3)
+                incremental = c.value;
             else
                 unexpected("Clock", &c);
         }
-        assert_in_range(id, 1, 15);
-        p->clocks[id] = time;
+        assert_true(incremental == (id >= 64));
+        if (incremental) {
+            assert_in_range(id, 64, 127);
+            p->incremental_clock = id;
+            p->incremental_base = time;
+        } else {
+            assert_in_range(id, 1, 15);
+            p->clocks[id] = time;
+        }
     }
     assert_ptr_equal(body.at, body.end);
 }
@@ -166,8 +176,12 @@ static void annotation_read(struct reader body, struct decoded_annotation *a)
     struct field f;
     while (field_read(&body, &f)) {
         switch (f.number) {
-        case 10:
-            a->name = text_of(&f);
+        case 1:
+            a->name_number = f.value;
+            break;
+        case 17:
+            a->text_number = f.value;
+            a->is_text = true;
             break;
         case 6:
             a->text = text_of(&f);
@@ -193,7 +207,7 @@ static void event_read(struct reader body, struct decoded_packet *p)
     while (field_read(&body, &f)) {
         switch (f.number) {
         case 4:
-            assert_true(p->annotation_count < 4);
+            assert_true(p->annotation_count < DECODED_ANNOTATIONS);
             annotation_read(f.body, &p->annotations[p->annotation_count++]);
             break;
         case 9:
@@ -202,11 +216,12 @@ static void event_read(struct reader body, struct decoded_packet *p)
         case 11:
             p->uuid = f.value;
             break;
-        case 22:
-            assert_true(decoded_is(text_of(&f), "belfry"));
+        case 3:
+            assert_int_equal(p->category_number, 0);
+            p->category_number = f.value;
             break;
-        case 23:
-            p->name = text_of(&f);
+        case 10:
+            p->name_number = f.value;
             break;
         case 30:
             p->value = (int64_t)f.value;
@@ -228,9 +243,115 @@ static void event_read(struct reader body, struct decoded_packet *p)
     assert_ptr_equal(body.at, body.end);
 }
 
-static void packet_read(struct reader body, struct decoded_packet *p)
+/* --- Words, clocks and defaults, by sequence -----------------------------------------------------*/
+
+enum { CATEGORIES, NAMES, ANNOTATIONS, TEXTS, ROLES };
+#define SEQUENCES 8
+#define PLACES    (1 << 14) /* powers of two; numbers are found by probing */
+
+struct word {
+    uint64_t number;
+    struct text text;
+};
+
+struct decoder {
+    struct word *words[SEQUENCES][ROLES];
+    uint64_t default_clock[SEQUENCES];
+    uint64_t incremental_clock[SEQUENCES];
+    uint64_t last[SEQUENCES];
+};
+
+static struct word *word_place(struct decoder *r, uint64_t sequence, int role, uint64_t number)
+{
+    assert_in_range(sequence, 1, SEQUENCES - 1);
+    struct word **words = &r->words[sequence][role];
+    if (!*words)
+        *words = calloc(PLACES, sizeof(**words));
+    assert_non_null(*words);
+    for (uint64_t i = number * 0x9E3779B97F4A7C15u >> 40, steps = 0;; i++, steps++) {
+        struct word *word = &(*words)[i % PLACES];
+        if (!word->number || word->number == number)
+            return word;
+        assert_true(steps < PLACES);
+    }
+}
+
+static void words_read(struct decoder *r, struct reader body, uint64_t sequence)
+{
+    struct field f, w;
+    while (field_read(&body, &f)) {
+        int role = f.number == 29 ? TEXTS : (int)f.number - 1;
+        if (f.number != 29 && f.number > 3)
+            unexpected("InternedData", &f);
+        uint64_t number = 0;
+        struct text text = {0};
+        while (field_read(&f.body, &w)) {
+            if (w.number == 1)
+                number = w.value;
+            else if (w.number == 2)
+                text = text_of(&w);
+            else
+                unexpected("an interned word", &w);
+        }
+        assert_int_not_equal(number, 0);
+        struct word *word = word_place(r, sequence, role, number);
+        assert_int_equal(word->number, 0); /* said once, and never to be something else */
+        *word = (struct word){number, text};
+    }
+    assert_ptr_equal(body.at, body.end);
+}
+
+static struct text word_of(struct decoder *r, uint64_t sequence, int role, uint64_t number)
+{
+    if (!number)
+        return (struct text){0};
+    struct word *word = word_place(r, sequence, role, number);
+    if (word->number != number)
+        fail_msg("word %u is not known on sequence %u", (unsigned)number, (unsigned)sequence);
+    return word->text;
+}
+
+static uint64_t defaults_read(struct reader body)
 {
     struct field f;
+    uint64_t clock = 0;
+    while (field_read(&body, &f)) {
+        if (f.number != 58)
+            unexpected("TracePacketDefaults", &f);
+        clock = f.value;
+    }
+    return clock;
+}
+
+/* Numbers become texts, and distances times. */
+static void packet_resolve(struct decoder *r, struct decoded_packet *p)
+{
+    p->category = word_of(r, p->sequence, CATEGORIES, p->category_number);
+    p->name = p->name_number ? word_of(r, p->sequence, NAMES, p->name_number) : p->name;
+    for (uint32_t i = 0; i < p->annotation_count; i++) {
+        struct decoded_annotation *a = &p->annotations[i];
+        a->name = word_of(r, p->sequence, ANNOTATIONS, a->name_number);
+        if (a->text_number)
+            a->text = word_of(r, p->sequence, TEXTS, a->text_number);
+    }
+    if (p->incremental_clock) {
+        r->incremental_clock[p->sequence] = p->incremental_clock;
+        r->last[p->sequence] = p->incremental_base;
+    }
+    if (p->kind != DECODED_EVENT)
+        return;
+    if (!p->clock)
+        p->clock = r->default_clock[p->sequence];
+    if (p->clock == r->incremental_clock[p->sequence]) {
+        p->time = r->last[p->sequence] += p->time;
+        p->clock = 3;
+    }
+}
+
+static void packet_read(struct decoder *r, struct reader body, struct decoded_packet *p)
+{
+    struct field f;
+    struct reader words = {0};
     while (field_read(&body, &f)) {
         switch (f.number) {
         case 6:
@@ -247,6 +368,9 @@ static void packet_read(struct reader body, struct decoded_packet *p)
             p->kind = DECODED_EVENT;
             event_read(f.body, p);
             break;
+        case 12:
+            words = f.body;
+            break;
         case 13:
             p->flags = f.value;
             break;
@@ -255,6 +379,10 @@ static void packet_read(struct reader body, struct decoded_packet *p)
             break;
         case 58:
             p->clock = f.value;
+            break;
+        case 59:
+            assert_in_range(p->sequence, 1, SEQUENCES - 1);
+            r->default_clock[p->sequence] = defaults_read(f.body);
             break;
         case 60:
             p->kind = DECODED_TRACK;
@@ -268,6 +396,9 @@ static void packet_read(struct reader body, struct decoded_packet *p)
         }
     }
     assert_ptr_equal(body.at, body.end);
+    if (words.at)
+        words_read(r, words, p->sequence);
+    packet_resolve(r, p);
 }
 
 /* --- Interface --------------------------------------------------------------------------------*/
@@ -278,6 +409,7 @@ struct decoded decode_bytes(const uint8_t *bytes, size_t size)
     struct reader r = {bytes, bytes + size};
     struct field f;
     size_t capacity = 0;
+    struct decoder decoder = {0};
     while (field_read(&r, &f)) {
         assert_int_equal(f.number, 1);
         assert_int_equal(f.type, 2);
@@ -287,8 +419,11 @@ struct decoded decode_bytes(const uint8_t *bytes, size_t size)
             assert_non_null(d.packets);
         }
         memset(&d.packets[d.count], 0, sizeof(*d.packets));
-        packet_read(f.body, &d.packets[d.count++]);
+        packet_read(&decoder, f.body, &d.packets[d.count++]);
     }
+    for (int s = 0; s < SEQUENCES; s++)
+        for (int role = 0; role < ROLES; role++)
+            free(decoder.words[s][role]);
     d.whole = (size_t)(r.at - bytes);
     return d;
 }
@@ -477,10 +612,15 @@ size_t decoded_check(const struct decoded *d)
         struct open_track *track = open_track(tracks, track_count, p->uuid);
         if (p->type == DECODED_BEGIN)
             track->depth++;
+        assert_true((p->category.size > 0) ==
+                    (p->type == DECODED_BEGIN || p->type == DECODED_INSTANT));
         if (p->type == DECODED_END)
             assert_true(--track->depth >= 0);
+        /* Lanes never overlap. */
         if (p->type == DECODED_BEGIN && decoded_is(track->descriptor->name, "hardware queue"))
-            assert_int_equal(track->depth, 1); /* lanes never overlap */
+            assert_int_equal(track->depth, 1);
+        if (p->type == DECODED_BEGIN && decoded_is(track->descriptor->name, "fence operations"))
+            assert_int_equal(track->depth, decoded_is(p->category, "fence.blocked") ? 2 : 1);
         for (uint32_t f = 0; f < p->flow_count; f++)
             arrows[arrow_count++] = (struct arrow){p->flows[f], p->time, i, false};
         for (uint32_t f = 0; f < p->terminating_count; f++)

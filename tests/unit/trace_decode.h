@@ -22,6 +22,8 @@ struct decoded_annotation {
     uint64_t number;
     bool is_text;
     bool is_pointer;
+    uint64_t name_number; /* of words, until they are looked up */
+    uint64_t text_number;
 };
 
 enum decoded_kind {
@@ -33,11 +35,12 @@ enum decoded_kind {
 
 enum { DECODED_BEGIN = 1, DECODED_END, DECODED_INSTANT, DECODED_COUNTER };
 
-#define DECODED_FLOWS 32
+#define DECODED_FLOWS       32
+#define DECODED_ANNOTATIONS 6
 
 struct decoded_packet {
     enum decoded_kind kind;
-    uint64_t time;
+    uint64_t time; /* on CLOCK_MONOTONIC, of whatever clock the packet has it */
     uint64_t clock;
     uint64_t sequence;
     uint64_t flags;
@@ -45,10 +48,15 @@ struct decoded_packet {
 
     uint64_t clocks[16]; /* by clock number */
     uint64_t primary_clock;
+    uint64_t incremental_clock;
+    uint64_t incremental_base;
 
     uint64_t uuid; /* of the track, or the event's track */
     uint64_t parent;
     struct text name;
+    struct text category;
+    uint64_t name_number;
+    uint64_t category_number;
     struct text process_name;
     bool process;
     bool counter;
@@ -62,7 +70,7 @@ struct decoded_packet {
     uint64_t terminating[DECODED_FLOWS];
     uint32_t flow_count;
     uint32_t terminating_count;
-    struct decoded_annotation annotations[4];
+    struct decoded_annotation annotations[DECODED_ANNOTATIONS];
     uint32_t annotation_count;
 };
 

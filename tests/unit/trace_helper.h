@@ -98,16 +98,44 @@ static inline bool lies_on(const struct decoded *d, const struct decoded_packet 
     return decoded_is(t->name, track) && decoded_is(q->name, queue) && decoded_is(e->name, engine);
 }
 
+static inline uint64_t number_of(const struct decoded_packet *event, const char *annotation)
+{
+    const struct decoded_annotation *a = decoded_annotation(event, annotation);
+    return a && !a->is_text ? a->number : 0;
+}
+
+/* The n-th event of this category and type that is about a packet, in the order of the file. */
+static inline const struct decoded_packet *event_of(const struct decoded *d, uint64_t packet,
+                                                    const char *category, uint64_t type, unsigned n)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        const struct decoded_packet *p = &d->packets[i];
+        if (p->kind == DECODED_EVENT && p->type == type && decoded_is(p->category, category) &&
+            number_of(p, "packet") == packet && n-- == 0)
+            return p;
+    }
+    return NULL;
+}
+
 /* The packet's slice on a hardware track. */
 static inline const struct decoded_packet *hardware_slice(const struct decoded *d, uint64_t id)
 {
-    char name[40];
-    snprintf(name, sizeof(name), "execute %llu", (unsigned long long)id);
-    for (unsigned n = 0;; n++) {
-        const struct decoded_packet *p = event_named(d, name, DECODED_BEGIN, n);
-        if (!p || decoded_is(decoded_track(d, p->uuid)->name, "hardware queue"))
-            return p;
-    }
+    return event_of(d, id, "executed", DECODED_BEGIN, 0);
+}
+
+static inline size_t count_of(const struct decoded *d, enum decoded_kind kind, uint64_t type)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->count; i++)
+        n += d->packets[i].kind == kind && (kind != DECODED_EVENT || d->packets[i].type == type);
+    return n;
+}
+
+static inline bool says(const struct decoded_packet *event, const char *annotation,
+                        const char *text)
+{
+    const struct decoded_annotation *a = decoded_annotation(event, annotation);
+    return a && a->is_text && decoded_is(a->text, text);
 }
 
 static inline const struct decoded_packet *end_of(const struct decoded *d,

@@ -50,7 +50,7 @@ static void tracks_and_slices(void **state)
     assert_true(process->process);
     assert_true(decoded_is(process->process_name, "synthetic"));
     assert_int_equal(process->pid, getpid());
-    const struct decoded_packet *begin = event_named(&d, "execute 1", DECODED_BEGIN, 0);
+    const struct decoded_packet *begin = event_of(&d, 1, "queued", DECODED_BEGIN, 0);
     assert_true(lies_on(&d, begin, "software queue", "compute", "graphics 0"));
     assert_int_equal(begin->time, late.queued_ns);
     const struct decoded_annotation *a = decoded_annotation(begin, "command buffers");
@@ -175,20 +175,24 @@ static void arrows_without_times(void **state)
     struct decoded d = run_end(&r, &arrows);
 
     assert_int_equal(arrows, 3);
-    const struct decoded_packet *mark = event_named(&d, "execute 1", DECODED_INSTANT, 0);
+    const struct decoded_packet *mark = event_of(&d, 1, "handed over", DECODED_INSTANT, 0);
     assert_int_equal(mark->time, source.handed_over_ns);
     assert_true(lies_on(&d, mark, "hardware queue", "direct", "graphics 0"));
     const struct decoded_packet *slice = hardware_slice(&d, timed.id);
     assert_ptr_equal(decoded_flow_source(&d, slice->terminating[0]), mark);
     /* The present was drawn before its source had run: the arrow shows when it could go. */
-    assert_int_equal(event_named(&d, "present 3", DECODED_INSTANT, 0)->terminating_count, 0);
-    const struct decoded_packet *unblocked =
-        event_named(&d, "unblocked: packet 3", DECODED_INSTANT, 0);
+    mark = event_of(&d, 3, "handed over", DECODED_INSTANT, 0);
+    assert_true(decoded_is(mark->name, "present"));
+    assert_int_equal(mark->terminating_count, 0);
+    const struct decoded_packet *unblocked = event_of(&d, 3, "arrow", DECODED_INSTANT, 0);
+    assert_true(decoded_is(unblocked->name, "unblocked"));
     assert_int_equal(unblocked->time, t + 70);
     assert_ptr_equal(decoded_flow_source(&d, unblocked->terminating[0]), slice);
     assert_true(lies_on(&d, unblocked, "hardware queue", "direct", "graphics 0"));
-    assert_null(event_named(&d, "present 3", DECODED_BEGIN, 0));
-    mark = event_named(&d, "present 4", DECODED_INSTANT, 0);
+    const struct decoded_packet *call = event_of(&d, 3, "queued", DECODED_BEGIN, 0);
+    assert_true(decoded_is(call->name, "present"));
+    assert_int_equal(end_of(&d, call)->time, present.handed_over_ns);
+    mark = event_of(&d, 4, "handed over", DECODED_INSTANT, 0);
     assert_int_equal(mark->terminating_count, 1);
     decoded_free(&d);
 }
@@ -327,7 +331,7 @@ static void dropped(void **state)
     const struct decoded_packet *held = event_named(&d, "held", DECODED_BEGIN, 0);
     assert_true(decoded_is(decoded_annotation(held, "waits for")->text, "the packet before it"));
     assert_non_null(end_of(&d, end_of(&d, held)));
-    assert_non_null(event_named(&d, "dropped: execute 1", DECODED_INSTANT, 0));
+    assert_non_null(event_of(&d, 1, "dropped", DECODED_INSTANT, 0));
     decoded_free(&d);
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,28 +125,43 @@ static void bounds(void **state)
     }
 }
 
+static struct bf_words words;
+
+static struct bf_perfetto_sequence sequence(uint32_t id)
+{
+    return (struct bf_perfetto_sequence){.id = id, .words = &words};
+}
+
 static void clocks(void **state)
 {
     (void)state;
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
+    struct bf_perfetto_sequence first = sequence(1), second = sequence(2);
     bf_protobuf_init(pb, memory, sizeof(memory));
     bf_perfetto_write_clocks(
-        pb, 1,
+        pb, &first,
         &(struct bf_perfetto_clocks){.realtime_ns = 300, .monotonic_ns = 5, .boottime_ns = 6});
-    EXPECT(0x0a, 0x26,                               /* Trace.packet */
-           0x40, 0x05,                               /* timestamp 5 */
-           0xd0, 0x03, 0x03,                         /* timestamp_clock_id 3 */
-           0x50, 0x01,                               /* trusted_packet_sequence_id 1 */
-           0x68, 0x01,                               /* sequence_flags 1 */
-           0xd0, 0x02, 0x01,                         /* previous_packet_dropped */
-           0xb8, 0x05, 0x01,                         /* first_packet_on_sequence */
-           0x32, 0x15,                               /* clock_snapshot */
-           0x0a, 0x05, 0x08, 0x01, 0x10, 0xac, 0x02, /* REALTIME 300 */
-           0x0a, 0x04, 0x08, 0x03, 0x10, 0x05,       /* MONOTONIC 5 */
-           0x0a, 0x04, 0x08, 0x06, 0x10, 0x06,       /* BOOTTIME 6 */
-           0x10, 0x03);                              /* primary_trace_clock */
+    EXPECT(0x0a, 0x34,                                     /* Trace.packet */
+           0x40, 0x05,                                     /* timestamp 5 */
+           0xd0, 0x03, 0x03,                               /* timestamp_clock_id 3 */
+           0x50, 0x01,                                     /* trusted_packet_sequence_id 1 */
+           0x68, 0x01,                                     /* sequence_flags 1 */
+           0xd0, 0x02, 0x01,                               /* previous_packet_dropped */
+           0xb8, 0x05, 0x01,                               /* first_packet_on_sequence */
+           0xda, 0x03, 0x03, 0xd0, 0x03, 0x40,             /* trace_packet_defaults: clock 64 */
+           0x32, 0x1d,                                     /* clock_snapshot */
+           0x0a, 0x05, 0x08, 0x01, 0x10, 0xac, 0x02,       /* REALTIME 300 */
+           0x0a, 0x04, 0x08, 0x03, 0x10, 0x05,             /* MONOTONIC 5 */
+           0x0a, 0x04, 0x08, 0x06, 0x10, 0x06,             /* BOOTTIME 6 */
+           0x0a, 0x06, 0x08, 0x40, 0x10, 0x05, 0x18, 0x01, /* clock 64 is incremental, from 5 */
+           0x10, 0x03);                                    /* primary_trace_clock */
+    assert_true(first.incremental);
+    assert_int_equal(first.last_ns, 5);
+    bf_perfetto_write_sequence(pb, &second);
+    EXPECT(0x0a, 0x10, 0x50, 0x02, 0x68, 0x01, 0xd0, 0x02, 0x01, 0xb8, 0x05, 0x01, /* as above */
+           0xda, 0x03, 0x03, 0xd0, 0x03, 0x03); /* trace_packet_defaults: MONOTONIC */
 }
 
 static void tracks(void **state)
@@ -154,9 +170,11 @@ static void tracks(void **state)
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
+    struct bf_perfetto_sequence first = sequence(1);
     bf_protobuf_init(pb, memory, sizeof(memory));
     bf_perfetto_write_track(
-        pb, 1, &(struct bf_perfetto_track){.uuid = 7, .name = "p", .process = true, .pid = 42});
+        pb, &first,
+        &(struct bf_perfetto_track){.uuid = 7, .name = "p", .process = true, .pid = 42});
     EXPECT(0x0a, 0x15,                  /* Trace.packet */
            0x50, 0x01,                  /* trusted_packet_sequence_id 1 */
            0xe2, 0x03, 0x10,            /* track_descriptor */
@@ -166,7 +184,7 @@ static void tracks(void **state)
            0x08, 0x2a, 0x32, 0x01, 'p', /* pid, process_name */
            0x58, 0x03, 0x60, 0x00);     /* child_ordering, sibling_order_rank */
     bf_perfetto_write_track(
-        pb, 1,
+        pb, &first,
         &(struct bf_perfetto_track){
             .uuid = 8, .parent = 7, .name = "c", .rank = -1, .counter = true, .unit = "u"});
     EXPECT(0x0a, 0x20,                              /* Trace.packet */
@@ -187,52 +205,131 @@ static void events(void **state)
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
     bf_protobuf_init(pb, memory, sizeof(memory));
+    memset(&words, 0, sizeof(words));
     const uint64_t out = 1;
     const uint64_t in = 2;
     const struct bf_perfetto_annotation about[] = {
-        {.name = "a", .kind = BF_PERFETTO_UINT, .number = 300},
-        {.name = "b", .kind = BF_PERFETTO_POINTER, .number = 1},
-        {.name = "c", .kind = BF_PERFETTO_STRING, .text = "t"},
+        {.name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = 300},
+        {.name = BF_WORD_HANDLE, .kind = BF_PERFETTO_POINTER, .number = 1},
+        {.name = BF_WORD_KIND, .kind = BF_PERFETTO_WORD, .number = BF_WORD_WAIT},
+        {.name = BF_WORD_DEVICE, .kind = BF_PERFETTO_STRING, .text = "t"},
     };
-    bf_perfetto_write_event(pb, 2,
-                            &(struct bf_perfetto_event){.time_ns = 1000,
-                                                        .track = 9,
-                                                        .type = BF_PERFETTO_BEGIN,
-                                                        .name = "n",
-                                                        .flow_count = 1,
-                                                        .flows = &out,
-                                                        .terminating_flow_count = 1,
-                                                        .terminating_flows = &in,
-                                                        .annotation_count = 3,
-                                                        .annotations = about});
-    EXPECT(0x0a, 0x46,                                     /* Trace.packet */
-           0x40, 0xe8, 0x07,                               /* timestamp 1000 */
-           0xd0, 0x03, 0x03,                               /* timestamp_clock_id 3 */
-           0x50, 0x02,                                     /* trusted_packet_sequence_id 2 */
-           0x5a, 0x3c,                                     /* track_event */
-           0x48, 0x01,                                     /* TYPE_SLICE_BEGIN */
-           0x58, 0x09,                                     /* track_uuid */
-           0xb2, 0x01, 0x06, 'b', 'e', 'l', 'f', 'r', 'y', /* categories */
-           0xba, 0x01, 0x01, 'n',                          /* name */
-           0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0,             /* flow_ids */
-           0x81, 0x03, 2, 0, 0, 0, 0, 0, 0, 0,             /* terminating_flow_ids */
-           0x22, 0x06, 0x52, 0x01, 'a', 0x18, 0xac, 0x02,  /* debug_annotations: uint_value */
-           0x22, 0x05, 0x52, 0x01, 'b', 0x38, 0x01,        /* pointer_value */
-           0x22, 0x06, 0x52, 0x01, 'c', 0x32, 0x01, 't');  /* string_value */
-    bf_perfetto_write_event(
-        pb, 1,
-        &(struct bf_perfetto_event){
-            .time_ns = 1, .track = 9, .type = BF_PERFETTO_COUNTER, .counter = 3});
-    EXPECT(0x0a, 0x10, 0x40, 0x01, 0xd0, 0x03, 0x03, 0x50, 0x01, 0x5a, 0x07, 0x48, 0x04, 0x58, 0x09,
-           0xf0, 0x01, 0x03); /* counter_value */
+    struct bf_perfetto_event event = {.time_ns = 1000,
+                                      .track = 9,
+                                      .type = BF_PERFETTO_BEGIN,
+                                      .category = BF_WORD_HELD,
+                                      .name = BF_WORD_WAIT,
+                                      .flow_count = 1,
+                                      .flows = &out,
+                                      .terminating_flow_count = 1,
+                                      .terminating_flows = &in,
+                                      .annotation_count = 1,
+                                      .annotations = about};
+    struct bf_perfetto_sequence first = sequence(1), second = sequence(2);
+    bf_perfetto_write_event(pb, &second, &event);
+    EXPECT(0x0a, 0x4c,       /* Trace.packet */
+           0x40, 0xe8, 0x07, /* timestamp 1000 */
+           0x50, 0x02,       /* trusted_packet_sequence_id 2 */
+           0x62, 0x20,       /* interned_data */
+           0x0a, 0x08, 0x08, BF_WORD_HELD, 0x12, 4, 'h', 'e', 'l', 'd', /* event_categories */
+           0x12, 0x08, 0x08, BF_WORD_WAIT, 0x12, 4, 'w', 'a', 'i', 't', /* event_names */
+           0x1a, 0x0a, 0x08, BF_WORD_PACKET, 0x12, 6, 'p', 'a', 'c', 'k', 'e', 't', 0x5a,
+           0x23,                                                /* track_event */
+           0x48, 0x01,                                          /* TYPE_SLICE_BEGIN */
+           0x58, 0x09,                                          /* track_uuid */
+           0x18, BF_WORD_HELD,                                  /* category_iids */
+           0x50, BF_WORD_WAIT,                                  /* name_iid */
+           0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0,                  /* flow_ids */
+           0x81, 0x03, 2, 0, 0, 0, 0, 0, 0, 0,                  /* terminating_flow_ids */
+           0x22, 0x05, 0x08, BF_WORD_PACKET, 0x18, 0xac, 0x02); /* uint_value 300 */
+    /* The words are known now, but for those of the annotations that are new. */
+    event.flow_count = event.terminating_flow_count = 0;
+    event.annotation_count = 4;
+    bf_perfetto_write_event(pb, &second, &event);
+    bf_protobuf_rewind(pb, 0);
+    bf_perfetto_write_event(pb, &second, &event);
+    EXPECT(0x0a, 0x2a, 0x40, 0xe8, 0x07, 0x50, 0x02, 0x5a, 0x23, 0x48, 0x01, 0x58, 0x09, 0x18,
+           BF_WORD_HELD, 0x50, BF_WORD_WAIT,                         /* as above */
+           0x22, 0x05, 0x08, BF_WORD_PACKET, 0x18, 0xac, 0x02,       /* debug_annotations */
+           0x22, 0x04, 0x08, BF_WORD_HANDLE, 0x38, 0x01,             /* pointer_value */
+           0x22, 0x05, 0x08, BF_WORD_KIND, 0x88, 0x01, BF_WORD_WAIT, /* string_value_iid */
+           0x22, 0x05, 0x08, BF_WORD_DEVICE, 0x32, 0x01, 't');       /* string_value */
+
+    event = (struct bf_perfetto_event){
+        .time_ns = 1, .track = 9, .type = BF_PERFETTO_COUNTER, .counter = 3};
+    bf_perfetto_write_event(pb, &first, &event);
+    EXPECT(0x0a, 0x0d, 0x40, 0x01, 0x50, 0x01, 0x5a, 0x07, 0x48, 0x04, 0x58, 0x09, 0xf0, 0x01,
+           0x03); /* counter_value */
+}
+
+/* An incremental clock: distances, which are never negative. */
+static void distances(void **state)
+{
+    (void)state;
+    uint8_t memory[256];
+    struct bf_protobuf buffer;
+    struct bf_protobuf *pb = &buffer;
+    bf_protobuf_init(pb, memory, sizeof(memory));
+    struct bf_perfetto_sequence now = sequence(1);
+    now.incremental = true;
+    now.last_ns = 1000;
+    static const uint64_t times[] = {1003, 1003, 900, 1130};
+    static const uint8_t expected[] = {3, 0, 0, 127};
+    for (int i = 0; i < 4; i++) {
+        bf_perfetto_write_event(
+            pb, &now,
+            &(struct bf_perfetto_event){.time_ns = times[i], .track = 9, .type = BF_PERFETTO_END});
+        EXPECT(0x0a, 0x0a, 0x40, expected[i], 0x50, 0x01, 0x5a, 0x04, 0x48, 0x02, 0x58, 0x09);
+    }
+}
+
+/* A program's names: few places, numbers for ever. */
+static void names(void **state)
+{
+    (void)state;
+    memset(&words, 0, sizeof(words));
+    char text[200];
+    uint64_t first = bf_words_number(&words, "first");
+    assert_true(first >= BF_WORD_OWN);
+    assert_int_equal(bf_words_number(&words, "first"), first);
+    assert_int_equal(bf_words_number(&words, ""), 0);
+    assert_int_equal(bf_words_number(&words, NULL), 0);
+    assert_true(bf_words_announce(&words, first, BF_WORD_NAME, 0));
+    assert_false(bf_words_announce(&words, first, BF_WORD_NAME, 0));
+    assert_true(bf_words_announce(&words, first, BF_WORD_NAME, 1));
+    assert_true(bf_words_announce(&words, first, BF_WORD_TEXT, 0));
+    assert_true(bf_words_announce(&words, BF_WORD_WAIT, BF_WORD_NAME, 0));
+    assert_false(bf_words_announce(&words, 0, BF_WORD_NAME, 0));
+    uint64_t kept = bf_words_number(&words, "kept");
+    bool seen[1 << 16] = {false};
+    for (int i = 0; i < 20000; i++) {
+        snprintf(text, sizeof(text), "name %d", i);
+        uint64_t number = bf_words_number(&words, text);
+        assert_true(number >= BF_WORD_OWN);
+        assert_string_equal(bf_words_text(&words, number), text);
+        if (number < sizeof(seen)) {
+            assert_false(seen[number]);
+            seen[number] = true;
+        }
+        assert_int_equal(bf_words_number(&words, "kept"), kept); /* in use: not forgotten */
+    }
+    assert_null(bf_words_text(&words, first));
+    assert_false(bf_words_announce(&words, first, BF_WORD_CATEGORY, 0));
+    assert_int_not_equal(bf_words_number(&words, "first"), first);
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    memcpy(text + 126, "\xc3\xa9", 2);
+    assert_int_equal(strlen(bf_words_text(&words, bf_words_number(&words, text))), 126);
+    for (uint32_t i = 1; i < BF_WORD_OWN; i++)
+        assert_non_null(bf_words_text(&words, i));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields), cmocka_unit_test(nesting), cmocka_unit_test(long_messages),
-        cmocka_unit_test(bounds), cmocka_unit_test(clocks),  cmocka_unit_test(tracks),
-        cmocka_unit_test(events),
+        cmocka_unit_test(fields), cmocka_unit_test(nesting),   cmocka_unit_test(long_messages),
+        cmocka_unit_test(bounds), cmocka_unit_test(clocks),    cmocka_unit_test(tracks),
+        cmocka_unit_test(events), cmocka_unit_test(distances), cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

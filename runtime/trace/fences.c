@@ -1,0 +1,543 @@
+/*
+ * Fence operations: a box each, from when the CPU queued it to when the GPU was through with it.
+ *
+ * When that is, one of three tells: the entry that the GPU wrote into the queue's log (bf_trace_fence_done);
+ * the stamps of the packet that carries it; or, for a packet without stamps, what it comes after: a wait
+ * ends with the signal it waits for, a signal with the queue's timed packets and waits before it.
+ */
+#include <stdlib.h>
+
+#include "trace/probes.h"
+#include "trace/state.h"
+
+/* Where an end comes from. */
+struct ending {
+    uint64_t time_ns;
+    uint64_t observed_ns; /* 0: not blocked, or unknown */
+    enum bf_word by;      /* NONE: the log */
+    uint64_t flow;        /* of a wait: the arrow that is known to arrive; 0: to be found */
+};
+
+static enum bf_word category_of(enum bf_trace_fence_op kind)
+{
+    return kind == BF_TRACE_FENCE_WAIT ? BF_WORD_FENCE_WAIT : BF_WORD_FENCE_SIGNAL;
+}
+
+/* "wait", or "wait NAME". */
+static uint64_t name_of(struct bf_trace *t, enum bf_trace_fence_op kind, uint64_t fence)
+{
+    const char *name = bf_trace_semaphore_name(t, fence);
+    if (!name)
+        return kind == BF_TRACE_FENCE_WAIT ? BF_WORD_WAIT : BF_WORD_SIGNAL;
+    char text[BF_TRACE_NAME + 8];
+    snprintf(text, sizeof(text), "%s %s", kind == BF_TRACE_FENCE_WAIT ? "wait" : "signal", name);
+    return bf_words_number(&t->words, text);
+}
+
+static uint32_t annotate(struct bf_trace *t, struct bf_trace_sync sync, uint64_t packet,
+                         struct bf_perfetto_annotation a[4])
+{
+    uint32_t n = bf_trace_sync_annotate(t, BF_WORD_FENCE, sync, a);
+    if (packet)
+        a[n++] = (struct bf_perfetto_annotation){
+            .name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = packet};
+    return n;
+}
+
+static void unsettle(struct bf_trace *t, uint32_t index)
+{
+    struct bf_trace_queue *queue = &t->queues[index];
+    if (queue->unsettled)
+        return;
+    queue->unsettled = true;
+    queue->next_unsettled = t->first_unsettled;
+    t->first_unsettled = index;
+}
+
+static void reach(struct bf_trace *t, uint32_t index, uint64_t time_ns)
+{
+    if (t->queues[index].reached_ns < time_ns)
+        t->queues[index].reached_ns = time_ns;
+    unsettle(t, index);
+}
+
+/* --- Arrows -----------------------------------------------------------------------------------*/
+
+/* The signal that satisfies a wait, if its operation, or the host's signal, is remembered. */
+static struct bf_flow_signal *signal_of(struct bf_trace *t, struct bf_trace_sync wait,
+                                        struct bf_flow_packet **source)
+{
+    const struct bf_trace_sync key = {bf_trace_fence_key(wait.semaphore), wait.value};
+    struct bf_flow_signal *signal = bf_flow_signal_find(t->flow, key);
+    if (!signal)
+        return NULL;
+    *source = bf_flow_packet_find(t->flow, signal->packet);
+    return signal->packet && !*source ? NULL : signal;
+}
+
+/* The number of an arrow that leaves from a signal that is not drawn yet; 0: there are too many. */
+static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
+                           struct bf_flow_packet *source, uint64_t consumer, uint32_t queue)
+{
+    uint64_t flow = signal->flow;
+    if (flow && !consumer) {
+        signal->flow = 0;
+        return flow; /* its end carries that anyway */
+    }
+    if (source->out_count == BF_FLOW_ENDS) {
+        t->flow->lost++;
+        return 0;
+    }
+    signal->flow = 0;
+    if (!flow)
+        flow = t->flow->next_flow++;
+    source->out[source->out_count++] =
+        (struct bf_flow_out){.flow = flow, .consumer = consumer, .consumer_queue = queue};
+    return flow;
+}
+
+/* The arrow that arrives at a wait which ends at *end_ns; *end_ns moves so that none runs backwards. */
+static uint64_t arrow_to(struct bf_trace *t, const struct bf_fence_op *wait, uint64_t *end_ns)
+{
+    struct bf_flow_packet *source;
+    struct bf_flow_signal *signal = signal_of(t, wait->sync, &source);
+    if (!signal)
+        return 0;
+    if (source && !source->drawn) {
+        if (source->time_ns >= *end_ns)
+            return 0; /* queued only afterwards: another satisfied it */
+        if (!source->over_ns || source->over_ns > *end_ns)
+            source->over_ns = *end_ns;
+        return arrow_from(t, signal, source, 0, 0);
+    }
+    uint64_t over_ns = source ? source->over_ns : signal->time_ns;
+    if (*end_ns < over_ns)
+        *end_ns = over_ns;
+    uint64_t flow = signal->flow;
+    signal->flow = 0;
+    if (flow)
+        return flow;
+    flow = t->flow->next_flow++;
+    bf_trace_arrow_end(t, source ? source->time_ns : signal->time_ns,
+                       source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL, 0, &flow,
+                       NULL);
+    return flow;
+}
+
+/* --- Ends -------------------------------------------------------------------------------------*/
+
+/* What the GPU was held up for, inside the box of a wait. */
+static void blocked_write(struct bf_trace *t, uint64_t track, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!bf_trace_event(t, &t->late,
+                        &(struct bf_perfetto_event){.time_ns = begin_ns,
+                                                    .track = track,
+                                                    .type = BF_PERFETTO_BEGIN,
+                                                    .category = BF_WORD_FENCE_BLOCKED,
+                                                    .name = BF_WORD_BLOCKED}))
+        return;
+    bf_trace_event(
+        t, &t->late,
+        &(struct bf_perfetto_event){.time_ns = end_ns, .track = track, .type = BF_PERFETTO_END});
+}
+
+/* The end of a box, or, without a lane, an instant in its place. */
+static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                          const struct bf_fence_op *op, const struct ending *ending,
+                          struct bf_perfetto_event *event)
+{
+    bool boxed = op->lane != BF_TRACE_NO_LANE;
+    uint64_t track = bf_trace_fence_track(t, queue, boxed ? op->lane : 0);
+    struct bf_perfetto_annotation about[5];
+    uint32_t n = boxed ? 0 : annotate(t, op->sync, op->packet, about);
+    if (ending->by)
+        about[n++] = (struct bf_perfetto_annotation){
+            .name = BF_WORD_ENDED_BY, .kind = BF_PERFETTO_WORD, .number = ending->by};
+    uint64_t observed_ns =
+        ending->observed_ns > op->queued_ns ? ending->observed_ns : op->queued_ns;
+    if (boxed && ending->observed_ns && observed_ns < ending->time_ns)
+        blocked_write(t, track, observed_ns, ending->time_ns);
+    event->time_ns = ending->time_ns;
+    event->track = track;
+    event->type = boxed ? BF_PERFETTO_END : BF_PERFETTO_INSTANT;
+    event->category = boxed ? BF_WORD_NONE : category_of(kind);
+    event->name = boxed ? 0 : name_of(t, kind, op->sync.semaphore);
+    event->annotation_count = n;
+    event->annotations = about;
+    bf_trace_event(t, &t->late, event);
+    if (boxed)
+        bf_fence_lane_free(t->queues[queue].fences, op->lane, ending->time_ns);
+    return track;
+}
+
+static void over(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                 struct bf_fence_op *op, const struct ending *ending)
+{
+    bf_fence_list_remove(&t->queues[queue].fences->lists[kind], op);
+    reach(t, queue, ending->time_ns);
+}
+
+static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
+                        struct ending ending)
+{
+    if (ending.time_ns < op->queued_ns)
+        ending.time_ns = op->queued_ns;
+    if (!ending.flow && ending.by != BF_WORD_DROPPED && ending.by != BF_WORD_LOST_ENTRY)
+        ending.flow = arrow_to(t, op, &ending.time_ns);
+    BF_PROBE5(fence_wait_unblocked, queue, op->sync.semaphore, op->sync.value, ending.time_ns,
+              ending.observed_ns);
+    struct bf_perfetto_event event = {.terminating_flow_count = ending.flow ? 1 : 0,
+                                      .terminating_flows = &ending.flow};
+    end_write(t, queue, BF_TRACE_FENCE_WAIT, op, &ending, &event);
+    over(t, queue, BF_TRACE_FENCE_WAIT, op, &ending);
+}
+
+static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
+                          struct ending ending)
+{
+    struct bf_flow_packet nothing = {0};
+    struct bf_flow_packet *record = bf_flow_packet_find(t->flow, op->id);
+    if (!record)
+        record = &nothing;
+    if (ending.by == BF_WORD_LOST_ENTRY && record->over_ns && record->over_ns <= ending.time_ns)
+        ending.time_ns = record->over_ns - 1;
+    if (ending.time_ns < op->queued_ns)
+        ending.time_ns = op->queued_ns;
+    BF_PROBE4(fence_signal_executed, queue, op->sync.semaphore, op->sync.value, ending.time_ns);
+
+    uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
+    uint32_t flow_count = bf_trace_flows_from(record, flows);
+    /* A wait that was over before, by its own clock or by another signal of that value: its arrow leaves from
+     * inside the box. */
+    bool early = record->over_ns && record->over_ns <= ending.time_ns;
+    if (early) {
+        const struct bf_perfetto_event mark = {
+            .time_ns = record->over_ns - 1, /* which is after it was queued */
+            .track = bf_trace_fence_track(t, queue, op->lane != BF_TRACE_NO_LANE ? op->lane : 0),
+            .type = BF_PERFETTO_INSTANT,
+            .category = BF_WORD_ARROW,
+            .name = BF_WORD_SIGNAL,
+            .flow_count = flow_count,
+            .flows = flows,
+        };
+        bf_trace_event(t, &t->late, &mark);
+    }
+    struct bf_perfetto_event event = {.flow_count = early ? 0 : flow_count, .flows = flows};
+    record->track = end_write(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending, &event);
+    record->drawn = true;
+    record->time_ns = ending.time_ns > op->queued_ns ? ending.time_ns - 1 : ending.time_ns;
+    record->over_ns = ending.time_ns;
+    over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
+    uint32_t engine = t->queues[queue].engine;
+    bf_trace_counter(t, engine, BF_TRACK_SIGNALS_PENDING, --t->engines[engine].signals_pending,
+                     bf_now_ns());
+
+    for (uint32_t i = 0; i < record->out_count; i++) {
+        const struct bf_flow_out *out = &record->out[i];
+        struct bf_fence_ops *others = t->queues[out->consumer_queue].fences;
+        struct bf_fence_op *wait =
+            out->consumer && others
+                ? bf_fence_list_find_id(&others->lists[BF_TRACE_FENCE_WAIT], out->consumer)
+                : NULL;
+        if (wait)
+            wait_finish(t, out->consumer_queue, wait,
+                        (struct ending){.time_ns = wait->handed_over_ns > ending.time_ns
+                                                       ? wait->handed_over_ns
+                                                       : ending.time_ns,
+                                        .by = BF_WORD_SIGNAL,
+                                        .flow = out->flow});
+    }
+}
+
+static void finish(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                   struct bf_fence_op *op, struct ending ending)
+{
+    if (kind == BF_TRACE_FENCE_WAIT)
+        wait_finish(t, queue, op, ending);
+    else
+        signal_finish(t, queue, op, ending);
+}
+
+/* --- What comes after something else ----------------------------------------------------------*/
+
+/* Has the queue a wait before this signal that has been handed over and is not over? */
+static bool waits_before(struct bf_fence_ops *ops, const struct bf_fence_op *signal)
+{
+    struct bf_fence_list *waits = &ops->lists[BF_TRACE_FENCE_WAIT];
+    for (uint64_t at = waits->begin; at < waits->end; at++) {
+        const struct bf_fence_op *wait = bf_fence_list_at(waits, at);
+        if (wait->id > signal->id)
+            break;
+        if (wait->id && wait->handed_over_ns)
+            return true;
+    }
+    return false;
+}
+
+static void queue_settle(struct bf_trace *t, uint32_t index)
+{
+    struct bf_trace_queue *queue = &t->queues[index];
+    if (!queue->fences)
+        return;
+    struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
+    for (uint64_t at = signals->begin; at < signals->end; at++) {
+        struct bf_fence_op *op = bf_fence_list_at(signals, at);
+        if (!op->id || !op->handed_over_ns)
+            continue;
+        if (op->after > queue->timed_executed || waits_before(queue->fences, op))
+            break;
+        bool at_once = queue->reached_ns <= op->handed_over_ns;
+        finish(t, index, BF_TRACE_FENCE_SIGNAL, op,
+               (struct ending){.time_ns = at_once ? op->handed_over_ns : queue->reached_ns,
+                               .by = at_once ? BF_WORD_HAND_OVER : BF_WORD_STAMPS});
+    }
+}
+
+/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion, since
+ * such a chain can be as long as there are operations. */
+static void settle(struct bf_trace *t)
+{
+    while (t->first_unsettled != UINT32_MAX) {
+        uint32_t index = t->first_unsettled;
+        t->first_unsettled = t->queues[index].next_unsettled;
+        t->queues[index].unsettled = false;
+        queue_settle(t, index);
+    }
+}
+
+/* A wait without times of its own: over now, or when its signal is. */
+static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op, uint64_t now)
+{
+    struct bf_flow_packet *source;
+    struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
+    if (signal && source && !source->drawn && arrow_from(t, signal, source, op->id, queue))
+        return;
+    wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_WORD_HAND_OVER});
+}
+
+/* The packet's next operation of a kind that no log tells of, from *at on. */
+static struct bf_fence_op *next_of(struct bf_fence_list *list, const struct bf_trace_packet *packet,
+                                   uint64_t *at)
+{
+    for (; *at < list->end; ++*at) {
+        struct bf_fence_op *op = bf_fence_list_at(list, *at);
+        if (op->id && op->packet == packet->id) {
+            ++*at;
+            return op;
+        }
+    }
+    return NULL;
+}
+
+void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packet *packet,
+                                 uint64_t now)
+{
+    struct bf_trace_queue *queue = &t->queues[packet->queue];
+    if (!queue->fences || packet->timed)
+        return;
+    struct bf_fence_op *op;
+    struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
+    for (uint64_t at = waits->begin; (op = next_of(waits, packet, &at)) != NULL;) {
+        if (op->logged)
+            continue;
+        op->handed_over_ns = now;
+        wait_pass(t, packet->queue, op, now);
+    }
+    struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
+    for (uint64_t at = signals->begin; (op = next_of(signals, packet, &at)) != NULL;) {
+        if (op->logged)
+            continue;
+        op->handed_over_ns = now;
+        op->after = queue->timed_handed_over;
+    }
+    unsettle(t, packet->queue);
+    settle(t);
+}
+
+void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *packet,
+                              uint64_t begin_ns, uint64_t end_ns, uint64_t now)
+{
+    struct bf_trace_queue *queue = &t->queues[packet->queue];
+    if (!queue->fences)
+        return;
+    bool known = begin_ns || end_ns;
+    for (int kind = 0; kind < BF_FENCE_KINDS && packet->fences; kind++) {
+        struct bf_fence_list *list = &queue->fences->lists[kind];
+        struct bf_fence_op *op;
+        for (uint64_t at = list->begin; (op = next_of(list, packet, &at)) != NULL;) {
+            uint64_t time_ns = kind == BF_TRACE_FENCE_WAIT ? begin_ns : end_ns;
+            if (!op->logged)
+                finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
+                       (struct ending){.time_ns = known ? time_ns : now,
+                                       .by = known ? BF_WORD_STAMPS : BF_WORD_HAND_OVER});
+        }
+    }
+    reach(t, packet->queue, end_ns);
+    settle(t);
+}
+
+void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet, uint64_t now)
+{
+    struct bf_fence_ops *ops = t->queues[packet->queue].fences;
+    for (int kind = 0; kind < BF_FENCE_KINDS && ops; kind++) {
+        struct bf_fence_op *op;
+        for (uint64_t at = ops->lists[kind].begin;
+             (op = next_of(&ops->lists[kind], packet, &at)) != NULL;)
+            finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
+                   (struct ending){.time_ns = now, .by = BF_WORD_DROPPED});
+    }
+    settle(t);
+}
+
+/* --- Interface --------------------------------------------------------------------------------*/
+
+static void signal_remember(struct bf_trace *t, const struct bf_fence_op *op)
+{
+    struct bf_flow_packet *record = bf_flow_packet_add(t->flow, op->id);
+    record->time_ns = op->queued_ns;
+    record->own_count = 1;
+    record->first_flow = t->flow->next_flow++;
+    struct bf_flow_signal *signal = bf_flow_signal_add(
+        t->flow, (struct bf_trace_sync){bf_trace_fence_key(op->sync.semaphore), op->sync.value});
+    signal->packet = op->id;
+    signal->flow = record->first_flow;
+}
+
+static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op kind,
+                      struct bf_fence_op *op)
+{
+    struct bf_fence_ops *ops = t->queues[index].fences;
+    uint32_t lane = bf_fence_lane_take(ops, op->queued_ns);
+    if (lane == BF_TRACE_NO_LANE)
+        return; /* an instant at its end will do */
+    struct bf_perfetto_annotation about[4];
+    uint32_t n = annotate(t, op->sync, op->packet, about);
+    bool drawn =
+        bf_trace_event(t, &t->now,
+                       &(struct bf_perfetto_event){.time_ns = op->queued_ns,
+                                                   .track = bf_trace_fence_track(t, index, lane),
+                                                   .type = BF_PERFETTO_BEGIN,
+                                                   .category = category_of(kind),
+                                                   .name = name_of(t, kind, op->sync.semaphore),
+                                                   .annotation_count = n,
+                                                   .annotations = about});
+    if (drawn)
+        op->lane = lane;
+    else
+        bf_fence_lane_free(ops, lane, 0);
+}
+
+void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_packet *packet,
+                           enum bf_trace_fence_op kind, struct bf_trace_sync sync, bool logged)
+{
+    uint64_t carrier = t && packet ? packet->id : 0;
+    if (kind == BF_TRACE_FENCE_WAIT)
+        BF_PROBE4(fence_wait_queued, index, sync.semaphore, sync.value, carrier);
+    else
+        BF_PROBE4(fence_signal_queued, index, sync.semaphore, sync.value, carrier);
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
+    struct bf_fence_op *op = NULL;
+    if (queue && t->drawing) {
+        if (!queue->fences)
+            queue->fences = calloc(1, sizeof(*queue->fences));
+        op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
+        if (packet)
+            packet->fences = true;
+        t->lost += !op;
+    }
+    if (op) {
+        op->id = ++t->last_id;
+        op->packet = carrier;
+        op->sync = sync;
+        op->queued_ns = now;
+        op->logged = logged;
+        box_begin(t, index, kind, op);
+        if (kind == BF_TRACE_FENCE_SIGNAL) {
+            signal_remember(t, op);
+            bf_trace_fence_track(t, index, 0); /* describes the engine's counters */
+            bf_trace_counter(t, queue->engine, BF_TRACK_SIGNALS_PENDING,
+                             ++t->engines[queue->engine].signals_pending, now);
+        }
+    }
+    bf_trace_leave(t);
+}
+
+/* An entry of an operation that was never seen queued. */
+static void stray_write(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op kind,
+                        struct bf_trace_sync sync, const struct ending *ending)
+{
+    const struct bf_fence_op op = {.sync = sync, .lane = BF_TRACE_NO_LANE};
+    struct bf_perfetto_event event = {0};
+    if (kind == BF_TRACE_FENCE_WAIT)
+        BF_PROBE5(fence_wait_unblocked, index, sync.semaphore, sync.value, ending->time_ns,
+                  ending->observed_ns);
+    else
+        BF_PROBE4(fence_signal_executed, index, sync.semaphore, sync.value, ending->time_ns);
+    end_write(t, index, kind, &op, ending, &event);
+}
+
+void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op kind,
+                         struct bf_trace_sync sync, uint64_t end_ns, uint64_t observed_ns,
+                         uint32_t flags)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
+    struct ending ending = {.time_ns = end_ns ? end_ns : now, .observed_ns = observed_ns};
+    if (!end_ns)
+        ending.by = BF_WORD_WITHOUT_TIME;
+    else if (flags & BF_TRACE_FENCE_LATE_BOUND)
+        ending.by = BF_WORD_LATE_BOUND;
+    struct bf_fence_list *list = queue && queue->fences ? &queue->fences->lists[kind] : NULL;
+    uint64_t position;
+    struct bf_fence_op *op = list ? bf_fence_list_find(list, sync, &position) : NULL;
+    if (op) {
+        /* Entries come in order: those before it never will. */
+        for (uint64_t at = list->begin; at < position; at++) {
+            struct bf_fence_op *before = bf_fence_list_at(list, at);
+            if (before->id && before->logged)
+                finish(t, index, kind, before,
+                       (struct ending){.time_ns = now, .by = BF_WORD_LOST_ENTRY});
+        }
+        finish(t, index, kind, op, ending);
+        settle(t);
+    } else if (queue && t->drawing) {
+        stray_write(t, index, kind, sync, &ending);
+    }
+    bf_trace_leave(t);
+}
+
+void bf_trace_fences_lost(struct bf_trace *t, uint32_t index, uint64_t count)
+{
+    if (!count)
+        return;
+    BF_PROBE2(fence_entries_lost, index, count);
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    if (index < t->queue_count) {
+        uint64_t now = bf_now_ns();
+        uint32_t engine = t->queues[index].engine;
+        const struct bf_perfetto_annotation about = {
+            .name = BF_WORD_COUNT, .kind = BF_PERFETTO_UINT, .number = count};
+        t->summary.lost_entries += count;
+        t->engines[engine].lost_entries += count;
+        bf_trace_event(t, &t->now,
+                       &(struct bf_perfetto_event){.time_ns = now,
+                                                   .track = bf_trace_fence_track(t, index, 0),
+                                                   .type = BF_PERFETTO_INSTANT,
+                                                   .category = BF_WORD_LOST,
+                                                   .name = BF_WORD_LOST_LOG_ENTRIES,
+                                                   .annotation_count = 1,
+                                                   .annotations = &about});
+        bf_trace_counter(t, engine, BF_TRACK_LOST_ENTRIES, (int64_t)t->engines[engine].lost_entries,
+                         now);
+    }
+    bf_trace_leave(t);
+}

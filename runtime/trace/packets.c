@@ -1,0 +1,557 @@
+/* What packets do, on their queue's software and hardware tracks, and the arrows between them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "trace/probes.h"
+#include "trace/state.h"
+
+/* --- Lanes ------------------------------------------------------------------------------------*/
+
+/* Slices of one track must nest, and those of a queue overlap without nesting: each takes the
+ * lowest lane that is free for its whole life. */
+static uint32_t software_lane_take(struct bf_trace_queue *queue)
+{
+    for (uint32_t word = 0; word < BF_TRACE_SOFTWARE_LANES / 64; word++) {
+        if (queue->taken[word] == UINT64_MAX)
+            continue;
+        uint32_t bit = (uint32_t)__builtin_ctzll(~queue->taken[word]);
+        queue->taken[word] |= 1ull << bit;
+        return 64 * word + bit;
+    }
+    return BF_TRACE_NO_LANE;
+}
+
+static void software_lane_free(struct bf_trace_queue *queue, uint32_t lane)
+{
+    queue->taken[lane / 64] &= ~(1ull << lane % 64);
+}
+
+/* An engine runs its packets one after the other, so the first lane nearly always does. When even
+ * the last one is taken, *begin moves to where it is free. */
+static uint32_t hardware_lane_take(struct bf_trace_queue *queue, uint64_t *begin, uint64_t *end)
+{
+    uint32_t lane = 0;
+    while (lane < BF_TRACE_HARDWARE_LANES - 1 && queue->lane_end[lane] > *begin)
+        lane++;
+    if (queue->lane_end[lane] > *begin)
+        *begin = queue->lane_end[lane];
+    if (*end < *begin)
+        *end = *begin;
+    queue->lane_end[lane] = *end;
+    return lane;
+}
+
+/* --- What is said about them ------------------------------------------------------------------*/
+
+/* For people: the name, else the handle, and the value. */
+#define OBSTACLE_SIZE (BF_TRACE_NAME + 24)
+static void obstacle_label(struct bf_trace *t, struct bf_trace_sync sync, char label[OBSTACLE_SIZE])
+{
+    const char *name = bf_trace_semaphore_name(t, sync.semaphore);
+    if (name)
+        snprintf(label, OBSTACLE_SIZE, "%s = %" PRIu64, name, sync.value);
+    else if (sync.semaphore)
+        snprintf(label, OBSTACLE_SIZE, "semaphore 0x%" PRIx64 " = %" PRIu64, sync.semaphore,
+                 sync.value);
+    else
+        snprintf(label, OBSTACLE_SIZE, "the packet before it");
+}
+
+static enum bf_word kind_word(enum bf_trace_packet_kind kind)
+{
+    return (enum bf_word)((int)BF_WORD_EXECUTE + (int)kind);
+}
+
+/* The caption, or the kind where that is forgotten. */
+static uint64_t caption_of(const struct bf_trace *t, const struct bf_trace_packet *packet)
+{
+    return bf_words_text(&t->words, packet->caption) ? packet->caption : kind_word(packet->kind);
+}
+
+static uint32_t packet_annotate(const struct bf_trace_packet *packet, uint64_t caption,
+                                struct bf_perfetto_annotation a[2])
+{
+    uint32_t n = 0;
+    a[n++] = (struct bf_perfetto_annotation){
+        .name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = packet->id};
+    if (caption != kind_word(packet->kind))
+        a[n++] = (struct bf_perfetto_annotation){
+            .name = BF_WORD_KIND, .kind = BF_PERFETTO_WORD, .number = kind_word(packet->kind)};
+    return n;
+}
+
+/* Appends to a text of BF_TRACE_NAME bytes; what doesn't fit is cut. */
+static void append(char *text, const char *more)
+{
+    size_t length = strlen(text);
+    bf_name_copy(text + length, BF_TRACE_NAME - length, more);
+}
+
+/* "name [labels], name": false if there is nothing to tell. */
+static bool buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
+                             char text[BF_TRACE_NAME])
+{
+    text[0] = 0;
+    for (uint32_t i = 0; i < contents->count && t->buffers.live; i++) {
+        VkCommandBuffer handle =
+            contents->infos ? contents->infos[i].commandBuffer : contents->buffers[i];
+        const struct bf_trace_buffer *buffer = bf_map_find(&t->buffers, (uintptr_t)handle);
+        if (!buffer || (!buffer->name[0] && !buffer->labels[0]))
+            continue;
+        if (text[0])
+            append(text, ", ");
+        append(text, buffer->name);
+        if (buffer->labels[0]) {
+            append(text, buffer->name[0] ? " [" : "[");
+            append(text, buffer->labels);
+            append(text, "]");
+        }
+    }
+    return text[0] != 0;
+}
+
+/* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
+static bool is_known(const struct bf_trace *t, const struct bf_trace_packet *packet)
+{
+    return packet->id != 0 && packet->queue < t->queue_count;
+}
+
+/* --- The software queue -----------------------------------------------------------------------*/
+
+static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *packet,
+                                 const struct bf_trace_contents *contents)
+{
+    struct bf_trace_queue *queue = &t->queues[packet->queue];
+    char text[BF_TRACE_NAME];
+    uint64_t label = bf_words_number(&t->words, contents->label);
+    uint64_t buffers = buffers_describe(t, contents, text) ? bf_words_number(&t->words, text) : 0;
+    packet->caption = buffers ? buffers : label;
+    packet->lane = software_lane_take(queue);
+    if (packet->lane == BF_TRACE_NO_LANE) {
+        t->lost++;
+        return;
+    }
+    uint64_t caption = caption_of(t, packet);
+    struct bf_perfetto_annotation about[5];
+    uint32_t n = packet_annotate(packet, caption, about);
+    if (packet->kind == BF_TRACE_EXECUTE)
+        about[n++] = (struct bf_perfetto_annotation){.name = BF_WORD_COMMAND_BUFFERS,
+                                                     .kind = BF_PERFETTO_UINT,
+                                                     .number = packet->command_buffers};
+    if (buffers)
+        about[n++] = (struct bf_perfetto_annotation){
+            .name = BF_WORD_BUFFERS, .kind = BF_PERFETTO_WORD, .number = buffers};
+    if (label)
+        about[n++] = (struct bf_perfetto_annotation){
+            .name = BF_WORD_LABEL, .kind = BF_PERFETTO_WORD, .number = label};
+    bool drawn = bf_trace_event(t, &t->now,
+                                &(struct bf_perfetto_event){.time_ns = packet->queued_ns,
+                                                            .track = bf_trace_software_track(
+                                                                t, packet->queue, packet->lane),
+                                                            .type = BF_PERFETTO_BEGIN,
+                                                            .category = BF_WORD_QUEUED,
+                                                            .name = caption,
+                                                            .annotation_count = n,
+                                                            .annotations = about});
+    if (!drawn) {
+        software_lane_free(queue, packet->lane);
+        packet->lane = BF_TRACE_NO_LANE;
+    }
+}
+
+void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *packet, uint32_t queue,
+                                 enum bf_trace_packet_kind kind,
+                                 const struct bf_trace_contents *contents)
+{
+    if (!t) {
+        BF_PROBE4(packet_queued, queue, UINT64_C(0), (uint32_t)kind, contents->count);
+        return;
+    }
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    *packet = (struct bf_trace_packet){.id = ++t->last_id,
+                                       .queue = queue,
+                                       .kind = kind,
+                                       .command_buffers = contents->count,
+                                       .lane = BF_TRACE_NO_LANE,
+                                       .queued_ns = now};
+    BF_PROBE4(packet_queued, queue, packet->id, (uint32_t)kind, contents->count);
+    if (is_known(t, packet)) {
+        t->summary.queues[queue].queued += kind != BF_TRACE_SIGNAL && kind != BF_TRACE_WAIT;
+        t->summary.queues[queue].presents += kind == BF_TRACE_PRESENT;
+        bf_summary_extend(&t->summary, now);
+        if (t->drawing)
+            software_slice_begin(t, packet, contents);
+    }
+    bf_trace_leave(t);
+}
+
+void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, uint32_t queue,
+                            enum bf_trace_packet_kind kind, uint32_t command_buffers)
+{
+    /* How many, and nothing about them. */
+    const struct bf_trace_contents contents = {.count = command_buffers};
+    if (!t) {
+        bf_trace_packet_queued_with(NULL, packet, queue, kind, &contents);
+        return;
+    }
+    bf_trace_packet_queued_with(t, packet, queue, kind, &contents);
+}
+
+static void software_slice_end(struct bf_trace *t, const struct bf_trace_packet *packet,
+                               uint64_t now)
+{
+    bf_trace_event(
+        t, &t->now,
+        &(struct bf_perfetto_event){
+            .time_ns = now,
+            .track = bf_trace_queue_track(t, packet->queue, BF_TRACK_SOFTWARE + packet->lane),
+            .type = BF_PERFETTO_END});
+}
+
+/* The obstacle is gone, or another has taken its place. */
+static void held_end(struct bf_trace *t, struct bf_trace_packet *packet, uint64_t now)
+{
+    char label[OBSTACLE_SIZE];
+    obstacle_label(t, packet->held_on, label);
+    if (packet->held_drawn)
+        software_slice_end(t, packet, now);
+    packet->held_drawn = false;
+    bf_summary_held(&t->summary, packet, now - packet->obstacle_since_ns, label);
+}
+
+void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
+                          struct bf_trace_sync obstacle)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    bool first = packet->held_since_ns == 0;
+    bool same = !first && packet->held_on.semaphore == obstacle.semaphore &&
+                packet->held_on.value == obstacle.value;
+    if (is_known(t, packet) && !same) {
+        BF_PROBE4(packet_held, packet->queue, packet->id, obstacle.semaphore, obstacle.value);
+        if (first) {
+            uint32_t engine = t->queues[packet->queue].engine;
+            packet->held_since_ns = now;
+            t->summary.queues[packet->queue].held++;
+            bf_trace_hardware_track(t, packet->queue, 0); /* describes the engine's counters */
+            bf_trace_counter(t, engine, BF_TRACK_HELD, ++t->engines[engine].held, now);
+        } else {
+            held_end(t, packet, now);
+        }
+        packet->obstacle_since_ns = now;
+        packet->held_on = obstacle;
+        if (packet->lane != BF_TRACE_NO_LANE) {
+            struct bf_perfetto_annotation about[3];
+            uint32_t n = bf_trace_sync_annotate(t, BF_WORD_SEMAPHORE, obstacle, about);
+            packet->held_drawn = bf_trace_event(
+                t, &t->now,
+                &(struct bf_perfetto_event){.time_ns = now,
+                                            .track = bf_trace_queue_track(
+                                                t, packet->queue, BF_TRACK_SOFTWARE + packet->lane),
+                                            .type = BF_PERFETTO_BEGIN,
+                                            .category = BF_WORD_HELD,
+                                            .name = BF_WORD_HELD,
+                                            .annotation_count = n,
+                                            .annotations = about});
+        }
+    }
+    bf_trace_leave(t);
+}
+
+/* Ends a packet's time in its software queue. */
+static void software_leave(struct bf_trace *t, struct bf_trace_packet *packet, uint64_t now)
+{
+    struct bf_trace_queue *queue = &t->queues[packet->queue];
+    if (packet->held_since_ns) {
+        held_end(t, packet, now);
+        bf_trace_counter(t, queue->engine, BF_TRACK_HELD, --t->engines[queue->engine].held, now);
+    }
+    if (packet->lane != BF_TRACE_NO_LANE) {
+        software_slice_end(t, packet, now);
+        software_lane_free(queue, packet->lane);
+    }
+    bf_summary_extend(&t->summary, now);
+}
+
+/* --- Arrows -----------------------------------------------------------------------------------*/
+
+/*
+ * The arrow from a signal to a wait of 'consumer'. Its number is the one that the signal's source
+ * carries anyway, or, when another wait has that, a new one: added to the source's slice if that is
+ * still to be drawn, else carried by a mark at the slice's end.
+ *
+ * The consumer terminates the arrow itself, on its slice or at its hand-over. But an untimed one is
+ * drawn at its hand-over, before its timed source has run: then the arrow points to where the
+ * source's end unblocks it.
+ */
+static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
+                      const struct bf_trace_packet *consumer, struct bf_flow_packet *record)
+{
+    struct bf_flow_signal *signal = bf_flow_signal_find(t->flow, wait);
+    if (!signal)
+        return; /* satisfied long ago, or signalled by nobody we know */
+    struct bf_flow_packet *source = bf_flow_packet_find(t->flow, signal->packet);
+    if (signal->packet && !source)
+        return;
+    bool drawn = !source || source->drawn;
+    bool ends_later = !drawn && !consumer->timed;
+    if (!ends_later && record->in_count == BF_FLOW_ENDS) {
+        t->flow->lost++;
+        return;
+    }
+    uint64_t flow = signal->flow;
+    if (!drawn && (!flow || ends_later) && source->out_count == BF_FLOW_ENDS) {
+        t->flow->lost++;
+        return;
+    }
+    signal->flow = 0;
+    bool own = flow != 0;
+    if (!own)
+        flow = t->flow->next_flow++;
+    if (!own && drawn)
+        bf_trace_arrow_end(t, source ? source->time_ns : signal->time_ns,
+                           source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL,
+                           source ? source->id : 0, &flow, NULL);
+    if (!drawn && (!own || ends_later))
+        source->out[source->out_count++] = (struct bf_flow_out){
+            .flow = flow,
+            .consumer = ends_later ? consumer->id : 0,
+            .consumer_track = ends_later ? bf_trace_hardware_track(t, consumer->queue, 0) : 0,
+        };
+    if (!ends_later)
+        record->in[record->in_count++] = flow;
+}
+
+uint32_t bf_trace_flows_from(const struct bf_flow_packet *record,
+                             uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
+{
+    uint32_t n = 0;
+    for (; n < record->own_count; n++)
+        flows[n] = record->first_flow + n;
+    for (uint32_t i = 0; i < record->out_count; i++) {
+        uint64_t flow = record->out[i].flow;
+        if (flow - record->first_flow >= record->own_count)
+            flows[n++] = flow;
+    }
+    return n;
+}
+
+/* --- The hardware queue -----------------------------------------------------------------------*/
+
+static void instant_write(struct bf_trace *t, const struct bf_trace_packet *packet,
+                          struct bf_flow_packet *record, struct bf_perfetto_sequence *sequence,
+                          uint64_t time_ns)
+{
+    uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
+    uint64_t caption = caption_of(t, packet);
+    struct bf_perfetto_annotation about[2];
+    uint32_t n = packet_annotate(packet, caption, about);
+    uint64_t track = bf_trace_hardware_track(t, packet->queue, 0);
+    bf_trace_event(t, sequence,
+                   &(struct bf_perfetto_event){.time_ns = time_ns,
+                                               .track = track,
+                                               .type = BF_PERFETTO_INSTANT,
+                                               .category = BF_WORD_HANDED_OVER,
+                                               .name = caption,
+                                               .flow_count = bf_trace_flows_from(record, flows),
+                                               .flows = flows,
+                                               .terminating_flow_count = record->in_count,
+                                               .terminating_flows = record->in,
+                                               .annotation_count = n,
+                                               .annotations = about});
+    record->drawn = true;
+    record->track = track;
+    record->time_ns = time_ns;
+}
+
+static void arrows_take(struct bf_trace *t, const struct bf_trace_packet *packet,
+                        uint32_t wait_count, const struct bf_trace_sync *waits,
+                        uint32_t signal_count, const struct bf_trace_sync *signals, uint64_t now)
+{
+    struct bf_flow_packet *record = bf_flow_packet_add(t->flow, packet->id);
+    for (uint32_t i = 0; i < wait_count; i++)
+        arrow_add(t, waits[i], packet, record);
+    record->first_flow = t->flow->next_flow;
+    record->own_count = signal_count < BF_FLOW_OWN ? signal_count : BF_FLOW_OWN;
+    t->flow->next_flow += record->own_count;
+    for (uint32_t i = 0; i < signal_count; i++) {
+        struct bf_flow_signal *signal = bf_flow_signal_add(t->flow, signals[i]);
+        signal->packet = packet->id;
+        signal->flow = i < record->own_count ? record->first_flow + i : 0;
+    }
+    if (!packet->timed)
+        instant_write(t, packet, record, &t->now, now);
+}
+
+void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *packet,
+                                 uint32_t wait_count, const struct bf_trace_sync *waits,
+                                 uint32_t signal_count, const struct bf_trace_sync *signals)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    packet->handed_over_ns = now;
+    if (is_known(t, packet)) {
+        BF_PROBE4(packet_handed_over, packet->queue, packet->id, (uint32_t)packet->kind,
+                  packet->held_since_ns ? now - packet->held_since_ns : 0);
+        if (packet->kind == BF_TRACE_PRESENT)
+            BF_PROBE2(present, packet->queue, packet->id);
+        software_leave(t, packet, now);
+        struct bf_trace_queue *queue = &t->queues[packet->queue];
+        t->summary.queues[packet->queue].handed_over++;
+        if (packet->timed) {
+            bf_trace_hardware_track(t, packet->queue, 0);
+            bf_trace_counter(t, queue->engine, BF_TRACK_IN_FLIGHT,
+                             ++t->engines[queue->engine].in_flight, now);
+        }
+        /* A signal or wait that has a box is drawn by it alone. */
+        bool boxed =
+            packet->fences && (packet->kind == BF_TRACE_SIGNAL || packet->kind == BF_TRACE_WAIT);
+        if (t->drawing && !boxed)
+            arrows_take(t, packet, wait_count, waits, signal_count, signals, now);
+        if (packet->fences)
+            bf_trace_fences_handed_over(t, packet, now);
+        queue->timed_handed_over += packet->timed;
+    }
+    bf_trace_leave(t);
+}
+
+void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    if (is_known(t, packet)) {
+        BF_PROBE2(packet_dropped, packet->queue, packet->id);
+        software_leave(t, packet, now);
+        t->summary.queues[packet->queue].dropped++;
+        struct bf_perfetto_annotation about[2];
+        uint32_t n = packet_annotate(packet, BF_WORD_DROPPED, about);
+        bf_trace_event(
+            t, &t->now,
+            &(struct bf_perfetto_event){.time_ns = now,
+                                        .track = bf_trace_hardware_track(t, packet->queue, 0),
+                                        .type = BF_PERFETTO_INSTANT,
+                                        .category = BF_WORD_DROPPED,
+                                        .name = BF_WORD_DROPPED,
+                                        .annotation_count = n,
+                                        .annotations = about});
+        if (packet->fences)
+            bf_trace_fences_dropped(t, packet, now);
+    }
+    bf_output_flush(&t->output); /* the device may be lost, and the program gone next */
+    bf_trace_leave(t);
+}
+
+static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packet *packet,
+                                 uint64_t begin_ns, uint64_t end_ns)
+{
+    struct bf_flow_packet nothing = {0};
+    struct bf_flow_packet *record = bf_flow_packet_find(t->flow, packet->id);
+    if (!record)
+        record = &nothing; /* so many packets ago that its arrows are forgotten */
+    if (begin_ns == 0 && end_ns == 0) {
+        instant_write(t, packet, record, &t->late, packet->handed_over_ns);
+        return;
+    }
+    uint32_t lane = hardware_lane_take(&t->queues[packet->queue], &begin_ns, &end_ns);
+    uint64_t track = bf_trace_hardware_track(t, packet->queue, lane);
+    uint64_t caption = caption_of(t, packet);
+    uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
+    struct bf_perfetto_annotation about[2];
+    uint32_t n = packet_annotate(packet, caption, about);
+    bool drawn =
+        bf_trace_event(t, &t->late,
+                       &(struct bf_perfetto_event){.time_ns = begin_ns,
+                                                   .track = track,
+                                                   .type = BF_PERFETTO_BEGIN,
+                                                   .category = BF_WORD_EXECUTED,
+                                                   .name = caption,
+                                                   .flow_count = bf_trace_flows_from(record, flows),
+                                                   .flows = flows,
+                                                   .terminating_flow_count = record->in_count,
+                                                   .terminating_flows = record->in,
+                                                   .annotation_count = n,
+                                                   .annotations = about});
+    if (drawn)
+        bf_trace_event(t, &t->late,
+                       &(struct bf_perfetto_event){
+                           .time_ns = end_ns, .track = track, .type = BF_PERFETTO_END});
+    for (uint32_t i = 0; i < record->out_count && drawn; i++) {
+        const struct bf_flow_out *out = &record->out[i];
+        if (out->consumer)
+            bf_trace_arrow_end(t, end_ns, out->consumer_track, BF_WORD_UNBLOCKED, out->consumer,
+                               NULL, &out->flow);
+    }
+    record->drawn = true;
+    record->track = track;
+    /* One nanosecond inside, so that a mark there belongs to this slice and not to the next. */
+    record->time_ns = end_ns > begin_ns ? end_ns - 1 : end_ns;
+}
+
+void bf_trace_packet_executed(struct bf_trace *t, const struct bf_trace_packet *packet,
+                              uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    if (is_known(t, packet)) {
+        if (end_ns < begin_ns)
+            end_ns = begin_ns;
+        BF_PROBE4(packet_executed, packet->queue, packet->id, begin_ns, end_ns);
+        struct bf_trace_queue *queue = &t->queues[packet->queue];
+        if (packet->timed)
+            bf_trace_counter(t, queue->engine, BF_TRACK_IN_FLIGHT,
+                             --t->engines[queue->engine].in_flight, now);
+        if (end_ns)
+            bf_summary_executed(&t->summary, packet, begin_ns, end_ns);
+        if (t->drawing)
+            hardware_slice_write(t, packet, begin_ns, end_ns);
+        queue->timed_executed += packet->timed;
+        bf_trace_fences_executed(t, packet, begin_ns, end_ns, now);
+    }
+    bf_trace_leave(t);
+}
+
+/* --- The host ---------------------------------------------------------------------------------*/
+
+void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
+{
+    BF_PROBE2(host_signal, sync.semaphore, sync.value);
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    uint64_t now = bf_now_ns();
+    t->summary.host_signals++;
+    bf_summary_extend(&t->summary, now);
+    if (t->drawing) {
+        /* One number for the packets that wait for it, one for the waits' boxes. */
+        const struct bf_trace_sync keys[2] = {sync,
+                                              {bf_trace_fence_key(sync.semaphore), sync.value}};
+        uint64_t flows[2];
+        for (int i = 0; i < 2; i++) {
+            struct bf_flow_signal *signal = bf_flow_signal_add(t->flow, keys[i]);
+            flows[i] = signal->flow = t->flow->next_flow++;
+            signal->time_ns = now;
+        }
+        struct bf_perfetto_annotation about[3];
+        uint32_t n = bf_trace_sync_annotate(t, BF_WORD_SEMAPHORE, sync, about);
+        bf_trace_event(t, &t->now,
+                       &(struct bf_perfetto_event){.time_ns = now,
+                                                   .track = bf_trace_host_track(t),
+                                                   .type = BF_PERFETTO_INSTANT,
+                                                   .category = BF_WORD_HOST,
+                                                   .name = BF_WORD_HOST_SIGNAL,
+                                                   .flow_count = 2,
+                                                   .flows = flows,
+                                                   .annotation_count = n,
+                                                   .annotations = about});
+    }
+    bf_trace_leave(t);
+}

@@ -1,0 +1,166 @@
+/*
+ * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and fences.c
+ * (what is drawn) share. The trace's lock is held for every function.
+ */
+#ifndef BELFRY_TRACE_STATE_H
+#define BELFRY_TRACE_STATE_H
+
+#include "os/clock.h"
+#include "os/lock.h"
+#include "os/map.h"
+#include "trace/fence_ops.h"
+#include "trace/flow.h"
+#include "trace/output.h"
+#include "trace/perfetto.h"
+#include "trace/summary.h"
+#include "trace/trace.h"
+#include "trace/words.h"
+
+#define BF_TRACE_NAME           BF_WORD_SIZE
+#define BF_TRACE_SOFTWARE_LANES 256
+#define BF_TRACE_HARDWARE_LANES 8
+#define BF_TRACE_NO_LANE        UINT32_MAX
+
+/* What a track's number is made from: the process's, an engine's or a queue's own. */
+enum bf_trace_track {
+    BF_TRACK_PROCESS = 0,
+    BF_TRACK_HOST,
+
+    BF_TRACK_ENGINE = 0,
+    BF_TRACK_IN_FLIGHT,
+    BF_TRACK_HELD,
+    BF_TRACK_SIGNALS_PENDING,
+    BF_TRACK_LOST_ENTRIES,
+
+    BF_TRACK_QUEUE = 0,
+    BF_TRACK_HARDWARE, /* and as many more as there are lanes */
+    BF_TRACK_SOFTWARE = BF_TRACK_HARDWARE + BF_TRACE_HARDWARE_LANES,
+    BF_TRACK_FENCES = BF_TRACK_SOFTWARE + BF_TRACE_SOFTWARE_LANES,
+    BF_TRACK_QUEUE_END = BF_TRACK_FENCES + BF_FENCE_LANES,
+};
+
+struct bf_trace_engine {
+    char name[BF_TRACE_NAME];
+    bool described;
+    int64_t held;
+    int64_t in_flight;
+    int64_t signals_pending;
+    uint64_t lost_entries;
+};
+
+struct bf_trace_queue {
+    char name[BF_TRACE_NAME];       /* as it was added */
+    char debug_name[BF_TRACE_NAME]; /* as the program calls it, or "" */
+    uint32_t engine;
+    bool described;
+    bool unsettled;          /* on the list of queues to settle (fences.c) */
+    uint32_t next_unsettled; /* the one after it; UINT32_MAX: none */
+    uint32_t software_lanes; /* described */
+    uint32_t hardware_lanes;
+    uint32_t fence_lanes;
+    uint64_t taken[BF_TRACE_SOFTWARE_LANES / 64];
+    uint64_t lane_end[BF_TRACE_HARDWARE_LANES];
+    uint64_t timed_handed_over;  /* packets with GPU times, */
+    uint64_t timed_executed;     /* and those of them that are over */
+    uint64_t reached_ns;         /* when its last operation known to be over was */
+    struct bf_fence_ops *fences; /* NULL: none yet */
+};
+
+/* What is known of a command buffer. */
+struct bf_trace_buffer {
+    char name[BF_TRACE_NAME];
+    char labels[BF_TRACE_NAME]; /* recorded in it since it was begun, with commas between them */
+};
+
+struct bf_trace {
+    struct bf_lock lock;
+    char program[BF_TRACE_NAME];
+    char device[256]; /* VK_MAX_PHYSICAL_DEVICE_NAME_SIZE */
+    char driver[256];
+    uint64_t base; /* makes the numbers of tracks and arrows unlike those of other traces */
+
+    bool drawing; /* there is, or was, a file */
+    struct bf_output output;
+    struct bf_perfetto_sequence now;  /* times only grow */
+    struct bf_perfetto_sequence late; /* what is drawn in arrears */
+    uint64_t lost;                    /* events that found no room, */
+    uint64_t lost_told;               /* and as many as the timeline tells of */
+
+    struct bf_trace_engine *engines;
+    struct bf_trace_queue *queues;
+    uint32_t engine_count;
+    uint32_t queue_count;
+    uint64_t last_id; /* of packets and fence operations */
+    uint32_t first_unsettled;
+    bool host_described;
+    struct bf_map names;   /* semaphore → char *, owned */
+    struct bf_map buffers; /* command buffer → struct bf_trace_buffer *, owned */
+    struct bf_flow *flow;
+    struct bf_words words;
+    struct bf_summary summary;
+};
+
+/* --- track.c ----------------------------------------------------------------------------------*/
+
+/* Ends every public function: releases the lock. */
+static inline void bf_trace_leave(struct bf_trace *t)
+{
+    bf_output_leave(&t->output);
+}
+
+uint64_t bf_trace_track(const struct bf_trace *t, enum bf_trace_track track);
+uint64_t bf_trace_engine_track(const struct bf_trace *t, uint32_t engine,
+                               enum bf_trace_track track);
+uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t track);
+
+void bf_trace_head_write(struct bf_trace *t);
+void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index);
+/* "what the program calls it (what we call it)", or the latter alone. */
+#define BF_TRACE_QUEUE_LABEL (2 * BF_TRACE_NAME + 4)
+void bf_trace_queue_label(const struct bf_trace_queue *queue, char label[BF_TRACE_QUEUE_LABEL]);
+
+/* Tracks with their descriptions. */
+uint64_t bf_trace_host_track(struct bf_trace *t);
+uint64_t bf_trace_software_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
+uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
+uint64_t bf_trace_fence_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
+
+/* False: there was no room; it has been counted. */
+bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
+                    const struct bf_perfetto_event *event);
+void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track counter,
+                      int64_t value, uint64_t now);
+
+/* The annotations of a semaphore ('what': it, or a fence) or, as an obstacle, of none. */
+const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);
+uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_word what, struct bf_trace_sync sync,
+                                struct bf_perfetto_annotation a[3]);
+
+/* A point on a track, drawn in arrears, where an arrow begins or ends. */
+void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_word name,
+                        uint64_t packet, const uint64_t *from, const uint64_t *to);
+
+/* --- packets.c --------------------------------------------------------------------------------*/
+
+/* Numbers that the mark of a packet or operation carries: its signals' own, then those added for
+ * further waits. */
+uint32_t bf_trace_flows_from(const struct bf_flow_packet *record,
+                             uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS]);
+
+/* --- fences.c ---------------------------------------------------------------------------------*/
+
+/* What becomes of a packet's fence operations. */
+void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packet *packet,
+                                 uint64_t now);
+void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *packet,
+                              uint64_t begin_ns, uint64_t end_ns, uint64_t now);
+void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet,
+                             uint64_t now);
+
+/* Signals of fences are remembered beside those of packets, under a key of their own. */
+static inline uint64_t bf_trace_fence_key(uint64_t fence)
+{
+    return fence ^ 1ull << 63;
+}
+
+#endif

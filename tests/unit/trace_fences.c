@@ -1,0 +1,483 @@
+/* Fence operations: a box from when the CPU queued it to when the GPU was through with it. */
+#include "trace_helper.h"
+
+#include <time.h>
+
+struct run {
+    char folder[64];
+    struct bf_trace *trace;
+    uint32_t queues[2];
+};
+
+enum { SIGNAL = BF_TRACE_FENCE_SIGNAL, WAIT = BF_TRACE_FENCE_WAIT };
+
+static struct run run_begin(void)
+{
+    struct run r;
+    folder_make(r.folder);
+    r.trace = trace_open(in_folder(r.folder, "run.pftrace"));
+    uint32_t engine = bf_trace_add_engine(r.trace, "graphics 0");
+    r.queues[0] = bf_trace_add_queue(r.trace, engine, "direct");
+    r.queues[1] = bf_trace_add_queue(r.trace, engine, "compute");
+    return r;
+}
+
+static struct decoded run_end(struct run *r, size_t *arrows)
+{
+    return trace_close(r->trace, r->folder, arrows);
+}
+
+/* The n-th box or instant with this fence and value. */
+static const struct decoded_packet *box_of(const struct decoded *d, int op, uint64_t value,
+                                           unsigned n)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        const struct decoded_packet *p = &d->packets[i];
+        if (p->kind == DECODED_EVENT && (p->type == DECODED_BEGIN || p->type == DECODED_INSTANT) &&
+            decoded_is(p->category, op == WAIT ? "fence.wait" : "fence.signal") &&
+            number_of(p, "value") == value && n-- == 0)
+            return p;
+    }
+    return NULL;
+}
+
+/* The end of a box, past what is nested in it. */
+static const struct decoded_packet *end_of_box(const struct decoded *d,
+                                               const struct decoded_packet *begin)
+{
+    int depth = 1;
+    for (const struct decoded_packet *p = begin + 1; p < d->packets + d->count; p++) {
+        if (p->kind != DECODED_EVENT || p->uuid != begin->uuid)
+            continue;
+        depth += p->type == DECODED_BEGIN;
+        depth -= p->type == DECODED_END;
+        if (depth == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static void logged(struct run *r, int queue, int op, struct bf_trace_sync sync)
+{
+    bf_trace_fence_queued(r->trace, r->queues[queue], NULL, (enum bf_trace_fence_op)op, sync, true);
+}
+
+static void done(struct run *r, int queue, int op, struct bf_trace_sync sync, uint64_t end,
+                 uint64_t observed)
+{
+    bf_trace_fence_done(r->trace, r->queues[queue], (enum bf_trace_fence_op)op, sync, end, observed,
+                        0);
+}
+
+static uint64_t clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The four conditions, and the arrow from the signal to the wait. */
+static void boxes(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    bf_trace_name_semaphore(r.trace, 0x50, "frame");
+    uint64_t before = clock_now();
+    logged(&r, 1, WAIT, SYNC(0x50, 7));
+    logged(&r, 0, SIGNAL, SYNC(0x50, 7));
+    uint64_t queued = clock_now();
+    done(&r, 0, SIGNAL, SYNC(0x50, 7), queued + 1000, 0);
+    done(&r, 1, WAIT, SYNC(0x50, 7), queued + 1500, queued + 200);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    const struct decoded_packet *wait = box_of(&d, WAIT, 7, 0), *signal = box_of(&d, SIGNAL, 7, 0);
+    assert_true(lies_on(&d, wait, "fence operations", "compute", "graphics 0"));
+    assert_true(lies_on(&d, signal, "fence operations", "direct", "graphics 0"));
+    assert_true(decoded_is(wait->name, "wait frame"));
+    assert_true(decoded_is(signal->name, "signal frame"));
+    assert_true(says(wait, "fence", "frame"));
+    assert_int_equal(number_of(wait, "handle"), 0x50);
+    assert_in_range(wait->time, before, signal->time);
+    assert_in_range(signal->time, wait->time, queued);
+    const struct decoded_packet *end = end_of_box(&d, wait);
+    assert_int_equal(end->time, queued + 1500);
+    assert_null(decoded_annotation(end, "ended by"));
+    assert_int_equal(end_of_box(&d, signal)->time, queued + 1000);
+    const struct decoded_packet *blocked = event_named(&d, "blocked", DECODED_BEGIN, 0);
+    assert_int_equal(blocked->uuid, wait->uuid);
+    assert_int_equal(blocked->time, queued + 200);
+    assert_true(decoded_is(blocked->category, "fence.blocked"));
+    assert_int_equal(arrows, 1);
+    assert_ptr_equal(decoded_flow_source(&d, end->terminating[0]), end_of_box(&d, signal));
+    decoded_free(&d);
+}
+
+/* The logs of two queues may be read in either order: the arrow is the same. */
+static void wait_read_before_its_signal(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    for (int i = 0; i < 3; i++)
+        logged(&r, 1, WAIT, SYNC(5, 1));
+    uint64_t t = clock_now();
+    for (uint64_t i = 0; i < 3; i++)
+        done(&r, 1, WAIT, SYNC(5, 1), t + 100 + i, 0);
+    done(&r, 0, SIGNAL, SYNC(5, 1), t + 50, 0);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct decoded_packet *end = end_of_box(&d, box_of(&d, WAIT, 1, i));
+        assert_int_equal(end->time, t + 100 + i);
+        const struct decoded_packet *from = decoded_flow_source(&d, end->terminating[0]);
+        assert_ptr_equal(from, end_of_box(&d, box_of(&d, SIGNAL, 1, 0)));
+    }
+    decoded_free(&d);
+}
+
+/* By its own clock a wait was over before its signal: the arrow leaves from inside the signal's box. */
+static void clocks_that_disagree(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    logged(&r, 1, WAIT, SYNC(5, 1));
+    uint64_t t = clock_now();
+    done(&r, 1, WAIT, SYNC(5, 1), t + 100, 0);
+    done(&r, 0, SIGNAL, SYNC(5, 1), t + 150, 0);
+    logged(&r, 0, SIGNAL, SYNC(6, 1));
+    logged(&r, 1, WAIT, SYNC(6, 1));
+    t = clock_now();
+    done(&r, 0, SIGNAL, SYNC(6, 1), t + 350, 0);
+    done(&r, 1, WAIT, SYNC(6, 1), t + 300, 0);
+    /* The other way round the wait's end moves. */
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 2);
+    const struct decoded_packet *end = end_of_box(&d, box_of(&d, WAIT, 1, 0));
+    const struct decoded_packet *mark = decoded_flow_source(&d, end->terminating[0]);
+    assert_true(decoded_is(mark->category, "arrow"));
+    assert_int_equal(mark->time, end->time - 1);
+    assert_int_equal(end_of_box(&d, box_of(&d, WAIT, 1, 1))->time, t + 350);
+    decoded_free(&d);
+}
+
+/* Equal values, over and over: each entry ends the oldest. */
+static void equal_values_in_order(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    for (int i = 0; i < 4; i++)
+        logged(&r, 0, SIGNAL, SYNC(5, 1));
+    uint64_t t = clock_now();
+    for (uint64_t i = 0; i < 4; i++)
+        done(&r, 0, SIGNAL, SYNC(5, 1), t + 100 * i, 0);
+    struct decoded d = run_end(&r, NULL);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, 1, i))->time, t + 100 * i);
+    decoded_free(&d);
+}
+
+/* Entries that were overwritten: their boxes end when a later one is read. */
+static void lost_entries(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    for (uint64_t i = 1; i <= 3; i++) {
+        logged(&r, 0, SIGNAL, SYNC(5, i));
+        logged(&r, 0, WAIT, SYNC(6, i));
+    }
+    logged(&r, 1, WAIT, SYNC(5, 2));
+    uint64_t t = clock_now();
+    done(&r, 1, WAIT, SYNC(5, 2), t + 10, 0);
+    bf_trace_fences_lost(r.trace, r.queues[0], 2);
+    bf_trace_fences_lost(r.trace, r.queues[0], 0); /* nothing to tell */
+    bf_trace_fences_lost(r.trace, r.queues[1], 5);
+    done(&r, 0, SIGNAL, SYNC(5, 3), t + 50, 0);
+    done(&r, 0, SIGNAL, SYNC(5, 3), t + 60, 0); /* never queued */
+    bf_trace_fence_done(r.trace, r.queues[1], BF_TRACE_FENCE_WAIT, SYNC(9, 9), t + 70, t + 65,
+                        BF_TRACE_FENCE_LATE_BOUND);
+    char *text = NULL;
+    size_t size, arrows;
+    FILE *out = open_memstream(&text, &size);
+    bf_trace_print_summary(r.trace, out);
+    fclose(out);
+    assert_non_null(strstr(text, "7 entries of fence logs overwritten unread"));
+    free(text);
+    struct decoded d = run_end(&r, &arrows);
+    for (uint64_t i = 1; i <= 2; i++) {
+        const struct decoded_packet *end = end_of_box(&d, box_of(&d, SIGNAL, i, 0));
+        assert_true(says(end, "ended by", "lost entry"));
+        if (i == 2) /* it was executed before the wait that it satisfied was over */
+            assert_int_equal(end->time, t + 9);
+    }
+    assert_int_equal(arrows, 1);
+    assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, 3, 0))->time, t + 50);
+    for (uint64_t i = 1; i <= 3; i++) /* of another kind: still to come */
+        assert_null(end_of_box(&d, box_of(&d, WAIT, i, 0)));
+    const struct decoded_packet *stray = box_of(&d, SIGNAL, 3, 1);
+    assert_int_equal(stray->type, DECODED_INSTANT);
+    assert_int_equal(stray->time, t + 60);
+    stray = box_of(&d, WAIT, 9, 0);
+    assert_true(says(stray, "ended by", "late-bound entry"));
+    const struct decoded_packet *lost = event_named(&d, "lost log entries", DECODED_INSTANT, 0);
+    assert_int_equal(number_of(lost, "count"), 2);
+    assert_true(decoded_is(lost->category, "lost"));
+    assert_true(lies_on(&d, lost, "fence operations", "direct", "graphics 0"));
+    assert_null(event_named(&d, "lost log entries", DECODED_INSTANT, 2));
+    int64_t total = 0;
+    for (size_t i = 0; i < d.count; i++)
+        if (d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_COUNTER &&
+            decoded_is(decoded_track(&d, d.packets[i].uuid)->name, "log entries lost"))
+            total = d.packets[i].value;
+    assert_int_equal(total, 7);
+    decoded_free(&d);
+}
+
+static void entries_without_time(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    uint64_t before = clock_now();
+    done(&r, 0, SIGNAL, SYNC(5, 1), 0, 0);
+    uint64_t after = clock_now();
+    struct decoded d = run_end(&r, NULL);
+    const struct decoded_packet *end = end_of_box(&d, box_of(&d, SIGNAL, 1, 0));
+    assert_true(says(end, "ended by", "entry without time"));
+    assert_in_range(end->time, before, after);
+    decoded_free(&d);
+}
+
+/* However many are queued and never heard of again, as many are remembered as there are places. */
+static void bounded(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    for (uint64_t i = 0; i < 100000; i++) {
+        logged(&r, 0, SIGNAL, SYNC(5, i + 1));
+        logged(&r, 0, WAIT, SYNC(6, i + 1));
+    }
+    assert_int_equal(bf_trace_lost(r.trace), 2 * (100000 - 256));
+    /* The lanes are taken: these are instants at their end, and what comes next finds room again. */
+    uint64_t t = clock_now();
+    done(&r, 0, SIGNAL, SYNC(5, 256), t, 0);
+    done(&r, 0, WAIT, SYNC(6, 256), t, 0);
+    logged(&r, 0, SIGNAL, SYNC(5, 200000));
+    done(&r, 0, SIGNAL, SYNC(5, 200000), t + 1000000, 0);
+    struct decoded d = run_end(&r, NULL);
+    size_t tracks = 0, begun = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        tracks +=
+            d.packets[i].kind == DECODED_TRACK && decoded_is(d.packets[i].name, "fence operations");
+        begun += d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_BEGIN;
+    }
+    assert_int_equal(tracks, 256);
+    assert_int_equal(begun, 257);
+    const struct decoded_packet *lost = event_named(&d, "lost events", DECODED_INSTANT, 0);
+    assert_non_null(lost);
+    assert_int_equal(box_of(&d, WAIT, 256, 0)->type, DECODED_INSTANT);
+    assert_non_null(end_of_box(&d, box_of(&d, SIGNAL, 200000, 0)));
+    decoded_free(&d);
+}
+
+/* No log: a packet's stamps tell. */
+static void by_stamps(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet p = queued(r.trace, r.queues[0]);
+    bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
+    bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_SIGNAL, SYNC(6, 1), false);
+    handed_over(r.trace, &p, SYNC(5, 1), SYNC(6, 1));
+    struct bf_trace_packet q = queued(r.trace, r.queues[1]);
+    bf_trace_fence_queued(r.trace, r.queues[1], &q, BF_TRACE_FENCE_WAIT, SYNC(6, 1), false);
+    handed_over(r.trace, &q, SYNC(6, 1), NOTHING);
+    uint64_t t = q.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &p, t + 10, t + 20);
+    bf_trace_packet_executed(r.trace, &q, t + 25, t + 30);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 2); /* between the packets, and between the boxes */
+    const struct decoded_packet *wait = box_of(&d, WAIT, 1, 0);
+    assert_int_equal(number_of(wait, "packet"), p.id);
+    assert_int_equal(end_of_box(&d, wait)->time, t + 10);
+    assert_true(says(end_of_box(&d, wait), "ended by", "stamps"));
+    assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, 1, 0))->time, t + 20);
+    assert_int_equal(end_of_box(&d, box_of(&d, WAIT, 1, 1))->time, t + 25);
+    decoded_free(&d);
+}
+
+/* Signals and waits of command queues: a box each, and nothing on the hardware queue. */
+static void calls_on_command_queues(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    /* Nothing under way: both are over in the call. */
+    struct bf_trace_packet s, w;
+    bf_trace_packet_queued(r.trace, &s, r.queues[0], BF_TRACE_SIGNAL, 0);
+    bf_trace_fence_queued(r.trace, r.queues[0], &s, BF_TRACE_FENCE_SIGNAL, SYNC(5, 1), false);
+    handed_over(r.trace, &s, NOTHING, SYNC(5, 1));
+    bf_trace_packet_queued(r.trace, &w, r.queues[1], BF_TRACE_WAIT, 0);
+    bf_trace_fence_queued(r.trace, r.queues[1], &w, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
+    handed_over(r.trace, &w, SYNC(5, 1), NOTHING);
+    uint64_t first_wait_ns = w.handed_over_ns;
+    /* Behind an execution: the signal is executed with it, the wait and what comes behind it then. */
+    struct bf_trace_packet p = queued(r.trace, r.queues[0]);
+    handed_over(r.trace, &p, NOTHING, NOTHING);
+    bf_trace_packet_queued(r.trace, &s, r.queues[0], BF_TRACE_SIGNAL, 0);
+    bf_trace_fence_queued(r.trace, r.queues[0], &s, BF_TRACE_FENCE_SIGNAL, SYNC(5, 2), false);
+    handed_over(r.trace, &s, NOTHING, SYNC(5, 2));
+    bf_trace_packet_queued(r.trace, &w, r.queues[1], BF_TRACE_WAIT, 0);
+    bf_trace_fence_queued(r.trace, r.queues[1], &w, BF_TRACE_FENCE_WAIT, SYNC(5, 2), false);
+    bf_trace_packet_held(r.trace, &w, SYNC(5, 2));
+    handed_over(r.trace, &w, SYNC(5, 2), NOTHING);
+    bf_trace_packet_queued(r.trace, &s, r.queues[1], BF_TRACE_SIGNAL, 0);
+    bf_trace_fence_queued(r.trace, r.queues[1], &s, BF_TRACE_FENCE_SIGNAL, SYNC(6, 3), false);
+    handed_over(r.trace, &s, NOTHING, SYNC(6, 3));
+    uint64_t t = s.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &p, t + 10, t + 500);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 2);
+    const struct decoded_packet *end = end_of_box(&d, box_of(&d, WAIT, 1, 0));
+    assert_int_equal(end->time, first_wait_ns);
+    assert_true(says(end, "ended by", "hand-over"));
+    end = end_of_box(&d, box_of(&d, SIGNAL, 2, 0));
+    assert_int_equal(end->time, t + 500);
+    assert_true(says(end, "ended by", "stamps"));
+    const struct decoded_packet *wait = end_of_box(&d, box_of(&d, WAIT, 2, 0));
+    assert_int_equal(wait->time, t + 500);
+    assert_true(says(wait, "ended by", "signal"));
+    assert_ptr_equal(decoded_flow_source(&d, wait->terminating[0]), end);
+    assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, 3, 0))->time, t + 500);
+    for (size_t i = 0; i < d.count; i++)
+        if (d.packets[i].kind == DECODED_EVENT && number_of(&d.packets[i], "packet") != p.id)
+            assert_false(decoded_is(d.packets[i].category, "handed over"));
+    assert_non_null(event_named(&d, "held", DECODED_BEGIN, 0));
+    decoded_free(&d);
+}
+
+/* A chain of signals and waits as long as there are places ends with its first signal, without recursion. */
+static void long_chains(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet p = queued(r.trace, r.queues[0]), s, w;
+    handed_over(r.trace, &p, NOTHING, NOTHING);
+    for (uint64_t i = 1; i <= 250; i++) {
+        uint32_t a = r.queues[(i + 1) % 2], b = r.queues[i % 2];
+        bf_trace_packet_queued(r.trace, &s, a, BF_TRACE_SIGNAL, 0);
+        bf_trace_fence_queued(r.trace, a, &s, BF_TRACE_FENCE_SIGNAL, SYNC(5, i), false);
+        handed_over(r.trace, &s, NOTHING, SYNC(5, i));
+        bf_trace_packet_queued(r.trace, &w, b, BF_TRACE_WAIT, 0);
+        bf_trace_fence_queued(r.trace, b, &w, BF_TRACE_FENCE_WAIT, SYNC(5, i), false);
+        handed_over(r.trace, &w, SYNC(5, i), NOTHING);
+    }
+    uint64_t t = w.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &p, t + 10, t + 500);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 250);
+    for (uint64_t i = 1; i <= 250; i++) {
+        assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, i, 0))->time, t + 500);
+        assert_int_equal(end_of_box(&d, box_of(&d, WAIT, i, 0))->time, t + 500);
+    }
+    decoded_free(&d);
+}
+
+static void dropped_with_their_packet(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet p = queued(r.trace, r.queues[0]);
+    bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
+    bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_SIGNAL, SYNC(6, 2), true);
+    bf_trace_packet_dropped(r.trace, &p);
+    struct decoded d = run_end(&r, NULL);
+    assert_true(says(end_of_box(&d, box_of(&d, WAIT, 1, 0)), "ended by", "dropped"));
+    assert_true(says(end_of_box(&d, box_of(&d, SIGNAL, 2, 0)), "ended by", "dropped"));
+    decoded_free(&d);
+}
+
+/* The host's signal satisfies waits of queues, too. */
+static void signalled_by_the_host(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    logged(&r, 0, WAIT, SYNC(5, 1));
+    logged(&r, 1, WAIT, SYNC(5, 2));
+    bf_trace_host_signal(r.trace, SYNC(5, 2));
+    uint64_t t = clock_now();
+    done(&r, 0, WAIT, SYNC(5, 1), t + 10, 0);
+    done(&r, 1, WAIT, SYNC(5, 2), t + 20, 0);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 2);
+    const struct decoded_packet *host = event_named(&d, "host signal", DECODED_INSTANT, 0);
+    const struct decoded_packet *end = end_of_box(&d, box_of(&d, WAIT, 1, 0));
+    assert_ptr_equal(decoded_flow_source(&d, end->terminating[0]), host);
+    decoded_free(&d);
+}
+
+static void signals_pending(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    logged(&r, 1, SIGNAL, SYNC(6, 1));
+    logged(&r, 1, WAIT, SYNC(6, 1));
+    done(&r, 1, SIGNAL, SYNC(6, 1), clock_now(), 0);
+    done(&r, 0, SIGNAL, SYNC(5, 1), clock_now(), 0);
+    struct decoded d = run_end(&r, NULL);
+    int64_t values[8];
+    size_t n = 0;
+    for (size_t i = 0; i < d.count; i++)
+        if (d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_COUNTER &&
+            decoded_is(decoded_track(&d, d.packets[i].uuid)->name, "signals pending"))
+            values[n++] = d.packets[i].value;
+    const int64_t expected[] = {1, 2, 1, 0};
+    assert_int_equal(n, 4);
+    assert_memory_equal(values, expected, sizeof(expected));
+    decoded_free(&d);
+}
+
+/* No trace, no file, no queue. */
+static void nobody_to_tell(void **state)
+{
+    (void)state;
+    struct bf_trace *summary = trace_open(NULL);
+    struct bf_trace *traces[] = {NULL, summary};
+    for (int i = 0; i < 2; i++) {
+        struct bf_trace_packet p = {0};
+        bf_trace_fence_queued(traces[i], 0, &p, BF_TRACE_FENCE_WAIT, SYNC(1, 1), false);
+        bf_trace_fence_queued(traces[i], UINT32_MAX, NULL, BF_TRACE_FENCE_WAIT, SYNC(1, 1), true);
+        bf_trace_fence_done(traces[i], 0, BF_TRACE_FENCE_WAIT, SYNC(1, 1), 1, 0, 0);
+        bf_trace_fences_lost(traces[i], 7, 1);
+        assert_int_equal(bf_trace_lost(traces[i]), 0);
+        bf_trace_drain(traces[i]);
+    }
+    bf_trace_destroy(summary);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(wait_read_before_its_signal),
+        cmocka_unit_test(clocks_that_disagree),
+        cmocka_unit_test(equal_values_in_order),
+        cmocka_unit_test(lost_entries),
+        cmocka_unit_test(entries_without_time),
+        cmocka_unit_test(bounded),
+        cmocka_unit_test(by_stamps),
+        cmocka_unit_test(calls_on_command_queues),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(dropped_with_their_packet),
+        cmocka_unit_test(signalled_by_the_host),
+        cmocka_unit_test(signals_pending),
+        cmocka_unit_test(nobody_to_tell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
