@@ -58,10 +58,10 @@ sets VK_ADD_LAYER_PATH "$manifest"; sets VK_INSTANCE_LAYERS $ours
 sets VK_BELFRY_MULTI_ENGINE_QUEUES append; unset_in_out VK_LAYER_PATH
 unset_in_out VK_BELFRY_MULTI_ENGINE_TRACE; unset_in_out VK_LOADER_LAYERS_ENABLE
 run 0 run env; sets VK_INSTANCE_LAYERS $ours
-run 0 run --trace t.pftrace --queues native --summary --set log=info --set queues_per_family=2 env
+run 0 run --trace t.pftrace --queues native --summary --set messages=info --set queues_per_family=2 env
 silent err
 sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/t.pftrace"; sets VK_BELFRY_MULTI_ENGINE_QUEUES native
-sets VK_BELFRY_MULTI_ENGINE_SUMMARY true; sets VK_BELFRY_MULTI_ENGINE_LOG info
+sets VK_BELFRY_MULTI_ENGINE_SUMMARY true; sets VK_BELFRY_MULTI_ENGINE_MESSAGES info
 sets VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY 2
 run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
 run 0 run --set trace=a=b env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/a=b"
@@ -139,7 +139,7 @@ fi
 # 'belfry settings' knows where a value came from.
 run 0 settings; silent err; says out 'queues = append'; says out 'trace = (none)'
 BELFRY=1 run 0 settings; says out 'queues = native'; says out 'BELFRY=1'
-printf 'belfry_multi_engine.log = info\nbelfry_multi_engine.lgo = 1\n' >vk_layer_settings.txt
+printf 'belfry_multi_engine.messages = info\nbelfry_multi_engine.lgo = 1\n' >vk_layer_settings.txt
 VK_MULTI_ENGINE_SUMMARY=1 run 0 settings
 says out 'from: file vk_layer_settings.txt:1'; says out 'from: environment VK_MULTI_ENGINE_SUMMARY'
 says err 'vk_layer_settings.txt:2'; lines err 1
