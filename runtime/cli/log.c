@@ -132,8 +132,8 @@ static void time_print(int width, uint64_t time)
 
 static void table_print(const struct bf_log_dump *dump, const struct bf_log_decoded *log)
 {
-    printf("log of %s at byte %" PRIu64 ": %" PRIu32 " entries, index %" PRIu32 ", %" PRIu32
-           " wraparounds; %" PRIu64 " written, %" PRIu64 " overwritten\n",
+    printf("log of %s at byte %" PRIu64 ": entries %" PRIu32 ", index %" PRIu32
+           ", wraparounds %" PRIu32 "; written %" PRIu64 ", overwritten %" PRIu64 "\n",
            type_name(log->type), log->offset, log->entries, log->index, log->wraparounds,
            log->written, log->first);
     if (log->count == 0) {

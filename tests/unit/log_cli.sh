@@ -56,7 +56,7 @@ zeros() { head -c "$1" /dev/zero; }
     entry -1 7 1 6 139 140
 } >waits
 run 0 waits; silent err
-is out 'log of waits at byte 0: 3 entries, index 1, 1 wraparounds; 4 written, 1 overwritten
+is out 'log of waits at byte 0: entries 3, index 1, wraparounds 1; written 4, overwritten 1
   number  slot  fence                      value  operation        observed  end  flags
        1     1  0x40000007                     6  wait-unblocked          -    -  late-bound,untimed
        2     2  0x00000007  18446744073709551615  wait-unblocked        139  140  observed-from-host,end-from-host
@@ -69,9 +69,9 @@ is out '{"log":0,"type":"waits","number":1,"slot":1,"fence":1073741831,"value":6
 # --- one page, and another log behind it; nothing was written to the first
 { header 2 84 0 0; zeros 4056; header 2 2 1 0; entry 5 4 0 0 0 12345; entry 9 9 0 0 0 9; } >two
 run 0 two; silent err
-is out 'log of signals at byte 0: 84 entries, index 0, 0 wraparounds; 0 written, 0 overwritten
+is out 'log of signals at byte 0: entries 84, index 0, wraparounds 0; written 0, overwritten 0
 
-log of signals at byte 4096: 2 entries, index 1, 0 wraparounds; 1 written, 0 overwritten
+log of signals at byte 4096: entries 2, index 1, wraparounds 0; written 1, overwritten 0
   number  slot  fence       value  operation        observed    end  flags
        0     0  0x00000004      5  signal-executed         -  12345'
 run 0 two --json; silent err
@@ -81,7 +81,11 @@ is out '{"log":4096,"type":"signals","number":0,"slot":0,"fence":4,"value":5,"op
 cp out expected
 run 0 --json - <two; is out "$(cat expected)"
 mkfifo pipe
-cat two >pipe & run 0 --json pipe; is out "$(cat expected)"
+cat two >pipe &
+writer=$!
+run 0 --json pipe; is out "$(cat expected)"
+kill $writer 2>/dev/null # it waits for ever if nobody read
+wait $writer 2>/dev/null
 cp two ./--json; run 0 -- --json; says out 'byte 4096'
 cp two ./-; run 0 -- -; says out 'byte 4096'
 
@@ -134,6 +138,12 @@ for file in much waits; do
     "$belfry" log "$file" >/dev/full 2>err && fail "a full disk looks like success ($file)"
     says err 'standard output'; lines err 1
 done
+# Nor is it one where nothing is left to flush at the end.
+if command -v stdbuf >/dev/null; then
+    ASAN_OPTIONS=verify_asan_link_order=0 stdbuf -o0 "$belfry" log waits >/dev/full 2>err &&
+        fail 'a full disk looks like success (unbuffered)'
+    says err 'standard output'; lines err 1
+fi
 
 [ $failures -eq 0 ] || { echo "$failures failed"; exit 1; }
 echo "all passed"

@@ -23,8 +23,8 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
     return random_next(state) % bound;
 }
 
-/* What entry 'n' of a log of waits has; a function of n, so that nobody needs to keep it. Times grow
- * by 4, of which 'observed' is 2 before 'end'. */
+/* What entry 'n' of a log of waits has; a function of n, so that nobody needs to keep it. Times
+ * grow by 4, and 'observed' is 2 before 'end'. */
 static inline void entry_make(uint64_t n, uint64_t words[6])
 {
     uint64_t state = n;

@@ -1,5 +1,5 @@
 /*
- * The reader of native fence logs (log/reader.h) against a thread that writes one as fast as it can,
+ * The reader of native fence logs (log/reader.h) against a thread that writes one at full speed,
  * without any lock: everything that is delivered is exactly what was written, in order, and what is
  * not delivered is counted (R-3, R-4).
  *
@@ -17,6 +17,13 @@
 #include <cmocka.h>
 
 #include "log_helper.h"
+
+/* The sanitizer slows the writer down more than the reader; fewer entries do. */
+#if defined(__SANITIZE_THREAD__)
+#define SHARE 8
+#else
+#define SHARE 1
+#endif
 
 struct writing {
     BfFenceLogBuffer *log;
@@ -62,6 +69,7 @@ static void *writer_run(void *argument)
 static void run(uint32_t entries, uint32_t ahead, uint64_t start, uint64_t count, uint64_t pause,
                 uint32_t capacity)
 {
+    count /= SHARE;
     struct writing writing = {
         .log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
         .start = start,
@@ -150,7 +158,7 @@ static void large_log_read_in_small_batches(void **state)
 static void count_of_wraparounds_overflows_on_the_way(void **state)
 {
     (void)state;
-    run(7, 1, ((uint64_t)7 << 32) - 500000, 1000000, 3000, 7);
+    run(7, 1, ((uint64_t)7 << 32) - 50000, 1000000, 3000, 7);
 }
 
 int main(void)

@@ -160,6 +160,13 @@ static void known_time_tells_the_overflows_that_were_before(void **state)
     check(&t, 0, 511, 0, 9 * RANGE_36 + 511);
     times_end(&t, 0);
 
+    /* Entries may lie half the range before it, and the wait even longer; later ones don't. */
+    times_begin(&t, 36, 7 * RANGE_36 + 100);
+    uint64_t long_ago = 7 * RANGE_36 + 110 - RANGE_36 / 2;
+    check(&t, (long_ago - 50) % RANGE_36, long_ago % RANGE_36, long_ago - 50, long_ago);
+    check(&t, 0, 700, 0, 7 * RANGE_36 + 700);
+    times_end(&t, 0);
+
     /* Before the device's time began there is nothing. */
     times_begin(&t, 36, 10);
     check(&t, 0, RANGE_36 - 10, 0, 1);
