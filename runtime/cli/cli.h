@@ -26,6 +26,7 @@ extern const struct cli_command cli_run;
 extern const struct cli_command cli_list;
 extern const struct cli_command cli_log;
 extern const struct cli_command cli_settings;
+extern const struct cli_command cli_trace;
 
 /* One line on stderr, "belfry run: ..." for the command 'name'. Returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *name, const char *format, ...);

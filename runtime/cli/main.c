@@ -7,7 +7,8 @@
 
 #include "belfry/belfry.h"
 
-static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_log, &cli_settings};
+static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_log, &cli_settings,
+                                                     &cli_trace};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 int cli_usage(const char *name, const char *format, ...)

@@ -1,0 +1,170 @@
+/* The report as JSON: all times are whole nanoseconds, those of packets from the trace's clock. */
+#include "cli/trace_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void text_print(const char *text, FILE *out)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((uint8_t)*text < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void member_text(const char *name, const char *text, FILE *out)
+{
+    fprintf(out, "\"%s\": ", name);
+    text_print(text, out);
+}
+
+static void engines_print(const struct trace_model *m, FILE *out)
+{
+    fprintf(out, "  \"engines\": [");
+    for (uint32_t e = 0; e < m->engine_count; e++) {
+        fprintf(out, "%s\n    {", e ? "," : "");
+        member_text("name", m->engines[e].name, out);
+        fprintf(out,
+                ", \"handed_over\": %" PRIu64 ", \"timed\": %" PRIu64 ", \"busy_ns\": %" PRIu64
+                ", \"with_another_ns\": %" PRIu64 "}",
+                m->engines[e].packets, m->engines[e].timed, m->busy.engines[e].busy_ns,
+                m->busy.engines[e].shared_ns);
+    }
+    fprintf(out, "\n  ],\n");
+}
+
+static void fence_print(const struct trace_model *m, struct trace_fence fence, FILE *out)
+{
+    member_text("fence", trace_name(m, fence.name), out);
+    if (fence.valued)
+        fprintf(out, ", \"value\": %" PRIu64, fence.value);
+}
+
+static void queues_print(const struct trace_model *m, FILE *out)
+{
+    fprintf(out, "  \"queues\": [");
+    for (uint32_t q = 0; q < m->queue_count; q++) {
+        const struct trace_queue *queue = &m->queues[q];
+        fprintf(out, "%s\n    {", q ? "," : "");
+        member_text("name", queue->name, out);
+        fprintf(out, ", ");
+        member_text("engine", m->engines[queue->engine].name, out);
+        fprintf(out,
+                ", \"submissions\": %" PRIu64 ", \"executed\": %" PRIu64 ", \"untimed\": %" PRIu64
+                ", \"presents\": %" PRIu64 ", \"fence_operations\": %" PRIu64
+                ", \"dropped\": %" PRIu64 ", \"unfinished\": %" PRIu64 ", \"busy_ns\": %" PRIu64
+                ",\n     \"held\": {\"count\": %" PRIu64 ", \"total_ns\": %" PRIu64
+                ", \"longest_ns\": %" PRIu64,
+                queue->submissions, queue->executed, queue->untimed, queue->presents,
+                queue->fence_packets, queue->dropped, queue->unfinished, m->busy.queues[q].busy_ns,
+                queue->held, queue->held_ns, queue->held_longest_ns);
+        if (queue->held) {
+            fprintf(out, ", \"packet\": %" PRIu64 ", ", queue->held_longest_id);
+            if (queue->held_longest.on_predecessor)
+                fprintf(out, "\"fence\": null");
+            else
+                fence_print(m, queue->held_longest.on, out);
+        }
+        fprintf(out, "}}");
+    }
+    fprintf(out, "\n  ],\n");
+}
+
+static void waits_print(const struct trace_model *m, FILE *out)
+{
+    const struct trace_wait_row **rows = malloc(sizeof(rows[0]) * (m->wait_count + 1));
+    uint32_t count = rows ? trace_waits_sort(m, rows) : 0;
+    fprintf(out, "  \"waits\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(out, "%s\n    {", i ? "," : "");
+        member_text("queue", m->queues[rows[i]->queue].name, out);
+        fprintf(out, ", ");
+        member_text("fence", trace_name(m, rows[i]->fence), out);
+        fprintf(out, ", ");
+        member_text("released_by", trace_cause_name(m, rows[i]->cause), out);
+        fprintf(out,
+                ", \"count\": %" PRIu64 ", \"lost_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64
+                ", \"longest_packet\": %" PRIu64 "}",
+                rows[i]->count, rows[i]->lost_ns, rows[i]->longest_ns, rows[i]->longest_id);
+    }
+    fprintf(out, "\n  ],\n");
+    free(rows);
+}
+
+static void packet_print(struct trace_model *m, const char *name, uint64_t serial, FILE *out)
+{
+    const struct trace_packet *p = trace_packet_at(m, serial);
+    if (!p)
+        return;
+    fprintf(out, ", \"%s\": {\"packet\": %" PRIu64 ", \"kind\": \"%s\", ", name, p->id,
+            trace_kind_name(p->kind));
+    member_text("queue", m->queues[p->queue].name, out);
+    fprintf(out, "}");
+}
+
+static void frame_print(const struct trace_report *r, FILE *out)
+{
+    static const char *const kinds[] = {"execution", "start", "queued", "cpu", "unknown"};
+    static const char *const links[] = {"none", "queue", "signal", "cpu signal", "engine", "cpu"};
+    char label[TRACE_HOP_SIZE];
+    fprintf(out, "  \"frames\": {\"count\": %" PRIu64 ", ", r->frames.count);
+    member_text("what", trace_frames_label(r, label), out);
+    fprintf(out, "},\n");
+    if (!r->has_frame) {
+        fprintf(out, "  \"frame\": null,\n");
+        return;
+    }
+    fprintf(out,
+            "  \"frame\": {\"number\": %" PRIu64 ", \"begin_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
+            ", \"critical_path_cut\": %s,\n    \"critical_path\": [",
+            r->frame.number, r->frame.begin_ns, r->frame.end_ns, r->path->cut ? "true" : "false");
+    for (uint32_t i = 0; i < r->path->count; i++) {
+        const struct trace_hop *hop = &r->path->hops[i];
+        fprintf(out,
+                "%s\n      {\"kind\": \"%s\", \"after\": \"%s\", \"begin_ns\": %" PRIu64
+                ", \"end_ns\": %" PRIu64 ", ",
+                i ? "," : "", kinds[hop->kind], links[hop->link], hop->begin_ns, hop->end_ns);
+        fence_print(r->detail, hop->fence, out);
+        packet_print(r->detail, "of", hop->packet, out);
+        packet_print(r->detail, "started_after", hop->after, out);
+        fprintf(out, "}");
+    }
+    fprintf(out, "\n    ]},\n");
+}
+
+void trace_report_json(const struct trace_report *r, FILE *out)
+{
+    const struct trace_model *m = r->model;
+    fprintf(out, "{\n  ");
+    member_text("file", r->file, out);
+    fprintf(out, ", \"bytes\": %" PRIu64 ",\n  ", r->bytes);
+    member_text("program", m->program, out);
+    fprintf(out, ", ");
+    member_text("device", m->device, out);
+    fprintf(out, ", ");
+    member_text("driver", m->driver, out);
+    fprintf(out,
+            ",\n  \"begin_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64 ", \"cpu_signals\": %" PRIu64
+            ", \"calibrated\": %s,\n  \"any_engine_busy_ns\": %" PRIu64
+            ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
+            m->first_ns, m->last_ns, m->host_signals, m->uncalibrated ? "false" : "true",
+            m->busy.any_ns, m->busy.several_ns);
+    engines_print(m, out);
+    queues_print(m, out);
+    waits_print(m, out);
+    frame_print(r, out);
+    fprintf(out, "  \"missing\": [");
+    char label[TRACE_GAP_SIZE];
+    const char *text;
+    for (uint32_t n = 0; (text = trace_gap_label(r, n, label)) != NULL; n++) {
+        fprintf(out, "%s\n    ", n ? "," : "");
+        text_print(text, out);
+    }
+    fprintf(out, "%s]\n}\n", r->model && trace_gap_label(r, 0, label) ? "\n  " : "");
+}

@@ -1,0 +1,753 @@
+#include "cli/trace_model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/trace_settle.h"
+#include "os/map.h"
+
+/* Beyond this no clock of ours counts; it leaves room for sums. */
+#define TIME_MAX (UINT64_MAX / 4)
+
+struct trace_model *trace_model_create(void)
+{
+    struct trace_model *m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    m->track_capacity = 1024;
+    m->tracks = calloc(m->track_capacity, sizeof(*m->tracks));
+    if (!m->tracks) {
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void trace_model_destroy(struct trace_model *m)
+{
+    if (!m)
+        return;
+    trace_busy_finish(&m->busy);
+    free(m->tracks);
+    free(m);
+}
+
+/* --- Names ------------------------------------------------------------------------------------*/
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001B3u;
+    return bf_map_hash(hash);
+}
+
+static uint32_t name_add(struct trace_model *m, const char *text)
+{
+    if (!*text)
+        return TRACE_NONE;
+    uint32_t slots = 2 * TRACE_NAMES_MAX;
+    for (uint64_t i = text_hash(text);; i++) {
+        uint32_t *slot = &m->name_index[i % slots];
+        if (*slot && strcmp(m->names[*slot - 1], text) == 0)
+            return *slot - 1;
+        if (*slot)
+            continue;
+        if (m->name_count == TRACE_NAMES_MAX) {
+            m->lost.names++;
+            return TRACE_NONE;
+        }
+        snprintf(m->names[m->name_count], TRACE_NAME_SIZE, "%s", text);
+        *slot = ++m->name_count;
+        return *slot - 1;
+    }
+}
+
+static uint32_t name_of_span(struct trace_model *m, struct trace_span span)
+{
+    char text[TRACE_NAME_SIZE];
+    trace_span_copy(span, text, sizeof(text));
+    return name_add(m, text);
+}
+
+const char *trace_name(const struct trace_model *m, uint32_t name)
+{
+    return name < m->name_count ? m->names[name] : "";
+}
+
+const char *trace_fence_label(const struct trace_model *m, struct trace_fence fence,
+                              char label[TRACE_FENCE_SIZE])
+{
+    label[0] = 0;
+    if (fence.name == TRACE_NONE)
+        return label;
+    if (fence.valued)
+        snprintf(label, TRACE_FENCE_SIZE, "%s = %" PRIu64, trace_name(m, fence.name), fence.value);
+    else
+        snprintf(label, TRACE_FENCE_SIZE, "%s", trace_name(m, fence.name));
+    return label;
+}
+
+/* The fence that an event speaks of, by name or by handle. */
+static struct trace_fence fence_of(struct trace_model *m, const struct trace_item *item)
+{
+    struct trace_fence fence = {.name = TRACE_NONE};
+    const struct trace_annotation *a = trace_item_annotation(item, "fence");
+    if (!a)
+        a = trace_item_annotation(item, "semaphore");
+    if (!a)
+        return fence;
+    if (a->is_text) {
+        fence.name = name_of_span(m, a->text);
+    } else {
+        char text[TRACE_NAME_SIZE];
+        snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
+        fence.name = name_add(m, text);
+    }
+    a = trace_item_annotation(item, "value");
+    fence.valued = a && !a->is_text;
+    fence.value = fence.valued ? a->number : 0;
+    return fence;
+}
+
+/* --- Tracks -----------------------------------------------------------------------------------*/
+
+static struct trace_track *track_slot(struct trace_track *tracks, uint32_t capacity, uint64_t uuid)
+{
+    for (uint64_t i = bf_map_hash(uuid);; i++) {
+        struct trace_track *track = &tracks[i & (capacity - 1)];
+        if (track->uuid == uuid || track->uuid == 0)
+            return track;
+    }
+}
+
+static struct trace_track *track_find(struct trace_model *m, uint64_t uuid)
+{
+    if (!uuid)
+        return NULL;
+    struct trace_track *track = track_slot(m->tracks, m->track_capacity, uuid);
+    return track->uuid ? track : NULL;
+}
+
+static struct trace_track *track_add(struct trace_model *m, uint64_t uuid)
+{
+    struct trace_track *track = track_find(m, uuid);
+    if (track)
+        return track;
+    if (m->track_count == TRACE_TRACKS_MAX) {
+        m->lost.tracks++;
+        return NULL;
+    }
+    if (2 * (m->track_count + 1) > m->track_capacity) {
+        uint32_t capacity = 2 * m->track_capacity;
+        struct trace_track *tracks = calloc(capacity, sizeof(*tracks));
+        if (!tracks) {
+            m->out_of_memory = true;
+            return NULL;
+        }
+        for (uint32_t i = 0; i < m->track_capacity; i++)
+            if (m->tracks[i].uuid)
+                *track_slot(tracks, capacity, m->tracks[i].uuid) = m->tracks[i];
+        free(m->tracks);
+        m->tracks = tracks;
+        m->track_capacity = capacity;
+    }
+    m->track_count++;
+    track = track_slot(m->tracks, m->track_capacity, uuid);
+    *track = (struct trace_track){.uuid = uuid, .serial = TRACE_NO_SERIAL};
+    return track;
+}
+
+static bool engine_make(struct trace_model *m, struct trace_track *track)
+{
+    if (track->kind == TRACE_TRACK_ENGINE)
+        return true;
+    struct trace_track *process = track_find(m, track->parent);
+    if (!process || process->kind != TRACE_TRACK_PROCESS || !process->belfry)
+        return false;
+    if (m->engine_count == TRACE_ENGINES_MAX) {
+        m->lost.tracks++;
+        return false;
+    }
+    if (!trace_busy_add_engine(&m->busy)) {
+        m->out_of_memory = true;
+        return false;
+    }
+    struct trace_engine *engine = &m->engines[m->engine_count];
+    snprintf(engine->name, sizeof(engine->name), "%s", track->name);
+    track->kind = TRACE_TRACK_ENGINE;
+    track->index = m->engine_count++;
+    return true;
+}
+
+/* What has a software or a hardware queue is a queue, and what it lies on an engine. */
+static bool queue_make(struct trace_model *m, struct trace_track *track)
+{
+    if (track->kind == TRACE_TRACK_QUEUE)
+        return true;
+    struct trace_track *engine = track_find(m, track->parent);
+    if (!engine || track->kind != TRACE_TRACK_OTHER ||
+        (engine->kind != TRACE_TRACK_OTHER && engine->kind != TRACE_TRACK_ENGINE) ||
+        !engine_make(m, engine))
+        return false;
+    if (m->queue_count == TRACE_QUEUES_MAX) {
+        m->lost.tracks++;
+        return false;
+    }
+    if (!trace_busy_add_queue(&m->busy, engine->index)) {
+        m->out_of_memory = true;
+        return false;
+    }
+    struct trace_queue *queue = &m->queues[m->queue_count];
+    *queue = (struct trace_queue){.engine = engine->index, .last = TRACE_NO_SERIAL};
+    snprintf(queue->name, sizeof(queue->name), "%s", track->name);
+    track->kind = TRACE_TRACK_QUEUE;
+    track->index = m->queue_count++;
+    return true;
+}
+
+static void track_take(struct trace_model *m, const struct trace_item *item)
+{
+    if (!item->track || item->track == item->parent)
+        return;
+    struct trace_track *track = track_add(m, item->track);
+    if (!track)
+        return;
+    trace_span_copy(item->name, track->name, sizeof(track->name));
+    if (track->kind == TRACE_TRACK_QUEUE) /* it has got a name meanwhile */
+        snprintf(m->queues[track->index].name, TRACE_LABEL_SIZE, "%s", track->name);
+    if (track->kind != TRACE_TRACK_OTHER)
+        return;
+    track->parent = item->parent;
+    if (item->counter)
+        return;
+    if (item->process) {
+        track->kind = TRACE_TRACK_PROCESS;
+        return;
+    }
+    struct trace_track *parent = track_find(m, track->parent);
+    if (!parent)
+        return;
+    if (parent->kind == TRACE_TRACK_PROCESS && parent->belfry &&
+        trace_span_is(item->name, "host signals")) {
+        track->kind = TRACE_TRACK_HOST;
+        track->index = parent->index;
+        return;
+    }
+    enum trace_track_kind kind =
+        trace_span_is(item->name, "software queue")     ? TRACE_TRACK_SOFTWARE
+        : trace_span_is(item->name, "hardware queue")   ? TRACE_TRACK_HARDWARE
+        : trace_span_is(item->name, "fence operations") ? TRACE_TRACK_FENCES
+                                                        : TRACE_TRACK_OTHER;
+    if (kind != TRACE_TRACK_OTHER && queue_make(m, parent)) {
+        track->kind = kind;
+        track->index = parent->index;
+    }
+}
+
+/* The number of the process that a track lies in: packets of two processes may share theirs. */
+static uint32_t process_of(struct trace_model *m, const struct trace_track *track)
+{
+    for (int step = 0; step < 8; step++) {
+        if (track->kind == TRACE_TRACK_PROCESS)
+            return track->index;
+        track = track_find(m, track->parent);
+        if (!track)
+            break;
+    }
+    return 0;
+}
+
+/* --- Packets ----------------------------------------------------------------------------------*/
+
+uint64_t trace_window_begin(const struct trace_model *m)
+{
+    return m->next_serial > TRACE_WINDOW ? m->next_serial - TRACE_WINDOW : 0;
+}
+
+struct trace_packet *trace_packet_at(struct trace_model *m, uint64_t serial)
+{
+    if (serial >= m->next_serial || serial < trace_window_begin(m))
+        return NULL;
+    return &m->window[serial % TRACE_WINDOW];
+}
+
+static const struct {
+    const char *name;
+    enum trace_packet_kind kind;
+} kinds[] = {
+    {"execute", TRACE_PACKET_EXECUTE}, {"bind sparse", TRACE_PACKET_BIND_SPARSE},
+    {"present", TRACE_PACKET_PRESENT}, {"signal", TRACE_PACKET_SIGNAL},
+    {"wait", TRACE_PACKET_WAIT},
+};
+
+const char *trace_kind_name(enum trace_packet_kind kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].kind == kind)
+            return kinds[i].name;
+    return "packet";
+}
+
+/* The kind by its own annotation, or by the name: "execute", in older traces "execute 12". */
+static enum trace_packet_kind kind_of(const struct trace_item *item)
+{
+    const struct trace_annotation *a = trace_item_annotation(item, "kind");
+    struct trace_span name = a && a->is_text ? a->text : item->name;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        size_t size = strlen(kinds[i].name);
+        if (trace_span_starts_with(name, kinds[i].name) &&
+            (name.size == size || name.at[size] == ' '))
+            return kinds[i].kind;
+    }
+    return TRACE_PACKET_OTHER;
+}
+
+/* The packet's number: an annotation, else what the name ends with. False: it has none. */
+static bool id_of(const struct trace_item *item, uint64_t *id)
+{
+    const struct trace_annotation *a = trace_item_annotation(item, "packet");
+    if (a && !a->is_text) {
+        *id = a->number;
+        return *id != 0;
+    }
+    size_t digits = 0;
+    while (digits < item->name.size && digits < 19 &&
+           item->name.at[item->name.size - 1 - digits] >= '0' &&
+           item->name.at[item->name.size - 1 - digits] <= '9')
+        digits++;
+    if (digits == 0 || digits == item->name.size ||
+        item->name.at[item->name.size - 1 - digits] != ' ')
+        return false;
+    *id = 0;
+    for (size_t i = item->name.size - digits; i < item->name.size; i++)
+        *id = 10 * *id + (uint64_t)(item->name.at[i] - '0');
+    return *id != 0;
+}
+
+static uint64_t key_of(uint32_t process, uint64_t id)
+{
+    return id ^ (uint64_t)process << 56;
+}
+
+static struct trace_packet *packet_find(struct trace_model *m, uint64_t key)
+{
+    uint64_t at = m->buckets[bf_map_hash(key) % TRACE_WINDOW];
+    while (at) {
+        struct trace_packet *p = trace_packet_at(m, at - 1);
+        if (!p || p->serial != at - 1)
+            return NULL;
+        if (p->key == key)
+            return p;
+        if (p->older >= at)
+            return NULL;
+        at = p->older;
+    }
+    return NULL;
+}
+
+static void kind_set(struct trace_model *m, struct trace_packet *p, enum trace_packet_kind kind)
+{
+    p->kind = kind;
+    if (kind == TRACE_PACKET_EXECUTE || kind == TRACE_PACKET_BIND_SPARSE)
+        p->ordinal = ++m->queues[p->queue].ordinals;
+    else if (kind == TRACE_PACKET_PRESENT)
+        p->ordinal = ++m->present_count;
+}
+
+/* The packet that an event on a queue's track speaks of, new if need be. NULL: it names none, or
+ * one that has left the window. */
+static struct trace_packet *packet_of(struct trace_model *m, const struct trace_track *track,
+                                      const struct trace_item *item)
+{
+    uint64_t id;
+    if (!id_of(item, &id))
+        return NULL;
+    uint64_t key = key_of(process_of(m, track), id);
+    struct trace_packet *p = packet_find(m, key);
+    if (p)
+        return p;
+    struct trace_queue *queue = &m->queues[track->index];
+    if (id <= queue->retired_id) {
+        m->lost.late_packets++;
+        return NULL;
+    }
+    uint64_t serial = m->next_serial;
+    if (serial - m->retired >= TRACE_WINDOW / 2)
+        trace_settle_oldest(m);
+    uint64_t *bucket = &m->buckets[bf_map_hash(key) % TRACE_WINDOW];
+    p = &m->window[serial % TRACE_WINDOW];
+    m->next_serial++;
+    *p = (struct trace_packet){
+        .serial = serial,
+        .id = id,
+        .key = key,
+        .older = *bucket,
+        .queue = track->index,
+        .previous = queue->last,
+        .name = TRACE_NONE,
+        .fence = {.name = TRACE_NONE},
+        .waited = {.name = TRACE_NONE},
+        .longest = {.on = {.name = TRACE_NONE}},
+    };
+    *bucket = serial + 1;
+    queue->last = serial;
+    kind_set(m, p, kind_of(item));
+    const struct trace_annotation *a = trace_item_annotation(item, "command buffers");
+    if (a && !a->is_text)
+        p->command_buffers = a->number < 1000000 ? (uint32_t)a->number : 1000000;
+    return p;
+}
+
+/* What any event about a packet may tell besides its time. */
+static void packet_tell(struct trace_model *m, struct trace_packet *p,
+                        const struct trace_item *item)
+{
+    /* Its first event may have been that of a fence it waits for. */
+    enum trace_packet_kind kind = kind_of(item);
+    if (kind != TRACE_PACKET_OTHER && kind != p->kind && p->ordinal == 0)
+        kind_set(m, p, kind);
+    if (p->fence.name == TRACE_NONE &&
+        (p->kind == TRACE_PACKET_SIGNAL || p->kind == TRACE_PACKET_WAIT))
+        p->fence = fence_of(m, item);
+    /* Where the slice says its kind apart, its name is what the program calls the work. */
+    if (p->name == TRACE_NONE && trace_item_annotation(item, "kind"))
+        p->name = name_of_span(m, item->name);
+}
+
+/* --- Arrows -----------------------------------------------------------------------------------*/
+
+static void flows_out(struct trace_model *m, const struct trace_item *item, uint64_t serial,
+                      uint32_t queue, bool given, struct trace_fence fence)
+{
+    for (uint32_t i = 0; i < item->flow_count; i++) {
+        uint64_t id = item->flows[i];
+        if (!id)
+            continue;
+        struct trace_flow *flow = &m->flows[id % TRACE_FLOW_COUNT];
+        if (flow->id == id && serial == TRACE_NO_SERIAL && queue != TRACE_CAUSE_CPU)
+            continue; /* a mark of what is known better */
+        *flow = (struct trace_flow){id, serial, item->time_ns, queue, given, fence};
+    }
+}
+
+static void flows_in(struct trace_model *m, const struct trace_item *item, struct trace_packet *p)
+{
+    for (uint32_t i = 0; i < item->terminating_count; i++) {
+        if (p->in_count < TRACE_PACKET_INS)
+            p->in[p->in_count++] = item->terminating[i];
+        else
+            m->lost.ins++;
+    }
+    m->lost.ins += item->passed_over;
+}
+
+/* A mark at the end of a slice, from which a further arrow leaves: whose slice was it? */
+static uint64_t marked_packet(struct trace_model *m, uint32_t queue, uint64_t time_ns)
+{
+    uint64_t serial = m->queues[queue].last;
+    for (int step = 0; step < 4096; step++) {
+        const struct trace_packet *p = trace_packet_at(m, serial);
+        if (!p)
+            break;
+        if (p->end_ns ? p->begin_ns <= time_ns && time_ns <= p->end_ns
+                      : p->instant && p->handed_over_ns == time_ns)
+            return serial;
+        serial = p->previous;
+    }
+    return TRACE_NO_SERIAL;
+}
+
+/* --- Events -----------------------------------------------------------------------------------*/
+
+static void hold_end(struct trace_model *m, struct trace_track *track, uint64_t time_ns)
+{
+    struct trace_hold hold = track->hold;
+    track->hold.begin = 0;
+    struct trace_packet *p = trace_packet_at(m, track->serial);
+    if (!p || time_ns < hold.begin)
+        return;
+    hold.end = time_ns;
+    uint64_t ns = hold.end - hold.begin;
+    p->held_ns += ns;
+    if (ns >= p->held_longest_ns) {
+        p->held_longest_ns = ns;
+        p->longest = hold;
+    }
+    for (uint32_t i = 0; i < p->hold_count; i++)
+        if (p->holds[i].begin == hold.begin)
+            p->holds[i] = hold;
+}
+
+static void software_event(struct trace_model *m, struct trace_track *track,
+                           const struct trace_item *item)
+{
+    struct trace_packet *p;
+    if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
+        p = packet_of(m, track, item);
+        track->serial = p ? p->serial : TRACE_NO_SERIAL;
+        if (p) {
+            p->queued_ns = item->time_ns;
+            packet_tell(m, p, item);
+        }
+    } else if (item->type == TRACE_EVENT_BEGIN) {
+        p = trace_packet_at(m, track->serial);
+        if (track->depth != 2 || !p || !trace_span_is(item->name, "held"))
+            return;
+        track->hold = (struct trace_hold){
+            .begin = item->time_ns,
+            .on = fence_of(m, item),
+            .on_predecessor = trace_item_annotation(item, "waits for") != NULL,
+        };
+        if (p->hold_count < TRACE_PACKET_HOLD)
+            p->holds[p->hold_count++] = track->hold;
+        if (p->longest.begin == 0)
+            p->longest = track->hold;
+        if (p->kind == TRACE_PACKET_WAIT && p->fence.name == TRACE_NONE)
+            p->fence = track->hold.on;
+    } else if (item->type == TRACE_EVENT_END && track->depth > 0) {
+        track->depth--;
+        if (track->depth == 1 && track->hold.begin)
+            hold_end(m, track, item->time_ns);
+        p = track->depth == 0 ? trace_packet_at(m, track->serial) : NULL;
+        if (p && item->time_ns >= p->queued_ns)
+            p->handed_over_ns = item->time_ns;
+    }
+}
+
+static void hardware_end(struct trace_model *m, struct trace_track *track, uint64_t time_ns)
+{
+    struct trace_packet *p = trace_packet_at(m, track->serial);
+    if (!p || !p->begin_ns || p->end_ns)
+        return;
+    p->end_ns = time_ns > p->begin_ns ? time_ns : p->begin_ns;
+    trace_busy_add(&m->busy, track->index, p->begin_ns, p->end_ns);
+}
+
+static void hardware_instant(struct trace_model *m, struct trace_track *track,
+                             const struct trace_item *item)
+{
+    struct trace_packet *p = NULL;
+    /* A packet's own mark that happens to be called so says its kind. */
+    bool caption = trace_item_annotation(item, "kind") != NULL;
+    if (trace_span_is(item->name, "dropped") || trace_span_starts_with(item->name, "dropped: ")) {
+        p = packet_of(m, track, item);
+        if (p)
+            p->dropped = true;
+    } else if (!caption && (trace_span_is(item->name, "unblocked") ||
+                            trace_span_starts_with(item->name, "unblocked: "))) {
+        p = packet_of(m, track, item);
+        if (p) {
+            p->unblocked_ns = item->time_ns;
+            flows_in(m, item, p);
+        }
+    } else {
+        /* "signal" alone is where a further arrow leaves; its number is that of the target. */
+        bool mark = !caption && trace_span_is(item->name, "signal");
+        p = mark ? NULL : packet_of(m, track, item);
+        if (p) {
+            packet_tell(m, p, item);
+            p->instant = true;
+            if (!p->handed_over_ns)
+                p->handed_over_ns = item->time_ns;
+            flows_in(m, item, p);
+        }
+        uint64_t serial = p ? p->serial : TRACE_NO_SERIAL;
+        if (!p && item->flow_count)
+            serial = marked_packet(m, track->index, item->time_ns);
+        flows_out(m, item, serial, track->index, false,
+                  p ? p->fence : (struct trace_fence){.name = TRACE_NONE});
+    }
+}
+
+static void hardware_event(struct trace_model *m, struct trace_track *track,
+                           const struct trace_item *item)
+{
+    if (item->type == TRACE_EVENT_INSTANT) {
+        hardware_instant(m, track, item);
+    } else if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
+        struct trace_packet *p = packet_of(m, track, item);
+        track->serial = p ? p->serial : TRACE_NO_SERIAL;
+        if (p && !p->begin_ns) {
+            packet_tell(m, p, item);
+            p->begin_ns = item->time_ns;
+            flows_in(m, item, p);
+            flows_out(m, item, p->serial, track->index, false, p->fence);
+        }
+    } else if (item->type == TRACE_EVENT_END && track->depth > 0 && --track->depth == 0) {
+        hardware_end(m, track, item->time_ns);
+    }
+}
+
+static struct trace_operation *operation_at(struct trace_model *m, uint64_t number_plus)
+{
+    if (number_plus == 0 || number_plus + TRACE_OPERATIONS <= m->operation_count)
+        return NULL;
+    return &m->operations[(number_plus - 1) % TRACE_OPERATIONS];
+}
+
+/* The signal was given, or the wait is over. */
+static void operation_end(struct trace_model *m, struct trace_track *track,
+                          const struct trace_item *item)
+{
+    struct trace_operation *o = operation_at(m, track->operation);
+    track->operation = 0;
+    if (!o)
+        return;
+    const struct trace_annotation *a = trace_item_annotation(item, "ended by");
+    if (a && a->is_text && trace_span_is(a->text, "dropped"))
+        return;
+    o->done_ns = item->time_ns;
+    struct trace_packet *p = trace_packet_at(m, o->serial);
+    if (!o->wait) {
+        if (p && o->done_ns > p->signalled_ns)
+            p->signalled_ns = o->done_ns;
+        flows_out(m, item, o->serial, o->queue, true, o->fence);
+    } else if (p) {
+        if (o->done_ns > p->unblocked_ns) {
+            p->unblocked_ns = o->done_ns;
+            p->waited = o->fence;
+        }
+        flows_in(m, item, p);
+    }
+}
+
+static void operation_begin(struct trace_model *m, struct trace_track *track,
+                            const struct trace_item *item)
+{
+    track->operation = 0;
+    bool wait = trace_span_starts_with(item->name, "wait");
+    if (!wait && !trace_span_starts_with(item->name, "signal"))
+        return;
+    struct trace_operation *o = &m->operations[m->operation_count % TRACE_OPERATIONS];
+    track->operation = ++m->operation_count;
+    *o = (struct trace_operation){
+        .wait = wait,
+        .queue = track->index,
+        .serial = TRACE_NO_SERIAL,
+        .queued_ns = item->time_ns,
+        .fence = fence_of(m, item),
+    };
+    struct trace_packet *p = NULL;
+    if (trace_item_annotation(item, "packet"))
+        p = packet_of(m, track, item);
+    if (!p)
+        return;
+    o->serial = p->serial;
+    p->has_operation = true;
+    if (!p->queued_ns)
+        p->queued_ns = item->time_ns;
+    if (p->kind == (wait ? TRACE_PACKET_WAIT : TRACE_PACKET_SIGNAL))
+        p->fence = o->fence;
+}
+
+/* The box of a fence operation: from queued to done. What lies inside it is passed over. */
+static void operation_event(struct trace_model *m, struct trace_track *track,
+                            const struct trace_item *item)
+{
+    if (item->type == TRACE_EVENT_INSTANT) { /* never seen queued, or there was no room */
+        uint64_t open = track->operation;
+        operation_begin(m, track, item);
+        operation_end(m, track, item);
+        track->operation = open;
+    } else if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
+        operation_begin(m, track, item);
+    } else if (item->type == TRACE_EVENT_END && track->depth > 0 && --track->depth == 0) {
+        operation_end(m, track, item);
+    }
+}
+
+static void process_event(struct trace_model *m, struct trace_track *track,
+                          const struct trace_item *item)
+{
+    if (trace_span_is(item->name, "Belfry: tracing begins")) {
+        if (track->belfry)
+            return;
+        track->belfry = true;
+        track->index = m->process_count++;
+        if (track->index > 0)
+            return;
+        snprintf(m->program, sizeof(m->program), "%s", track->name);
+        const struct trace_annotation *a = trace_item_annotation(item, "device");
+        if (a && a->is_text)
+            trace_span_copy(a->text, m->device, sizeof(m->device));
+        a = trace_item_annotation(item, "driver");
+        if (a && a->is_text)
+            trace_span_copy(a->text, m->driver, sizeof(m->driver));
+    } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {
+        m->uncalibrated = true;
+    }
+}
+
+static void extend(struct trace_model *m, uint64_t time_ns)
+{
+    if (!m->first_ns || time_ns < m->first_ns)
+        m->first_ns = time_ns;
+    if (time_ns > m->last_ns)
+        m->last_ns = time_ns;
+}
+
+/* The trace itself says what it lacks. */
+static bool lost_take(struct trace_model *m, const struct trace_track *track,
+                      const struct trace_item *item)
+{
+    bool entries =
+        track->kind == TRACE_TRACK_FENCES && trace_span_is(item->name, "lost log entries");
+    bool events = track->kind == TRACE_TRACK_PROCESS && trace_span_is(item->name, "lost events");
+    if (item->type != TRACE_EVENT_INSTANT || (!entries && !events))
+        return false;
+    const struct trace_annotation *a = trace_item_annotation(item, "count");
+    uint64_t count = a && !a->is_text && a->number <= UINT32_MAX ? a->number : 1;
+    if (entries)
+        m->lost.log_entries += count;
+    else
+        m->lost.events += count;
+    return true;
+}
+
+static void event_take(struct trace_model *m, const struct trace_item *item)
+{
+    struct trace_track *track = track_find(m, item->track);
+    if (!track)
+        return;
+    if (item->time_ns == 0 || item->time_ns > TIME_MAX) {
+        m->lost.times++;
+        return;
+    }
+    if (lost_take(m, track, item))
+        return;
+    switch (track->kind) {
+    case TRACE_TRACK_PROCESS:
+        process_event(m, track, item);
+        return;
+    case TRACE_TRACK_SOFTWARE:
+        software_event(m, track, item);
+        break;
+    case TRACE_TRACK_HARDWARE:
+        hardware_event(m, track, item);
+        break;
+    case TRACE_TRACK_FENCES:
+        operation_event(m, track, item);
+        break;
+    case TRACE_TRACK_HOST:
+        if (item->type != TRACE_EVENT_INSTANT)
+            return;
+        if (trace_span_is(item->name, "host signal"))
+            m->host_signals++;
+        flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, fence_of(m, item));
+        break;
+    default:
+        return;
+    }
+    extend(m, item->time_ns);
+}
+
+void trace_model_add(struct trace_model *m, const struct trace_item *item)
+{
+    if (item->kind == TRACE_ITEM_TRACK)
+        track_take(m, item);
+    else if (item->kind == TRACE_ITEM_EVENT)
+        event_take(m, item);
+}

@@ -1,0 +1,291 @@
+/*
+ * What a trace says, as engines, queues and packets, built up event by event.
+ *
+ * Figures are summed up over the whole file; of the packets themselves only the last TRACE_WINDOW
+ * are kept, in a ring by their number ('serial', in the order in which the trace names them first).
+ * A packet is summed up once half a window of packets has followed it, or at the end: GPU times
+ * come in later than what the CPU did.
+ *
+ * V-1  Memory is bounded, whatever the file says: every table has a limit, and what meets it is
+ *      counted in 'lost'.
+ * V-2  Every number of the file that names something is looked up, never used as an index.
+ *
+ * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
+ */
+#ifndef BELFRY_CLI_TRACE_MODEL_H
+#define BELFRY_CLI_TRACE_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/trace_busy.h"
+#include "cli/trace_event.h"
+
+#define TRACE_WINDOW      16384 /* powers of two */
+#define TRACE_FLOW_COUNT  65536 /* arrows remembered at once */
+#define TRACE_OPERATIONS  16384 /* fence operations remembered at once */
+#define TRACE_TRACKS_MAX  32768
+#define TRACE_ENGINES_MAX 64
+#define TRACE_QUEUES_MAX  512
+#define TRACE_NAMES_MAX   4096 /* of fences and command buffers */
+#define TRACE_WAITS_MAX   4096 /* pairs of who waits and who is waited for */
+#define TRACE_NAME_SIZE   64
+#define TRACE_LABEL_SIZE  288 /* of queues: two names */
+#define TRACE_PACKET_INS  8   /* arrows that end at one packet */
+#define TRACE_PACKET_HOLD 4   /* holds of one packet, for the picture */
+#define TRACE_PERIOD_MAX  16  /* submissions of a frame, where nothing is presented */
+#define TRACE_NONE        UINT32_MAX
+#define TRACE_NO_SERIAL   UINT64_MAX
+
+enum trace_packet_kind {
+    TRACE_PACKET_OTHER,
+    TRACE_PACKET_EXECUTE,
+    TRACE_PACKET_BIND_SPARSE,
+    TRACE_PACKET_PRESENT,
+    TRACE_PACKET_SIGNAL,
+    TRACE_PACKET_WAIT,
+};
+
+/* A fence and its value, as the trace names them. */
+struct trace_fence {
+    uint32_t name; /* TRACE_NONE: the trace doesn't say which */
+    bool valued;
+    uint64_t value;
+};
+
+struct trace_hold {
+    uint64_t begin;
+    uint64_t end; /* 0: never released */
+    struct trace_fence on;
+    bool on_predecessor; /* on the packet before it in its queue */
+};
+
+/* Times are 0 where the trace doesn't have them. */
+struct trace_packet {
+    uint64_t serial;
+    uint64_t id; /* as the trace numbers it */
+    uint64_t key;
+    uint64_t older; /* 1 + serial of the next in its bucket; 0: none */
+    uint32_t queue;
+    enum trace_packet_kind kind;
+    uint64_t previous; /* in its queue: serial, or TRACE_NO_SERIAL */
+    uint64_t ordinal;  /* 1, 2, ...: of its queue's submissions, or of all presents; else 0 */
+    uint64_t queued_ns;
+    uint64_t handed_over_ns;
+    uint64_t begin_ns; /* on the GPU */
+    uint64_t end_ns;
+    uint64_t unblocked_ns; /* what it waited for was there */
+    uint64_t signalled_ns; /* a signal: when the fence was set, if the trace says so */
+    bool has_operation;    /* its fence operation is a box of its own */
+    uint64_t done_ns;      /* see trace_packet_done */
+    bool done_known;
+    bool done_asked;     /* being found out: a ring of waits must not turn for ever */
+    uint64_t done_epoch; /* of the search that found done_ns, if it isn't known for good */
+    bool dropped;
+    bool instant;  /* handed over, without GPU times */
+    uint32_t name; /* of its command buffers; TRACE_NONE: none */
+    uint32_t command_buffers;
+    struct trace_fence fence;  /* of a signal or a wait */
+    struct trace_fence waited; /* what it waited for last, where that is told apart */
+    uint64_t held_ns;
+    uint64_t held_longest_ns;
+    struct trace_hold longest;
+    uint32_t hold_count;
+    uint32_t in_count;
+    struct trace_hold holds[TRACE_PACKET_HOLD];
+    uint64_t in[TRACE_PACKET_INS]; /* arrows' numbers */
+};
+
+/* A fence operation, from queued on the CPU to done on the GPU. */
+struct trace_operation {
+    bool wait; /* or a signal */
+    uint32_t queue;
+    uint64_t serial; /* of the packet that carries it, or TRACE_NO_SERIAL */
+    uint64_t queued_ns;
+    uint64_t done_ns;
+    struct trace_fence fence;
+};
+
+struct trace_engine {
+    char name[2 * TRACE_NAME_SIZE];
+    uint64_t packets; /* submissions handed over */
+    uint64_t timed;
+};
+
+struct trace_queue {
+    char name[TRACE_LABEL_SIZE];
+    uint32_t engine;
+    uint64_t submissions;
+    uint64_t presents;
+    uint64_t fence_packets;
+    uint64_t executed; /* with GPU times */
+    uint64_t untimed;  /* handed over, never timed */
+    uint64_t dropped;
+    uint64_t unfinished; /* the trace ends before they do */
+    uint64_t held;
+    uint64_t held_ns;
+    uint64_t held_longest_ns;
+    uint64_t held_longest_id;
+    struct trace_hold held_longest;
+    uint64_t last;         /* serial of its newest packet */
+    uint64_t ordinals;     /* submissions seen so far */
+    uint64_t retired_id;   /* the greatest of those summed up */
+    uint64_t retired_done; /* when the last of those summed up was done */
+    uint32_t fence_ops;    /* since the last submission summed up: its pattern */
+    uint64_t patterns[TRACE_PERIOD_MAX];
+    uint64_t pattern_count;
+    uint64_t matches[TRACE_PERIOD_MAX + 1]; /* submissions that look like the n-th before them */
+};
+
+/* Whose signal released a wait. */
+#define TRACE_CAUSE_CPU     (TRACE_NONE - 1)
+#define TRACE_CAUSE_UNKNOWN TRACE_NONE
+
+struct trace_wait_row {
+    uint32_t queue;
+    uint32_t cause; /* a queue, or one of the above */
+    uint32_t fence; /* a name, or TRACE_NONE */
+    uint64_t count;
+    uint64_t lost_ns;
+    uint64_t longest_ns;
+    uint64_t longest_id; /* packet that waited longest */
+    uint64_t longest_released_ns;
+};
+
+/* Where an arrow leaves from. */
+struct trace_flow {
+    uint64_t id; /* 0: empty */
+    uint64_t serial;
+    uint64_t time_ns;
+    uint32_t queue; /* or TRACE_CAUSE_CPU */
+    bool given;     /* time_ns is when the signal was given */
+    struct trace_fence fence;
+};
+
+enum trace_track_kind {
+    TRACE_TRACK_OTHER,
+    TRACE_TRACK_PROCESS,
+    TRACE_TRACK_ENGINE,
+    TRACE_TRACK_QUEUE,
+    TRACE_TRACK_SOFTWARE,
+    TRACE_TRACK_HARDWARE,
+    TRACE_TRACK_HOST,
+    TRACE_TRACK_FENCES, /* a slice for each wait and signal */
+};
+
+struct trace_track {
+    uint64_t uuid; /* 0: empty */
+    uint64_t parent;
+    enum trace_track_kind kind;
+    bool belfry;            /* a process: Belfry's */
+    uint32_t index;         /* of the process, engine or queue */
+    uint32_t depth;         /* slices open */
+    uint64_t serial;        /* of the packet whose slice is open */
+    uint64_t operation;     /* 1 + number of the operation whose slice is open */
+    struct trace_hold hold; /* the one that is open; begin 0: none */
+    char name[2 * TRACE_NAME_SIZE];
+};
+
+/* What did not find its place. */
+struct trace_lost {
+    uint64_t damaged; /* packets of the file */
+    uint64_t damaged_first;
+    uint64_t tracks;       /* beyond the limits */
+    uint64_t late_packets; /* their GPU times came when they had left the window */
+    uint64_t late_flows;   /* arrows whose begin was not found */
+    uint64_t names;
+    uint64_t waits;
+    uint64_t ins;         /* arrows beyond those that a packet has room for */
+    uint64_t times;       /* events with times that can't be */
+    uint64_t log_entries; /* that the trace says were overwritten unread */
+    uint64_t events;      /* that the trace says it lacks */
+};
+
+struct trace_model {
+    struct trace_lost lost;
+    bool out_of_memory;
+    bool uncalibrated;
+    uint32_t process_count;
+    char program[2 * TRACE_NAME_SIZE]; /* of the first process */
+    char device[256];
+    char driver[256];
+    uint64_t host_signals;
+    uint64_t first_ns; /* 0: nothing happened */
+    uint64_t last_ns;
+
+    struct trace_track *tracks; /* a hash table, by uuid */
+    uint32_t track_capacity;
+    uint32_t track_count;
+    uint32_t engine_count;
+    uint32_t queue_count;
+    uint32_t name_count;
+    uint32_t wait_count;
+    uint64_t present_count; /* seen */
+    struct trace_engine engines[TRACE_ENGINES_MAX];
+    struct trace_queue queues[TRACE_QUEUES_MAX];
+    char names[TRACE_NAMES_MAX][TRACE_NAME_SIZE];
+    struct trace_wait_row waits[TRACE_WAITS_MAX]; /* a hash table as far as wait_index goes */
+    uint32_t wait_index[2 * TRACE_WAITS_MAX];     /* 1 + row; 0: empty */
+    uint32_t name_index[2 * TRACE_NAMES_MAX];     /* 1 + name; 0: empty */
+
+    bool settled;   /* nothing more comes */
+    uint32_t depth; /* of the search for when a packet was done, */
+    uint32_t steps; /* its length, */
+    uint64_t epoch; /* and its number */
+    uint64_t next_serial;
+    uint64_t retired; /* serials below this are summed up */
+    uint64_t buckets[TRACE_WINDOW];
+    struct trace_packet window[TRACE_WINDOW];
+    struct trace_flow flows[TRACE_FLOW_COUNT];
+    uint64_t operation_count; /* seen; the last TRACE_OPERATIONS are kept */
+    struct trace_operation operations[TRACE_OPERATIONS];
+    struct trace_busy busy;
+};
+
+/* NULL: out of memory. */
+struct trace_model *trace_model_create(void);
+void trace_model_destroy(struct trace_model *model);
+
+/* Takes in one packet of the file. */
+void trace_model_add(struct trace_model *model, const struct trace_item *item);
+
+/* The file has ended: sums up what is left. */
+void trace_model_settle(struct trace_model *model);
+
+/* A packet that is still in the window, or NULL. */
+struct trace_packet *trace_packet_at(struct trace_model *model, uint64_t serial);
+/* The oldest serial that is. */
+uint64_t trace_window_begin(const struct trace_model *model);
+
+/*
+ * When a packet's work was done: its end on the GPU; for what the GPU doesn't time the latest of
+ * its hand-over, the packet before it in its queue, and the signals it waited for. 0: not known, or
+ * it never was.
+ */
+uint64_t trace_packet_done(struct trace_model *model, struct trace_packet *packet);
+
+/* The signal that an arrow comes from. */
+struct trace_cause {
+    uint32_t queue;              /* or TRACE_CAUSE_CPU, TRACE_CAUSE_UNKNOWN */
+    struct trace_packet *packet; /* NULL: the CPU, or no longer in the window */
+    uint64_t time_ns;            /* when the signal was given */
+    struct trace_fence fence;
+};
+
+/* False: its begin is not known. */
+bool trace_cause_find(struct trace_model *model, uint64_t flow, struct trace_cause *cause);
+
+/* The last to be given of the signals that a packet waited for. False: it has none. */
+bool trace_packet_cause(struct trace_model *model, const struct trace_packet *packet,
+                        struct trace_cause *cause);
+
+const char *trace_name(const struct trace_model *model, uint32_t name);
+
+/* A fence's name, with its value if it has one; "" where the trace doesn't say which. */
+#define TRACE_FENCE_SIZE (TRACE_NAME_SIZE + 24)
+const char *trace_fence_label(const struct trace_model *model, struct trace_fence fence,
+                              char label[TRACE_FENCE_SIZE]);
+
+const char *trace_kind_name(enum trace_packet_kind kind);
+
+#endif

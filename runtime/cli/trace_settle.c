@@ -1,0 +1,257 @@
+#include "cli/trace_settle.h"
+
+#include "os/map.h"
+
+#define DEPTH_MAX 256 /* steps from packet to packet in search of when one was done */
+#define STEPS_MAX 1024
+#define SKIP_MAX  64 /* presents passed over in search of a predecessor */
+
+/* --- When packets were done -------------------------------------------------------------------*/
+
+bool trace_cause_find(struct trace_model *m, uint64_t id, struct trace_cause *cause)
+{
+    const struct trace_flow *flow = &m->flows[id % TRACE_FLOW_COUNT];
+    if (!id || flow->id != id)
+        return false;
+    *cause = (struct trace_cause){
+        .queue = flow->queue,
+        .packet = trace_packet_at(m, flow->serial),
+        .time_ns = flow->time_ns,
+        .fence = flow->fence,
+    };
+    if (!flow->given && cause->packet) {
+        uint64_t done = trace_packet_done(m, cause->packet);
+        if (done)
+            cause->time_ns = done;
+    }
+    return true;
+}
+
+bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
+                        struct trace_cause *cause)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < p->in_count; i++) {
+        struct trace_cause one;
+        if (!trace_cause_find(m, p->in[i], &one))
+            continue;
+        /* Of two that say the same, the one that names the fence. */
+        if (!found || one.time_ns > cause->time_ns ||
+            (one.time_ns == cause->time_ns && cause->fence.name == TRACE_NONE))
+            *cause = one;
+        found = true;
+    }
+    return found;
+}
+
+struct trace_packet *trace_packet_before(struct trace_model *m, const struct trace_packet *p)
+{
+    struct trace_packet *before = trace_packet_at(m, p->previous);
+    for (int step = 0; step < SKIP_MAX && before; step++) {
+        if (before->kind != TRACE_PACKET_PRESENT && !before->dropped)
+            return before;
+        before = trace_packet_at(m, before->previous);
+    }
+    return NULL;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t done_find(struct trace_model *m, struct trace_packet *p)
+{
+    if (p->dropped)
+        return 0;
+    if (p->end_ns)
+        return p->end_ns;
+    if (p->signalled_ns && p->kind == TRACE_PACKET_SIGNAL)
+        return p->signalled_ns;
+    if (!p->handed_over_ns && !p->unblocked_ns)
+        return 0;
+    bool submission = p->kind == TRACE_PACKET_EXECUTE || p->kind == TRACE_PACKET_BIND_SPARSE;
+    if (submission && !p->instant)
+        return 0; /* the GPU's times should follow, and have not */
+    uint64_t done = later(p->handed_over_ns, p->unblocked_ns);
+    struct trace_cause cause;
+    if (trace_packet_cause(m, p, &cause))
+        done = later(done, cause.time_ns);
+    if (p->kind == TRACE_PACKET_PRESENT)
+        return done;
+    struct trace_packet *before = trace_packet_before(m, p);
+    return before ? later(done, trace_packet_done(m, before)) : done;
+}
+
+uint64_t trace_packet_done(struct trace_model *m, struct trace_packet *p)
+{
+    if (m->depth == 0) {
+        m->epoch++;
+        m->steps = 0;
+    }
+    if (p->done_known || p->done_epoch == m->epoch)
+        return p->done_ns;
+    if (p->done_asked || m->depth == DEPTH_MAX || m->steps == STEPS_MAX)
+        return 0;
+    p->done_asked = true;
+    m->depth++;
+    m->steps++;
+    uint64_t done = done_find(m, p);
+    m->depth--;
+    p->done_asked = false;
+    p->done_ns = done;
+    p->done_epoch = m->epoch;
+    /* Until it is summed up, there may be more to learn about it. */
+    p->done_known = p->serial < m->retired || m->settled;
+    return done;
+}
+
+/* --- Sums -------------------------------------------------------------------------------------*/
+
+static struct trace_wait_row *row_find(struct trace_model *m, uint32_t queue, uint32_t cause,
+                                       uint32_t fence)
+{
+    uint32_t slots = 2 * TRACE_WAITS_MAX;
+    uint64_t hash = bf_map_hash(bf_map_hash((uint64_t)queue << 32 | cause) + fence);
+    for (uint64_t i = hash;; i++) {
+        uint32_t *slot = &m->wait_index[i % slots];
+        if (*slot) {
+            struct trace_wait_row *row = &m->waits[*slot - 1];
+            if (row->queue == queue && row->cause == cause && row->fence == fence)
+                return row;
+            continue;
+        }
+        if (m->wait_count == TRACE_WAITS_MAX) {
+            m->lost.waits++;
+            return NULL;
+        }
+        m->waits[m->wait_count] =
+            (struct trace_wait_row){.queue = queue, .cause = cause, .fence = fence};
+        *slot = ++m->wait_count;
+        return &m->waits[*slot - 1];
+    }
+}
+
+bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct trace_wait *wait)
+{
+    *wait =
+        (struct trace_wait){.cause = {.queue = TRACE_CAUSE_UNKNOWN, .fence = {.name = TRACE_NONE}}};
+    bool held = p->longest.end && !p->longest.on_predecessor;
+    if (trace_packet_cause(m, p, &wait->cause))
+        wait->released_ns = later(wait->cause.time_ns, p->unblocked_ns);
+    else if (p->unblocked_ns)
+        wait->released_ns = p->unblocked_ns;
+    else if (held)
+        wait->released_ns = p->longest.end;
+    else
+        return false;
+    if (p->waited.name != TRACE_NONE)
+        wait->fence = p->waited;
+    else if (p->kind == TRACE_PACKET_WAIT && p->fence.name != TRACE_NONE)
+        wait->fence = p->fence;
+    else if (held)
+        wait->fence = p->longest.on;
+    else
+        wait->fence = wait->cause.fence;
+    struct trace_packet *before = trace_packet_before(m, p);
+    uint64_t before_ns = before ? trace_packet_done(m, before) : 0;
+    /* It may have left the window; the sums know it, while they are at its successor. */
+    if (!before && p->serial + 1 == m->retired)
+        before_ns = m->queues[p->queue].retired_done;
+    wait->since_ns = later(p->queued_ns ? p->queued_ns : p->handed_over_ns, before_ns);
+    wait->lost_ns = wait->released_ns > wait->since_ns ? wait->released_ns - wait->since_ns : 0;
+    return true;
+}
+
+static void wait_count(struct trace_model *m, struct trace_packet *p)
+{
+    struct trace_wait wait;
+    if (!trace_packet_wait(m, p, &wait))
+        return;
+    struct trace_wait_row *row = row_find(m, p->queue, wait.cause.queue, wait.fence.name);
+    if (!row)
+        return;
+    row->count++;
+    row->lost_ns += wait.lost_ns;
+    if (wait.lost_ns > row->longest_ns || row->count == 1) {
+        row->longest_ns = wait.lost_ns;
+        row->longest_id = p->id;
+        row->longest_released_ns = wait.released_ns;
+    }
+}
+
+static void hold_count(struct trace_queue *queue, const struct trace_packet *p)
+{
+    if (!p->longest.begin)
+        return;
+    queue->held++;
+    queue->held_ns += p->held_ns;
+    if (p->held_longest_ns >= queue->held_longest_ns) {
+        queue->held_longest_ns = p->held_longest_ns;
+        queue->held_longest_id = p->id;
+        queue->held_longest = p->longest;
+    }
+}
+
+/* What a submission looks like, compared with those before it. */
+static void pattern_count(struct trace_queue *queue, const struct trace_packet *p)
+{
+    uint64_t pattern = bf_map_hash((uint64_t)p->command_buffers << 32 | p->name) + queue->fence_ops;
+    queue->fence_ops = 0;
+    for (uint32_t n = 1; n <= TRACE_PERIOD_MAX && n <= queue->pattern_count; n++)
+        queue->matches[n] +=
+            queue->patterns[(queue->pattern_count - n) % TRACE_PERIOD_MAX] == pattern;
+    queue->patterns[queue->pattern_count++ % TRACE_PERIOD_MAX] = pattern;
+}
+
+uint32_t trace_queue_period(const struct trace_queue *queue)
+{
+    for (uint32_t n = 1; n <= TRACE_PERIOD_MAX && 3 * n <= queue->pattern_count; n++)
+        if (5 * queue->matches[n] >= 4 * (queue->pattern_count - n))
+            return n;
+    return 1;
+}
+
+void trace_settle_oldest(struct trace_model *m)
+{
+    struct trace_packet *p = trace_packet_at(m, m->retired);
+    m->retired++;
+    if (!p)
+        return;
+    struct trace_queue *queue = &m->queues[p->queue];
+    struct trace_engine *engine = &m->engines[queue->engine];
+    uint64_t done = trace_packet_done(m, p);
+    bool submission = p->kind == TRACE_PACKET_EXECUTE || p->kind == TRACE_PACKET_BIND_SPARSE;
+    if (submission) {
+        queue->submissions++;
+        queue->executed += p->end_ns != 0;
+        queue->untimed += p->instant && !p->end_ns;
+        engine->packets += p->handed_over_ns != 0 && !p->dropped;
+        engine->timed += p->end_ns != 0;
+        pattern_count(queue, p);
+    } else if (p->kind == TRACE_PACKET_PRESENT) {
+        queue->presents++;
+    } else {
+        queue->fence_packets++;
+        queue->fence_ops += p->kind == TRACE_PACKET_WAIT ? 1 : 256;
+    }
+    if (p->dropped)
+        queue->dropped++;
+    else if (!done)
+        queue->unfinished++;
+    hold_count(queue, p);
+    if (!p->dropped)
+        wait_count(m, p);
+    if (p->id > queue->retired_id)
+        queue->retired_id = p->id;
+    if (done > queue->retired_done && p->kind != TRACE_PACKET_PRESENT)
+        queue->retired_done = done;
+}
+
+void trace_model_settle(struct trace_model *m)
+{
+    m->settled = true;
+    while (m->retired < m->next_serial)
+        trace_settle_oldest(m);
+    trace_busy_settle(&m->busy);
+}

@@ -1,0 +1,213 @@
+/* The words that the report, the JSON and the picture have in common. */
+#include "cli/trace_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *trace_duration(char cell[TRACE_CELL], uint64_t ns)
+{
+    if (ns < 1000)
+        snprintf(cell, TRACE_CELL, "%" PRIu64 " ns", ns);
+    else if (ns < 1000000)
+        snprintf(cell, TRACE_CELL, "%.1f µs", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        snprintf(cell, TRACE_CELL, "%.2f ms", (double)ns / 1e6);
+    else
+        snprintf(cell, TRACE_CELL, "%.2f s", (double)ns / 1e9);
+    return cell;
+}
+
+const char *trace_percent(char cell[TRACE_CELL], uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        snprintf(cell, TRACE_CELL, "-");
+    else
+        snprintf(cell, TRACE_CELL, "%.1f %%", 100.0 * (double)part / (double)whole);
+    return cell;
+}
+
+const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
+{
+    if (cause == TRACE_CAUSE_CPU)
+        return "the CPU";
+    return cause < m->queue_count ? m->queues[cause].name : "unknown";
+}
+
+const char *trace_packet_label(const struct trace_model *m, const struct trace_packet *p,
+                               char label[TRACE_PACKET_SIZE])
+{
+    const char *name = trace_name(m, p->name);
+    snprintf(label, TRACE_PACKET_SIZE, *name ? "%s %" PRIu64 " '%s'" : "%s %" PRIu64,
+             trace_kind_name(p->kind), p->id, name);
+    return label;
+}
+
+/* The packet's queue and the packet. */
+static void packet_where(const struct trace_model *m, const struct trace_packet *p, char *text,
+                         size_t size)
+{
+    char label[TRACE_PACKET_SIZE];
+    snprintf(text, size, "%s of %s", trace_packet_label(m, p, label), m->queues[p->queue].name);
+}
+
+const char *trace_hop_label(const struct trace_report *r, const struct trace_hop *hop,
+                            char label[TRACE_HOP_SIZE])
+{
+    struct trace_model *m = r->detail;
+    char packet[TRACE_LABEL_SIZE + TRACE_PACKET_SIZE] = "a packet";
+    char after[TRACE_LABEL_SIZE + TRACE_PACKET_SIZE] = "";
+    char fence[TRACE_FENCE_SIZE];
+    struct trace_packet *p = trace_packet_at(m, hop->packet);
+    if (p)
+        packet_where(m, p, packet, sizeof(packet));
+    p = trace_packet_at(m, hop->after);
+    if (p)
+        packet_where(m, p, after, sizeof(after));
+    trace_fence_label(m, hop->fence, fence);
+    const char *of = *fence ? " of " : "";
+    switch (hop->kind) {
+    case TRACE_HOP_EXECUTION:
+        snprintf(label, TRACE_HOP_SIZE, "%.200s runs", packet);
+        break;
+    case TRACE_HOP_START:
+        if (hop->link == TRACE_LINK_CPU)
+            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after its hand-over", packet);
+        else if (hop->link == TRACE_LINK_CPU_SIGNAL)
+            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after the CPU's signal%s%s", packet, of,
+                     fence);
+        else
+            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after %s%.200s%s%s", packet,
+                     hop->link == TRACE_LINK_SIGNAL ? "the signal by " : "", after,
+                     *fence ? ": " : "", fence);
+        break;
+    case TRACE_HOP_QUEUED:
+        if (hop->link == TRACE_LINK_QUEUE)
+            snprintf(label, TRACE_HOP_SIZE, "%.200s is queued behind %.200s", packet, after);
+        else
+            snprintf(label, TRACE_HOP_SIZE, "%.200s is queued", packet);
+        break;
+    case TRACE_HOP_CPU:
+        if (hop->link == TRACE_LINK_CPU_SIGNAL)
+            snprintf(label, TRACE_HOP_SIZE, "the CPU, until it signals%s%s", *fence ? " " : "",
+                     fence);
+        else
+            snprintf(label, TRACE_HOP_SIZE, "the CPU, until it queues %.200s", packet);
+        break;
+    case TRACE_HOP_UNKNOWN:
+        snprintf(label, TRACE_HOP_SIZE, "before %.200s: not in the trace", packet);
+        break;
+    }
+    return label;
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label[TRACE_GAP_SIZE])
+{
+    const struct trace_lost *lost = &r->model->lost;
+    uint64_t untimed = 0;
+    uint64_t unfinished = 0;
+    for (uint32_t q = 0; q < r->model->queue_count; q++) {
+        untimed += r->model->queues[q].untimed;
+        unfinished += r->model->queues[q].unfinished;
+    }
+    const struct {
+        uint64_t count;
+        const char *text; /* %s is for the plural */
+    } counts[] = {
+        {untimed, "submission%s without GPU times"},
+        {unfinished, "packet%s that the trace sees no end of"},
+        {lost->events, "event%s that the trace says it lacks: it could not be written fast enough"},
+        {lost->log_entries, "fence log entries overwritten unread%.0s"},
+        {r->model->busy.late, "execution%s too late in the file to count in full"},
+        {lost->late_packets, "event%s about packets that had left the window"},
+        {lost->ins, "arrow%s or annotations beyond those that a packet has room for"},
+        {lost->times, "event%s with no time, or an impossible one"},
+        {lost->tracks, "track%s beyond those that there is room for"},
+        {lost->names, "mention%s of names beyond those that there is room for"},
+        {lost->waits, "wait%s beyond the pairs of queues and fences that there is room for"},
+        {r->sequences_left_out, "packet%s of sequences beyond those that there is room for"},
+    };
+    if (r->cut && n-- == 0) {
+        snprintf(label, TRACE_GAP_SIZE,
+                 "the file is cut short: its last packet, at byte %" PRIu64 ", has %" PRIu64
+                 " byte%s and no end",
+                 r->broken_offset, r->broken_bytes, plural(r->broken_bytes));
+        return label;
+    }
+    if (r->damaged && n-- == 0) {
+        snprintf(label, TRACE_GAP_SIZE,
+                 "the file is damaged: what begins at byte %" PRIu64
+                 " is no packet; the rest is left out",
+                 r->broken_offset);
+        return label;
+    }
+    if (lost->damaged && n-- == 0) {
+        snprintf(label, TRACE_GAP_SIZE,
+                 "the file is damaged: %" PRIu64 " packet%s left out, the first at byte %" PRIu64,
+                 lost->damaged, plural(lost->damaged), lost->damaged_first);
+        return label;
+    }
+    if (r->oversized && n-- == 0) {
+        snprintf(label, TRACE_GAP_SIZE,
+                 "%" PRIu64 " packet%s larger than any of Belfry's left out, the first at byte"
+                 " %" PRIu64,
+                 r->oversized, plural(r->oversized), r->oversized_first);
+        return label;
+    }
+    if (r->model->uncalibrated && n-- == 0)
+        return "GPU times are uncalibrated: estimates, never too early";
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (!counts[i].count || n-- != 0)
+            continue;
+        int used = snprintf(label, TRACE_GAP_SIZE, "%" PRIu64 " ", counts[i].count);
+        const char *mark = strchr(counts[i].text, '%');
+        bool letter = mark && mark[1] == 's';
+        snprintf(label + used, (size_t)(TRACE_GAP_SIZE - used), "%.*s%s%s",
+                 (int)(mark - counts[i].text), counts[i].text,
+                 letter ? plural(counts[i].count) : "", mark + (letter ? 2 : 4));
+        return label;
+    }
+    return NULL;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct trace_wait_row *x = *(const struct trace_wait_row *const *)a;
+    const struct trace_wait_row *y = *(const struct trace_wait_row *const *)b;
+    if (x->lost_ns != y->lost_ns)
+        return x->lost_ns > y->lost_ns ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+uint32_t trace_waits_sort(const struct trace_model *m, const struct trace_wait_row **rows)
+{
+    for (uint32_t i = 0; i < m->wait_count; i++)
+        rows[i] = &m->waits[i];
+    qsort(rows, m->wait_count, sizeof(rows[0]), by_cost);
+    return m->wait_count;
+}
+
+const char *trace_frames_label(const struct trace_report *r, char label[TRACE_HOP_SIZE])
+{
+    const struct trace_frames *f = &r->frames;
+    if (f->by_present)
+        return "a frame ends when a present is done";
+    if (f->queue >= r->model->queue_count)
+        return "no frames: nothing was submitted";
+    const char *name = r->model->queues[f->queue].name;
+    if (f->period == 1)
+        snprintf(label, TRACE_HOP_SIZE, "no presents: a frame ends with each submission of %s",
+                 name);
+    else
+        snprintf(label, TRACE_HOP_SIZE,
+                 "no presents: a frame ends with each %" PRIu32 ". submission of %s", f->period,
+                 name);
+    return label;
+}
