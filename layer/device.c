@@ -433,6 +433,8 @@ static void load_functions(struct layer_device *d)
     LOAD(vkQueueInsertDebugUtilsLabelEXT);
     LOAD(vkSetDebugUtilsObjectNameEXT);
     LOAD(vkSetDebugUtilsObjectTagEXT);
+    LOAD(vkCmdBeginDebugUtilsLabelEXT);
+    LOAD(vkCmdInsertDebugUtilsLabelEXT);
 #undef LOAD
 }
 

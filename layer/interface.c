@@ -83,6 +83,7 @@ static const struct command physical_commands[] = {
 static const struct command device_commands[] = {LAYER_DEVICE_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
 static const struct command scheduled_commands[] = {
     LAYER_SCHEDULED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
+static const struct command traced_commands[] = {LAYER_TRACED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
 static const struct command translated_commands[] = {
     LAYER_TRANSLATED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
 
@@ -110,7 +111,9 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     if (!next || (d->runtime && layer_command_is_hidden(name)) ||
         layer_command_is_of(name, d->added))
         return NULL;
-    PFN_vkVoidFunction ours = d->access ? layer_access_find(name) : NULL;
+    PFN_vkVoidFunction ours = d->trace ? find(traced_commands, name) : NULL;
+    if (!ours && d->access)
+        ours = layer_access_find(name);
     if (!ours)
         ours = find(device_commands, name);
     if (!ours && d->runtime)
@@ -154,6 +157,8 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
         return NULL;
     /* Devices of this instance that are passed through call these too: each one asks. */
     ours = find(instance_commands, name);
+    if (!ours && (i->settings.trace || i->settings.summary))
+        ours = find(traced_commands, name);
     if (!ours && i->settings.check == BF_CHECK_ACCESS)
         ours = layer_access_find(name);
     if (!ours)

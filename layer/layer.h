@@ -119,6 +119,8 @@ struct layer_device {
         PFN_vkQueueInsertDebugUtilsLabelEXT vkQueueInsertDebugUtilsLabelEXT;
         PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT;
         PFN_vkSetDebugUtilsObjectTagEXT vkSetDebugUtilsObjectTagEXT;
+        PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT;
+        PFN_vkCmdInsertDebugUtilsLabelEXT vkCmdInsertDebugUtilsLabelEXT;
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
@@ -255,6 +257,12 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     X(vkAcquireNextImage2KHR, vkAcquireNextImage2KHR)                                              \
     X(vkGetQueryPoolResults, vkGetQueryPoolResults)
 
+/* Wanted where there is a trace. */
+#define LAYER_TRACED_COMMANDS(X)                                                                   \
+    X(vkBeginCommandBuffer, vkBeginCommandBuffer)                                                  \
+    X(vkCmdBeginDebugUtilsLabelEXT, vkCmdBeginDebugUtilsLabelEXT)                                  \
+    X(vkCmdInsertDebugUtilsLabelEXT, vkCmdInsertDebugUtilsLabelEXT)
+
 /* Wanted where family indices travel and the program's are not the real ones. */
 #define LAYER_TRANSLATED_COMMANDS(X)                                                               \
     X(vkCreateBuffer, vkCreateBuffer)                                                              \
@@ -292,6 +300,7 @@ LAYER_INSTANCE_COMMANDS(LAYER_DECLARE)
 LAYER_PHYSICAL_COMMANDS(LAYER_DECLARE_ALIAS)
 LAYER_DEVICE_COMMANDS(LAYER_DECLARE_ALIAS)
 LAYER_SCHEDULED_COMMANDS(LAYER_DECLARE_ALIAS)
+LAYER_TRACED_COMMANDS(LAYER_DECLARE_ALIAS)
 LAYER_TRANSLATED_COMMANDS(LAYER_DECLARE_ALIAS)
 
 #endif

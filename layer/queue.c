@@ -182,15 +182,17 @@ static uint64_t real_queue(uint64_t handle)
     return (uint64_t)(uintptr_t)layer_queue((VkQueue)(uintptr_t)handle)->engine->handle;
 }
 
-static void name_for_trace(struct layer_device *d, bool queue, bool semaphore, uint64_t handle,
+static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t handle,
                            const char *name)
 {
     if (!d->trace)
         return;
-    if (queue)
+    if (type == VK_OBJECT_TYPE_QUEUE)
         bf_trace_name_queue(d->trace, layer_queue((VkQueue)(uintptr_t)handle)->trace_id, name);
-    else if (semaphore)
+    else if (type == VK_OBJECT_TYPE_SEMAPHORE)
         bf_trace_name_semaphore(d->trace, handle, name);
+    else if (type == VK_OBJECT_TYPE_COMMAND_BUFFER)
+        bf_trace_name_command_buffer(d->trace, (VkCommandBuffer)(uintptr_t)handle, name);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -200,8 +202,7 @@ layer_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectName
     if (!d->runtime)
         return d->debug.vkSetDebugUtilsObjectNameEXT(device, info);
     bool queue = info->objectType == VK_OBJECT_TYPE_QUEUE;
-    name_for_trace(d, queue, info->objectType == VK_OBJECT_TYPE_SEMAPHORE, info->objectHandle,
-                   info->pObjectName);
+    name_for_trace(d, info->objectType, info->objectHandle, info->pObjectName);
     VkDebugUtilsObjectNameInfoEXT copy = *info;
     if (queue)
         copy.objectHandle = real_queue(info->objectHandle);
@@ -225,8 +226,8 @@ layer_vkDebugMarkerSetObjectNameEXT(VkDevice device, const VkDebugMarkerObjectNa
     if (!d->runtime)
         return d->vk.vkDebugMarkerSetObjectNameEXT(device, info);
     bool queue = info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT;
-    name_for_trace(d, queue, info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_SEMAPHORE_EXT,
-                   info->object, info->pObjectName);
+    /* The older extension's numbers of these types are the newer one's. */
+    name_for_trace(d, (VkObjectType)info->objectType, info->object, info->pObjectName);
     VkDebugMarkerObjectNameInfoEXT copy = *info;
     if (queue)
         copy.object = real_queue(info->object);

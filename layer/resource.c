@@ -270,11 +270,13 @@ static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBu
 {
     if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
         bf_command_buffer_forget(d->runtime, buffer);
+    bf_trace_forget_command_buffer(d->trace, buffer);
 }
 
 static void forget_visited(void *buffer, void *device)
 {
     bf_command_buffer_forget(device, buffer);
+    bf_trace_forget_command_buffer(((struct bf_device *)device)->trace, buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommandPool handle,

@@ -109,7 +109,8 @@ static void init_queue(struct bf_device *device, const struct bf_device_info *in
     char name[64];
     snprintf(name, sizeof(name), "%s queue %u:%u", type_of(from->family_flags), queue->family,
              queue->index);
-    queue->trace_id = bf_trace_add_queue(info->trace, engine->trace_id, name);
+    queue->trace_id =
+        info->trace ? bf_trace_add_queue(info->trace, engine->trace_id, name) : number;
 }
 
 /* The check of shared resources; a program isn't stopped for want of it. */

@@ -309,6 +309,31 @@ static void drop_signal(struct bf_engine *engine, struct bf_store *store, struct
     bf_lock_release(&ledger->lock);
 }
 
+static void trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *packet,
+                        enum bf_trace_fence_op op, uint64_t fence, uint64_t value)
+{
+    bf_trace_fence_queued(queue->base.device->trace, queue->base.trace_id, packet, op,
+                          (struct bf_trace_sync){fence, value}, false);
+}
+
+static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packet,
+                         const struct bf_execution *what)
+{
+    bf_trace_packet_queued_with(
+        queue->base.device->trace, &packet->trace, queue->base.trace_id,
+        what->store && !what->count ? BF_TRACE_SIGNAL : BF_TRACE_EXECUTE,
+        &(struct bf_trace_contents){.count = what->count, .buffers = what->buffers});
+    if (what->update && !what->counted)
+        trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uintptr_t)what->update->fence,
+                    what->update->value);
+    if (what->wait)
+        trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)what->fence,
+                    what->value);
+    if (what->signal)
+        trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uint64_t)what->signal->handle,
+                    what->value);
+}
+
 static VkResult submit_execution(struct bf_command_queue *queue, const struct bf_execution *what,
                                  const char *call)
 {
@@ -323,9 +348,7 @@ static VkResult submit_execution(struct bf_command_queue *queue, const struct bf
         bf_fence_reference(what->fence);
         bf_lock_release(&device->ledger.lock);
     }
-    bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id,
-                           what->store && !what->count ? BF_TRACE_SIGNAL : BF_TRACE_EXECUTE,
-                           what->count);
+    trace_queued(queue, packet, what);
     bf_queue_append(&queue->base, packet);
     return settle(device, call);
 }
@@ -519,12 +542,12 @@ static void trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_k
                           struct bf_fence *fence, uint64_t value)
 {
     struct bf_trace *trace = queue->base.device->trace;
-    if (!trace)
-        return;
     struct bf_trace_packet packet = {0};
     const struct bf_trace_sync sync = {(uintptr_t)fence, value};
     bool wait = kind == BF_TRACE_WAIT;
     bf_trace_packet_queued(trace, &packet, queue->base.trace_id, kind, 0);
+    trace_fence(queue, &packet, wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,
+                (uintptr_t)fence, value);
     bf_trace_packet_handed_over(trace, &packet, wait, &sync, !wait, &sync);
 }
 
@@ -586,6 +609,7 @@ static VkResult queue_signal(struct bf_command_queue *queue, struct bf_fence *fe
     }
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_SIGNAL, 0);
+    trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uintptr_t)fence, value);
     bf_queue_append(&queue->base, packet);
     return VK_SUCCESS;
 }
@@ -739,6 +763,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     packet->wait = (struct bf_wait){.node.key = value};
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
+    trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)fence, value);
     bf_lock_acquire(&device->ledger.lock);
     packet->log_when = (uint8_t)log_when(queue);
     bool satisfied = bf_fence_arm(fence, &packet->wait);

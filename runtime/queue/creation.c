@@ -117,7 +117,9 @@ static void name_queue(struct bf_command_queue *queue)
     struct bf_device *device = queue->base.device;
     char name[64];
     snprintf(name, sizeof(name), "%s command queue %u", names[queue->type], queue->base.index);
-    queue->base.trace_id = bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name);
+    queue->base.trace_id =
+        device->trace ? bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name)
+                      : device->queue_count + queue->base.index;
     queue->access = bf_access_queue_add(device->access, name,
                                         queue->type == BF_QUEUE_TYPE_COPY ? BF_ACCESS_COPY
                                                                           : BF_ACCESS_COMPUTE_3D);

@@ -1,6 +1,7 @@
 #include "queue/label.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,4 +212,15 @@ void bf_label_drop_from(struct bf_packet *packet)
     }
     bf_label_release(packet->labels);
     packet->labels = NULL;
+}
+
+const char *bf_label_path(struct bf_queue *queue, char *text, size_t size)
+{
+    size_t length = 0;
+    bf_lock_acquire(&queue->lock);
+    for (uint32_t d = 1; d <= depth(queue->labels) && length < size; d++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", d > 1 ? " > " : "",
+                                   at_depth(queue->labels, d)->name);
+    bf_lock_release(&queue->lock);
+    return length ? text : NULL;
 }

@@ -283,6 +283,32 @@ static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFenc
     return chain_submit(queue, chain, fence);
 }
 
+static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
+                         enum bf_trace_fence_op op, uint32_t count, const struct bf_sync *syncs)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (syncs[i].sem && syncs[i].sem->timeline)
+            bf_trace_fence_queued(
+                queue->device->trace, queue->trace_id, &packet->trace, op,
+                (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal}, false);
+    }
+}
+
+static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
+                         enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
+{
+    struct bf_trace *trace = queue->device->trace;
+    char labels[128];
+    const struct bf_trace_contents contents = {
+        .count = info ? info->commandBufferInfoCount : 0,
+        .infos = info ? info->pCommandBufferInfos : NULL,
+        .label = trace ? bf_label_path(queue, labels, sizeof(labels)) : NULL,
+    };
+    bf_trace_packet_queued_with(trace, &packet->trace, queue->trace_id, kind, &contents);
+    trace_fences(queue, packet, BF_TRACE_FENCE_WAIT, packet->wait_count, packet->waits);
+    trace_fences(queue, packet, BF_TRACE_FENCE_SIGNAL, packet->signal_count, packet->signals);
+}
+
 VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          VkFence fence)
 {
@@ -302,8 +328,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        bf_trace_packet_queued(device->trace, &packet->trace, queue->trace_id, BF_TRACE_EXECUTE,
-                               infos[i].commandBufferInfoCount);
+        trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
         chain_add(&chain, packet);
     }
     return chain_submit(queue, &chain, fence);
@@ -324,8 +349,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        bf_trace_packet_queued(device->trace, &packet->trace, queue->trace_id, BF_TRACE_BIND_SPARSE,
-                               0);
+        trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
         chain_add(&chain, packet);
     }
     return chain_submit(queue, &chain, fence);

@@ -28,8 +28,13 @@ struct bf_fence_op {
         handed_over_ns; /* it has no times of its own: ends with what comes before it; 0: not yet,
                                 or others tell */
     uint64_t after;     /* of its queue's timed packets this many come before it */
-    uint32_t lane;      /* BF_TRACE_NO_LANE: no box */
-    bool logged;        /* bf_trace_fence_done will tell */
+    /* Of a wait, once its signal has been found: */
+    uint64_t flow;          /* the arrow's number; 0: not found, or no arrow */
+    uint64_t source;        /* the signal's operation; 0: the host */
+    uint64_t not_before_ns; /* the arrow doesn't run backwards */
+
+    uint32_t lane; /* BF_TRACE_NO_LANE: no box */
+    bool logged;   /* bf_trace_fence_done will tell */
 };
 
 struct bf_fence_list {

@@ -96,32 +96,44 @@ static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
     return flow;
 }
 
-/* The arrow that arrives at a wait which ends at *end_ns; *end_ns moves so that none runs backwards. */
-static uint64_t arrow_to(struct bf_trace *t, const struct bf_fence_op *wait, uint64_t *end_ns)
+/* Finds the arrow that will arrive at a wait: at its packet's hand-over, when all that satisfies it
+ * has been handed over and before a program can have destroyed the fence; else at its end. */
+static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
     struct bf_flow_packet *source;
-    struct bf_flow_signal *signal = signal_of(t, wait->sync, &source);
+    struct bf_flow_signal *signal = wait->flow ? NULL : signal_of(t, wait->sync, &source);
     if (!signal)
-        return 0;
+        return;
+    wait->source = signal->packet;
     if (source && !source->drawn) {
-        if (source->time_ns >= *end_ns)
-            return 0; /* queued only afterwards: another satisfied it */
-        if (!source->over_ns || source->over_ns > *end_ns)
-            source->over_ns = *end_ns;
-        return arrow_from(t, signal, source, 0, 0);
+        if (source->time_ns >= now)
+            return; /* queued only afterwards: another satisfied it */
+        wait->not_before_ns = source->time_ns + 1;
+        wait->flow = arrow_from(t, signal, source, 0, 0);
+        return;
     }
-    uint64_t over_ns = source ? source->over_ns : signal->time_ns;
-    if (*end_ns < over_ns)
-        *end_ns = over_ns;
-    uint64_t flow = signal->flow;
+    wait->not_before_ns = source ? source->over_ns : signal->time_ns;
+    wait->flow = signal->flow;
     signal->flow = 0;
-    if (flow)
-        return flow;
-    flow = t->flow->next_flow++;
+    if (wait->flow)
+        return;
+    wait->flow = t->flow->next_flow++;
     bf_trace_arrow_end(t, source ? source->time_ns : signal->time_ns,
-                       source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL, 0, &flow,
-                       NULL);
-    return flow;
+                       source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL, 0,
+                       &wait->flow, NULL);
+}
+
+/* The wait ends, at 'end_ns', or as soon afterwards as its arrow can arrive. */
+static uint64_t arrow_arrive(struct bf_trace *t, const struct bf_fence_op *wait, uint64_t end_ns)
+{
+    if (end_ns < wait->not_before_ns)
+        end_ns = wait->not_before_ns;
+    struct bf_flow_packet *source = bf_flow_packet_find(t->flow, wait->source);
+    if (source && source->drawn && end_ns < source->over_ns)
+        end_ns = source->over_ns;
+    else if (source && !source->drawn && (!source->over_ns || end_ns < source->over_ns))
+        source->over_ns = end_ns;
+    return end_ns;
 }
 
 /* --- Ends -------------------------------------------------------------------------------------*/
@@ -182,8 +194,12 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 {
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
-    if (!ending.flow && ending.by != BF_WORD_DROPPED && ending.by != BF_WORD_LOST_ENTRY)
-        ending.flow = arrow_to(t, op, &ending.time_ns);
+    if (!ending.flow && ending.by != BF_WORD_DROPPED && ending.by != BF_WORD_LOST_ENTRY) {
+        arrow_find(t, op, ending.time_ns);
+        ending.flow = op->flow;
+        if (op->flow)
+            ending.time_ns = arrow_arrive(t, op, ending.time_ns);
+    }
     BF_PROBE5(fence_wait_unblocked, queue, op->sync.semaphore, op->sync.value, ending.time_ns,
               ending.observed_ns);
     struct bf_perfetto_event event = {.terminating_flow_count = ending.flow ? 1 : 0,
@@ -315,7 +331,7 @@ static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op
     wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_WORD_HAND_OVER});
 }
 
-/* The packet's next operation of a kind that no log tells of, from *at on. */
+/* The packet's next operation of a kind, from *at on, which moves past it. */
 static struct bf_fence_op *next_of(struct bf_fence_list *list, const struct bf_trace_packet *packet,
                                    uint64_t *at)
 {
@@ -333,19 +349,21 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
                                  uint64_t now)
 {
     struct bf_trace_queue *queue = &t->queues[packet->queue];
-    if (!queue->fences || packet->timed)
+    if (!queue->fences)
         return;
     struct bf_fence_op *op;
     struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
     for (uint64_t at = waits->begin; (op = next_of(waits, packet, &at)) != NULL;) {
-        if (op->logged)
+        if (op->logged || packet->timed) {
+            arrow_find(t, op, now);
             continue;
+        }
         op->handed_over_ns = now;
         wait_pass(t, packet->queue, op, now);
     }
     struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
     for (uint64_t at = signals->begin; (op = next_of(signals, packet, &at)) != NULL;) {
-        if (op->logged)
+        if (op->logged || packet->timed)
             continue;
         op->handed_over_ns = now;
         op->after = queue->timed_handed_over;

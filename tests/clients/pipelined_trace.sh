@@ -14,8 +14,9 @@ exits 0 run
 [[ $(wc -l <run.out) == 1 ]] || fail_with 'stdout is not the program alone:' run.out
 
 # Graphics stays two frames behind, so that compute gets ten frames done. Each graphics frame waits
-# for a compute frame; from the fourth on, each compute frame for a graphics frame.
-"$bin/belfry-trace-check" run.pftrace pipelined 15 graphics 8 compute 10 >check 2>&1 ||
+# for a compute frame; from the fourth on, each compute frame for a graphics frame. Each of these 15
+# has an arrow between the packets and one between the fence operations.
+"$bin/belfry-trace-check" run.pftrace pipelined 30 graphics 8 compute 10 >check 2>&1 ||
     fail_with 'the timeline is not as it should be:' check
 cat check
 

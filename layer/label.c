@@ -1,0 +1,31 @@
+/* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its packets. */
+#include "layer.h"
+
+#include "access.h"
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer,
+                                                          const VkCommandBufferBeginInfo *info)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    bf_trace_command_buffer_begun(d->trace, buffer);
+    PFN_vkBeginCommandBuffer next =
+        d->access ? (PFN_vkBeginCommandBuffer)layer_access_find("vkBeginCommandBuffer")
+                  : d->vk.vkBeginCommandBuffer;
+    return next(buffer, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkCmdBeginDebugUtilsLabelEXT(VkCommandBuffer buffer,
+                                                              const VkDebugUtilsLabelEXT *label)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
+    d->debug.vkCmdBeginDebugUtilsLabelEXT(buffer, label);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkCmdInsertDebugUtilsLabelEXT(VkCommandBuffer buffer,
+                                                               const VkDebugUtilsLabelEXT *label)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
+    d->debug.vkCmdInsertDebugUtilsLabelEXT(buffer, label);
+}
