@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "os/handle.h"
 #include "os/log.h"
@@ -501,6 +502,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
             bf_bridge_will_not_signal(fence, value, before);
         return told(device, result);
     }
+    VkResult owned = bf_shared_check(fence);
+    if (owned != VK_SUCCESS)
+        return owned;
     bf_access_queue_signal(queue->access, fence->access, value);
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
@@ -566,6 +570,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
                                      &(struct bf_execution){
                                          .wait = fence->imported, .value = value, .fence = fence},
                                      __func__));
+    bf_shared_look(fence);
     enum waited how = wait_now(queue, fence, value, false);
     VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
     if (result != VK_SUCCESS)
@@ -577,16 +582,22 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;
     }
-    struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_WAIT);
+    result = bf_shared_listen(fence);
+    struct bf_packet *packet =
+        result == VK_SUCCESS ? bf_packet_create(&queue->base, BF_PACKET_WAIT) : NULL;
     if (!packet)
         return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
+    struct bf_effects effects = {0};
     bf_lock_acquire(&device->ledger.lock);
+    bf_shared_absorb(fence, &effects); /* on account of the waits before (SH-2) */
     bf_fence_arm(fence, &packet->wait);
+    bf_shared_absorb(fence, &effects);
     bf_lock_release(&device->ledger.lock);
     bf_queue_append(&queue->base, packet);
+    bf_effects_run(device, &effects);
     return settle(device, __func__);
 }
 
