@@ -4,9 +4,9 @@
  */
 #include "shared_peer.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -348,29 +348,6 @@ static void signals_wake_an_object_only_for_what_it_waits_for(void **state)
     fixture_close(&f);
 }
 
-static uint32_t open_descriptors(void)
-{
-    uint32_t n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder))
-        n++;
-    closedir(folder);
-    return n;
-}
-
-static uint32_t mapped_pages(void)
-{
-    uint32_t n = 0;
-    char line[512];
-    FILE *maps = fopen("/proc/self/maps", "r");
-    assert_non_null(maps);
-    while (fgets(line, sizeof(line), maps))
-        n += strstr(line, "belfry fence") != NULL;
-    fclose(maps);
-    return n;
-}
-
 static void opening_and_closing_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -397,7 +374,8 @@ static void opening_and_closing_leaves_nothing_behind(void **state)
     }
     assert_int_equal(open_descriptors(), descriptors);
     assert_int_equal(mapped_pages(), pages);
-    assert_in_range(counters(&f).sleeperThreads, 0, 64);
+    if (!getenv("BELFRY_TEST_OLD_KERNEL")) /* there each fence takes a thread of its own */
+        assert_in_range(counters(&f).sleeperThreads, 0, 64);
     cpu_signal(last, BIG);
     assert_true(take_event(event));
     fixture_close(&f);

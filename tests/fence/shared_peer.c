@@ -1,12 +1,19 @@
 #include "shared_peer.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +203,85 @@ BfFence open_again(struct fixture *f, BfFence fence)
     return again;
 }
 
+uint32_t open_descriptors(void)
+{
+    uint32_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+uint32_t mapped_pages(void)
+{
+    uint32_t n = 0;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps))
+        n += strstr(line, "belfry fence") != NULL;
+    fclose(maps);
+    return n;
+}
+
+void *map_page(int fd)
+{
+    char bytes[64];
+    struct iovec part = {bytes, sizeof(bytes)};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct msghdr packet = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = CMSG_LEN(sizeof(int))};
+    int memory;
+    if (recvmsg(fd, &packet, MSG_PEEK | MSG_CMSG_CLOEXEC) <= 0 || !CMSG_FIRSTHDR(&packet))
+        return NULL;
+    memcpy(&memory, CMSG_DATA(CMSG_FIRSTHDR(&packet)), sizeof(memory));
+    void *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    close(memory);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+/* ----------------------------------------------------------------------------- An older kernel --
+ */
+
+#define JUMP(k_, value_, yes_, no_) BPF_JUMP(BPF_JMP | (k_) | BPF_K, value_, yes_, no_)
+#define LOAD(offset_)               BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset_)
+#define FAIL(error_)                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error_))
+#define ARGUMENT(i_)                ((uint32_t)offsetof(struct seccomp_data, args) + 8 * (i_))
+
+void peer_prepare(void)
+{
+    const char *wanted = getenv("BELFRY_TEST_OLD_KERNEL");
+    if (!wanted || !*wanted)
+        return;
+    struct sock_filter filter[] = {
+        LOAD(offsetof(struct seccomp_data, nr)),
+        JUMP(BPF_JEQ, SYS_futex_waitv, 0, 1),
+        FAIL(ENOSYS),
+        JUMP(BPF_JEQ, SYS_getsockopt, 0, 3),
+        LOAD(ARGUMENT(2)),
+        JUMP(BPF_JEQ, 77 /* SO_PEERPIDFD */, 0, 4),
+        FAIL(ENOPROTOOPT),
+        JUMP(BPF_JEQ, SYS_memfd_create, 0, 2),
+        LOAD(ARGUMENT(1)),
+        JUMP(BPF_JSET, 8 /* MFD_NOEXEC_SEAL */, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        FAIL(EINVAL),
+    };
+    const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+        perror("seccomp");
+        exit(77);
+    }
+}
+
 /* ---------------------------------------------------------------------------------- The peer's --
  */
 
@@ -208,6 +294,7 @@ struct me {
     BfFence passed;
     uint64_t passes;
     VkEvent stall;
+    void *scribbled;
 };
 
 static BfEvent event_of(struct me *me, uint32_t number)
@@ -217,7 +304,7 @@ static BfEvent event_of(struct me *me, uint32_t number)
     return me->events[number % PEER_EVENTS];
 }
 
-static uint64_t next_random(uint64_t *state)
+uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -261,6 +348,28 @@ static VkResult pass(struct me *me, BfFence fence, uint64_t value)
 {
     VkResult result = bfQueueWait(me->queue, fence, value);
     return result == VK_SUCCESS ? bfQueueSignal(me->queue, me->passed, ++me->passes) : result;
+}
+
+static void scribble(void *page, uint64_t seed)
+{
+    uint64_t state = seed * 2654435761u + 88172645463325252u;
+    for (;;) {
+        uint64_t what = next_random(&state), where = next_random(&state) % 1024;
+        switch (what % 4) {
+        case 0:
+            ((volatile uint64_t *)page)[where] = next_random(&state);
+            break;
+        case 1:
+            ((volatile uint64_t *)page)[where] = what & 4 ? UINT64_MAX : 0;
+            break;
+        case 2:
+            ((volatile uint32_t *)page)[16 + what / 4 % 8] = (uint32_t)(what >> 32);
+            break;
+        default:
+            syscall(SYS_futex, (uint32_t *)page + 2 * where, FUTEX_WAKE, 1, NULL, NULL, 0);
+            break;
+        }
+    }
 }
 
 static uint64_t wakeups(struct me *me)
@@ -350,6 +459,10 @@ static struct answer obey(struct me *me, struct order order, int fd)
         for (uint32_t i = order.event;; i++)
             storm(me, fence, 20, i);
         break;
+    case PEER_SCRIBBLE:
+        me->scribbled = map_page(fd);
+        answer.result = me->scribbled ? VK_SUCCESS : VK_ERROR_UNKNOWN;
+        break;
     case PEER_WAKEUPS:
         answer.value = wakeups(me);
         break;
@@ -383,6 +496,8 @@ int peer_main(void)
             break;
         if (answer.fd > 0)
             close(answer.fd);
+        if (me.scribbled)
+            scribble(me.scribbled, order.value);
     }
     for (uint32_t i = 0; i < me.fence_count; i++)
         bfDestroyFence(me.fences[i]);

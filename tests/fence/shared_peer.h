@@ -34,6 +34,7 @@ enum peer_op {
     PEER_STORM, /* signals of random values, from CPU and queue, as many as 'value'; the answer
                         * is the largest of them, 'event' the seed */
     PEER_WORK_FOR_EVER, /* the same with no end; there is no answer */
+    PEER_SCRIBBLE,      /* random bytes all over the page, with no end, after the answer */
     PEER_WAKEUPS,       /* BfDeviceCounters.sharedWakeups */
     PEER_LOSE,          /* its device; on the test driver */
     PEER_QUIT,
@@ -85,14 +86,25 @@ BfFence open_fence(struct fixture *f, int fd);
 int export_fence(BfFence fence);
 BfFence open_again(struct fixture *f, BfFence fence);
 
-/* As FIXTURE_MAIN, for tests with peers. */
+/* The page behind a descriptor, mapped; NULL: it could not be had. */
+void *map_page(int fd);
+
+uint32_t open_descriptors(void);
+uint32_t mapped_pages(void); /* of shared fences */
+
+uint64_t next_random(uint64_t *state); /* which is not 0 */
+
+/* As FIXTURE_MAIN, for tests with peers. BELFRY_TEST_OLD_KERNEL makes it and them run without
+ * futex_waitv, SO_PEERPIDFD and MFD_NOEXEC_SEAL. */
 #define PEER_MAIN(name_, tests_)                                                                   \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
+        peer_prepare();                                                                            \
         if (peer_is_me(argc, argv))                                                                \
             return peer_main();                                                                    \
         return fixture_main(argc, argv, name_, tests_, sizeof(tests_) / sizeof((tests_)[0]));      \
     }
+void peer_prepare(void);
 bool peer_is_me(int argc, char **argv);
 int peer_main(void);
 
