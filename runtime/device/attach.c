@@ -303,6 +303,7 @@ VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
         .barriers = atomic_load(&c->barriers),
         .counterQueries = atomic_load(&c->counter_queries),
         .eventsSet = atomic_load(&c->events_set),
+        .sharedWakeups = atomic_load(&c->shared_wakeups),
     };
     return VK_SUCCESS;
 }

@@ -33,7 +33,7 @@ struct bf_watcher;
 /* Running totals (bfGetDeviceCounters). */
 struct bf_counters {
     _Atomic uint64_t sleeper_wakeups, sleeper_threads, submissions, driver_calls, blocked_waits,
-        semaphore_waits, barriers, counter_queries, events_set;
+        semaphore_waits, barriers, counter_queries, events_set, shared_wakeups;
 };
 
 struct bf_device {

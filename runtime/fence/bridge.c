@@ -5,6 +5,7 @@
 #include "access/vulkan.h"
 #include "device/device.h"
 #include "fence/ledger.h"
+#include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "os/handle.h"
 #include "os/log.h"
@@ -298,6 +299,8 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     VkResult result = bf_sleepers_ensure(device);
     uint64_t counter = 0;
     if (result == VK_SUCCESS)
+        result = bf_shared_listen(fence);
+    if (result == VK_SUCCESS)
         result = find_or_register(fence, semaphore, false, &counter);
     if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
         bf_log(BF_LOG_ERROR, "bfExportFence: the semaphore's counter, %llu, is above the fence",
@@ -318,6 +321,8 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     }
     fence->mirror = semaphore;
     fence->mirror_wanted = fence->mirror_signalled = counter;
+    bf_shared_publish(fence);
+    bf_shared_absorb(fence, &effects);
     bf_bridge_applied(fence, atomic_load(&fence->value), &effects);
     bf_ledger_monitor(&device->ledger, fence, &effects);
     bf_lock_release(&device->ledger.lock);

@@ -8,6 +8,7 @@
 #include "fence/bridge.h"
 #include "fence/ledger.h"
 #include "fence/native.h"
+#include "fence/shared.h"
 #include "fence/wait.h"
 #include "os/handle.h"
 #include "os/log.h"
@@ -43,6 +44,7 @@ void bf_fence_release(struct bf_fence *fence)
     bf_semaphore_release(fence->imported);
     if (fence->native)
         bf_native_free(fence);
+    bf_shared_free(fence->shared);
     free(fence);
 }
 
@@ -52,6 +54,7 @@ static void monitor_anew(struct bf_fence *fence)
     fence->monitored = fence->cpu_waits.root ? fence->cpu_waits.root->key - 1 : UINT64_MAX;
     if (fence->native)
         bf_native_monitored(fence);
+    bf_shared_publish(fence);
 }
 
 /* Its queue stands at it no longer; returns the engine to pump, as a mask. */
@@ -86,6 +89,8 @@ static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effect
 {
     bf_heap_remove(heap, &wait->node);
     wait->satisfied = true;
+    if (wait->group && bf_shared_is_orphaned(wait->fence))
+        wait->group->orphaned = true;
     if (wait->group)
         count_down(wait->fence->device, wait->group, effects);
     else
@@ -104,14 +109,21 @@ static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effe
 
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    if (fence->destroyed || fence->always_signaled || fence->device->ledger.lost)
+    if (fence->device->ledger.lost || fence->always_signaled || !bf_shared_set(fence, value) ||
+        fence->destroyed)
         return;
+    bf_fence_take(fence, value, effects);
+}
+
+void bf_fence_take(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
     /* The last of its waits may hold the last reference. */
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     atomic_store(&fence->value, value);
     satisfy_up_to(fence, value, effects);
     bf_bridge_applied(fence, value, effects);
+    bf_shared_publish(fence); /* what the mirror has been told */
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }
@@ -175,10 +187,27 @@ bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit)
            !(fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU);
 }
 
+void bf_fence_cross(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    bf_fence_reference(fence);
+    satisfy_up_to(fence, value, effects);
+    bf_bridge_applied(fence, value, effects);
+    bf_shared_publish(fence);
+    bf_fence_release(fence);
+}
+
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
     satisfy_up_to(fence, UINT64_MAX, effects);
+    bf_fence_release(fence);
+}
+
+void bf_fence_satisfy_queues(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_fence_reference(fence);
+    while (fence->queue_waits.root)
+        satisfy(&fence->queue_waits, wait_of(fence->queue_waits.root), effects);
     bf_fence_release(fence);
 }
 
@@ -188,10 +217,13 @@ bool bf_fence_arm(struct bf_fence *fence, struct bf_wait *wait)
     bf_fence_reference(fence);
     wait->satisfied = fence->destroyed ||
                       atomic_load_explicit(&fence->value, memory_order_relaxed) >= wait->node.key;
-    if (wait->satisfied)
+    if (wait->satisfied) {
+        if (wait->group && bf_shared_is_orphaned(fence))
+            wait->group->orphaned = true;
         return true;
+    }
     bf_heap_insert(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
-    if (wait->group)
+    if (wait->group || fence->shared)
         monitor_anew(fence);
     return false;
 }
@@ -202,7 +234,7 @@ void bf_fence_disarm(struct bf_wait *wait)
     if (!fence)
         return;
     bf_heap_remove(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
-    if (wait->group)
+    if (wait->group || fence->shared)
         monitor_anew(fence);
     unblock(wait); /* on a device that has just been lost: who drops it goes on by itself */
     wait->fence = NULL;
@@ -246,17 +278,27 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
     struct bf_device *device = bf_device_of(handle, __func__);
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out || info->pNext || (info->flags & ~(VkFlags)BF_FENCE_FLAGS)) {
+    if (!info || !out || info->pNext) {
         bf_log(BF_LOG_ERROR, "bfCreateFence: %s",
-               !info || !out ? "pInfo or pFence is NULL"
-               : info->pNext ? "pNext is not NULL"
-                             : "a flag is not known");
+               !info || !out ? "pInfo or pFence is NULL" : "pNext is not NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bool shared = info->flags & BF_FENCE_SHARED_BIT;
+    if (info->flags & ~(VkFlags)(shared ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS)) {
+        bf_log(BF_LOG_ERROR, "bfCreateFence: flags: 0x%x: %s", info->flags,
+               shared ? "unknown bits" : "unknown bits, or those of a shared fence alone");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence;
     VkResult result = bf_fence_create(device, info->initialValue, info->flags, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    if (shared)
+        result = bf_shared_create(fence, info->flags & BF_FENCE_SHARED_FLAGS);
     if (result == VK_SUCCESS)
         *out = (BfFence)fence;
+    else
+        bfDestroyFence((BfFence)fence);
     return result;
 }
 
@@ -313,12 +355,19 @@ void bf_fence_destroy(struct bf_fence *fence)
     bf_handle_remove(fence);
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
     bf_lock_acquire(&device->ledger.lock);
-    fence->destroyed = true;
     bf_access_fence_remove(fence->access);
-    bf_fence_satisfy_all(fence, &effects);
+    bool lingers = bf_shared_linger(fence, &effects);
+    if (lingers) {
+        bf_fence_reference(fence); /* its waiters may be gone before this call is */
+    } else {
+        fence->destroyed = true;
+        bf_fence_satisfy_all(fence, &effects);
+    }
     bf_lock_release(&device->ledger.lock);
     if (fence->imported)
         bf_bridge_release_queues(fence, &effects);
+    if (!lingers)
+        bf_shared_leave(fence);
     bf_bridge_stop(fence, true);
     bf_lock_acquire(&device->ledger.lock);
     bf_fence_release(fence);
@@ -330,6 +379,7 @@ static uint64_t get_value(struct bf_fence *fence)
 {
     if (fence->imported)
         return bf_bridge_value(fence);
+    bf_shared_look(fence);
     uint64_t value = atomic_load(&fence->value);
     if (!atomic_load(&fence->pending))
         return value;
@@ -376,6 +426,9 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
         return bf_bridge_signal(fence, value);
     if (fence->native && bf_native_expect_race(fence, NULL) != VK_SUCCESS)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = bf_shared_check(fence);
+    if (result != VK_SUCCESS)
+        return result;
     /* What the GPU has done by now comes before this signal. */
     if (atomic_load(&fence->pending) &&
         bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST) {

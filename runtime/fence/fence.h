@@ -40,6 +40,7 @@ struct bf_event;
 struct bf_fence;
 struct bf_native;
 struct bf_semaphore;
+struct bf_shared;
 struct bf_sleeper;
 struct bf_update;
 
@@ -62,6 +63,7 @@ struct bf_group {
     struct bf_event *event; /* referenced; NULL: a thread sleeps on 'done' */
     uint32_t missing;       /* waits still to be satisfied before it fires; 0: it has fired */
     uint32_t count;
+    bool orphaned; /* what it waited for has lost its owner (SH-9) */
     _Atomic uint32_t done;
     _Atomic uint32_t references; /* a sleeping thread, and who will wake it */
     struct bf_wait waits[];
@@ -104,6 +106,8 @@ struct bf_fence {
     struct bf_fence *next_mirrored;
 
     VkSemaphore registered; /* known to the scheduler on this fence's account alone */
+
+    struct bf_shared *shared; /* open elsewhere too, perhaps (fence/shared.h); NULL: it is not */
 };
 
 /* A fence with one reference, its handle. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
@@ -132,6 +136,10 @@ void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects);
 
 /* The device is lost (F-5). */
 void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects);
+/* Those who are told by fence/shared.c. The fence takes a value that is set already; and one that was
+ * set, and has been overwritten before anybody here has looked: it satisfies what it reaches. */
+void bf_fence_take(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+void bf_fence_cross(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
 /* Arms a wait whose fence and value are set. Returns true if it is satisfied already; then it is in
  * no heap. */
@@ -154,8 +162,9 @@ struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_
 /* An update of that value has been accepted: queues that stand at a wait it reaches go on. */
 void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
-/* Satisfies all that waits, whatever it waits for (F-5). */
+/* Satisfies all that waits, or the queues alone, whatever they wait for (F-5). */
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects);
+void bf_fence_satisfy_queues(struct bf_fence *fence, struct bf_effects *effects);
 
 void bf_fence_reference(struct bf_fence *fence);
 void bf_fence_release(struct bf_fence *fence);

@@ -7,6 +7,8 @@
 #include "fence/bridge.h"
 #include "fence/event.h"
 #include "fence/native.h"
+#include "fence/shared.h"
+#include "fence/shared_watch.h"
 #include "fence/sleeper.h"
 #include "fence/wait.h"
 #include "os/handle.h"
@@ -30,7 +32,8 @@ static struct bf_fence *take_bridged(struct bf_ledger *ledger)
 {
     bf_lock_acquire(&ledger->lock);
     struct bf_fence *fence = ledger->fences;
-    while (fence && !fence->sleeper && !fence->mirror && !fence->registered)
+    while (fence && !fence->sleeper && !fence->mirror && !fence->registered &&
+           (!fence->shared || fence->shared->left))
         fence = fence->next;
     if (fence)
         bf_fence_reference(fence);
@@ -40,6 +43,7 @@ static struct bf_fence *take_bridged(struct bf_ledger *ledger)
 
 void bf_ledger_stop(struct bf_ledger *ledger)
 {
+    bf_shared_watch_stop(ledger);
     for (uint32_t i = 0; ledger->engines && i < ledger->engine_count; i++) {
         bf_sleeper_destroy(ledger->engines[i].sleeper);
         ledger->engines[i].sleeper = NULL;
@@ -47,6 +51,7 @@ void bf_ledger_stop(struct bf_ledger *ledger)
     /* What the program has left behind; sleepers of other such fences may still be at work. */
     struct bf_fence *fence;
     while ((fence = take_bridged(ledger)) != NULL) {
+        bf_shared_leave(fence);
         bf_bridge_stop(fence, false);
         bf_lock_acquire(&ledger->lock);
         bf_fence_release(fence);
@@ -253,7 +258,7 @@ bool bf_ledger_is_watched(const struct bf_update *update)
 {
     const struct bf_fence *fence = update->fence;
     return update->value > fence->monitored || bf_bridge_watches(fence, update->value) ||
-           (fence->native && fence->native->raced);
+           bf_shared_watches(fence) || (fence->native && fence->native->raced);
 }
 
 struct bf_update *bf_ledger_least_need(const struct bf_ledger_engine *engine)
@@ -483,6 +488,8 @@ void bf_ledger_lose(struct bf_ledger *ledger)
 {
     struct bf_effects effects = {0};
     bf_lock_acquire(&ledger->lock);
+    for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
+        bf_shared_lose(fence);
     ledger->lost = true;
     struct bf_fence *next;
     for (struct bf_fence *fence = ledger->fences; fence; fence = next) {

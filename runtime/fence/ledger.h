@@ -82,9 +82,11 @@ struct bf_ledger {
     struct bf_update *spares;
     _Atomic bool bridged; /* E-4 */
     bool lost;
-    _Atomic bool cpu_waits;      /* there has been one: engines have sleepers */
-    struct bf_lock sleeper_lock; /* making sleepers; held over pthread_create */
-    struct bf_lock bridge_lock;  /* which semaphores are known on account of fences alone */
+    struct bf_shared_watch *shared_watch; /* NULL: none yet (fence/shared_watch.h) */
+    uint64_t next_serial;                 /* of the next shared fence */
+    _Atomic bool cpu_waits;               /* there has been one: engines have sleepers */
+    struct bf_lock sleeper_lock;          /* making sleepers; held over pthread_create */
+    struct bf_lock bridge_lock; /* which semaphores are known on account of fences alone */
 };
 
 /* What is to be done once the lock has been released, by bf_effects_run. */
@@ -116,7 +118,7 @@ VkResult bf_ledger_retire(struct bf_ledger *ledger, struct bf_effects *effects);
 /* The same for what is known to be complete already; the lock is held. */
 void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects);
 
-/* Does anybody want to be woken by the update (F-3, X-2)? The lock is held. */
+/* Does anybody want to be woken by the update (F-3, X-2, SH-7)? The lock is held. */
 bool bf_ledger_is_watched(const struct bf_update *update);
 
 /* The update that an engine's least need is of, or NULL. The lock is held. */

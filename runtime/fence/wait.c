@@ -8,6 +8,7 @@
 #include "fence/event.h"
 #include "fence/fence.h"
 #include "fence/ledger.h"
+#include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -94,6 +95,8 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
         bf_access_fence_reference(group->waits[i].access);
     }
     bf_lock_acquire(&ledger->lock);
+    for (uint32_t i = 0; i < count; i++) /* on account of the waits before (SH-2) */
+        bf_shared_absorb((struct bf_fence *)fences[i], effects);
     for (uint32_t i = 0; i < count && group->missing; i++) {
         if (bf_fence_arm((struct bf_fence *)fences[i], &group->waits[i]))
             group->missing--;
@@ -105,6 +108,8 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     }
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_ledger_monitor(ledger, (struct bf_fence *)fences[i], effects);
+    for (uint32_t i = 0; i < count && !satisfied; i++) /* on account of these */
+        bf_shared_absorb((struct bf_fence *)fences[i], effects);
     /* Once the lock is released, the wait may end and the program destroy the fences. */
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_sleeper_kick_locked(((struct bf_fence *)fences[i])->sleeper);
@@ -123,6 +128,8 @@ static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence 
         pending = pending || atomic_load(&fence->pending);
         if (fence->imported)
             result = bf_bridge_prepare_wait(fence, effects);
+        else
+            result = bf_shared_listen(fence);
     }
     if (result == VK_SUCCESS && pending)
         result = bf_ledger_retire(&device->ledger, effects);
@@ -234,6 +241,8 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
         result = sleep_on(device, group, timeout_ns);
     /* Which one of several has come is not told, so nothing follows from it. The fences themselves
      * may be gone by now: that, too, ends a wait. */
+    if (result == VK_SUCCESS && group->orphaned)
+        result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
     bool told = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
     for (uint32_t i = 0; told && i < count; i++)
         bf_access_fence_reached(group->waits[i].access, values[i]);

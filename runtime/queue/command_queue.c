@@ -8,6 +8,7 @@
 #include "fence/bridge.h"
 #include "fence/ledger.h"
 #include "fence/native.h"
+#include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "fence/store.h"
 #include "log/log.h"
@@ -666,6 +667,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
             bf_bridge_will_not_signal(fence, value, before);
         return told(device, result);
     }
+    VkResult owned = bf_shared_check(fence);
+    if (owned != VK_SUCCESS)
+        return owned;
     bf_access_queue_signal(queue->access, fence->access, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         bf_log_is_read(queue->base.log))
@@ -746,6 +750,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
                                      &(struct bf_execution){
                                          .wait = fence->imported, .value = value, .fence = fence},
                                      __func__));
+    bf_shared_look(fence);
     enum waited how = wait_now(queue, fence, value, false);
     VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
     if (result != VK_SUCCESS)
@@ -757,22 +762,28 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;
     }
-    struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_WAIT);
+    result = bf_shared_listen(fence);
+    struct bf_packet *packet =
+        result == VK_SUCCESS ? bf_packet_create(&queue->base, BF_PACKET_WAIT) : NULL;
     if (!packet)
         return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
     trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)fence, value);
+    struct bf_effects effects = {0};
     bf_lock_acquire(&device->ledger.lock);
     packet->log_when = (uint8_t)log_when(queue);
+    bf_shared_absorb(fence, &effects); /* on account of the waits before (SH-2) */
     bool satisfied = bf_fence_arm(fence, &packet->wait);
+    bf_shared_absorb(fence, &effects);
     bf_lock_release(&device->ledger.lock);
     if (!satisfied && bf_log_is_enabled(queue->base.log))
         packet->called_ns = bf_now_ns();
     else
         packet->log_when = BF_LOG_AT_NS;
     bf_queue_append(&queue->base, packet);
+    bf_effects_run(device, &effects);
     return settle(device, __func__);
 }
 

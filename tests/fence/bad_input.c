@@ -300,7 +300,7 @@ static void fences_out_of_range_are_refused(void **state)
     (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
-    const BfFenceCreateInfo bad[] = {{.flags = 1}, {.flags = 0x80000000}, {.pNext = &f}};
+    const BfFenceCreateInfo bad[] = {{.flags = 2}, {.flags = 0x80000000}, {.pNext = &f}};
     const BfFenceCreateInfo good = {.initialValue = 1};
     BfFence fence = NULL;
     for (size_t i = 0; i < 3; i++) {

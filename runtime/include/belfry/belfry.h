@@ -6,7 +6,8 @@
  *
  * Where clauses are named, [ME n] is section n of Microsoft's "Multi-engine synchronization"
  * (Direct3D 12 programming guide), counted by headings: 1 Devices and queues, 2 Fences, 3 Copy and
- * compute command lists, 4 and 5 the two examples, 6 Multi-queue resource access.
+ * compute command lists, 4 and 5 the two examples, 6 Multi-queue resource access. [NF] is its
+ * "Native GPU fence object" (Windows driver design guide).
  *
  * Common to all functions
  *
@@ -14,8 +15,8 @@
  *    otherwise. Bad input also costs one line on stderr (setting 'messages') that names the call, the
  *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
  *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
- *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX, every wait
- *    is satisfied and every event registered with its fences is set, once.
+ *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX (but for
+ *    those with BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event registered with its fences is set, once.
  *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
  *    except that an object may not be destroyed while another thread is using its handle.
@@ -165,6 +166,8 @@ typedef struct BfDeviceCounters {
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
     uint64_t eventsSet;
+    uint64_t sharedWakeups; /* times a thread of Belfry's was woken by another's signal of a shared
+                               fence */
 } BfDeviceCounters;
 
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; each number is exact, they are not
@@ -315,11 +318,13 @@ BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, u
 /* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
     BF_FENCE_FLAGS_NONE = 0,
+    BF_FENCE_SHARED_BIT = 1 << 0,    /* 'Shared fences', below */
     BF_FENCE_NO_SIGNAL_BIT = 1 << 4, /* neither queues nor the CPU may signal it */
     BF_FENCE_NO_WAIT_BIT = 1 << 5,   /* neither queues nor the CPU may wait for it */
     /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
      * are not set. */
     BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
+    BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
 } BfFenceFlagBits;
 typedef VkFlags BfFenceFlags;
 
@@ -335,7 +340,9 @@ typedef struct BfFenceCreateInfo {
  * whichever of them stays. [ME 2]
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT
- * (unknown flags). Thread-safety: safe.
+ * (unknown flags); for a shared fence also VK_ERROR_TOO_MANY_OBJECTS (descriptors, or those that lie
+ * in this user's sockets: one per shared fence) and VK_ERROR_FEATURE_NOT_PRESENT (no /proc).
+ * Thread-safety: safe.
  */
 BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, BfFence *pFence);
 
@@ -398,6 +405,7 @@ BF_API VkResult bfSetEventOnFences(uint32_t count, const BfFence *pFences, const
  * timeoutNs counts from the call; UINT64_MAX waits without end, 0 looks.
  *
  * Returns VK_SUCCESS or VK_TIMEOUT. Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_INVALID_EXTERNAL_HANDLE (a shared fence that was needed is orphaned),
  * VK_ERROR_VALIDATION_FAILED_EXT as above. Thread-safety: safe.
  */
 BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint64_t *pValues,
@@ -424,6 +432,79 @@ BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *p
  * of vkSignalSemaphore. Thread-safety: safe.
  */
 BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
+
+/* ------------------------------------------------------------------------------- Shared fences --
+ */
+
+/*
+ * A fence that is made with BF_FENCE_SHARED_BIT can be opened in other processes, on other devices,
+ * and again on its own: each object that bfCreateFence and bfOpenFenceFd give is a local one of the
+ * same global fence ([NF], "Global and local handles for shared fences"). Every function that takes
+ * a BfFence takes any of them, and all of them have one value, which each may set, on the CPU and
+ * from queues, to anything. The object that bfCreateFence made is the owner's.
+ *
+ *  - What one of them is set to, the others read at once; waits of theirs, on CPU and queues, are
+ *    satisfied by every value from their arming on, also by one that was overwritten before they
+ *    looked. Of two signals that race either may come last, but the same one for all. A signal whose
+ *    call is still running when a wait is armed may satisfy it, even if another one has come last.
+ *  - A queue's signal reaches the others once the work before it is complete, with no further call
+ *    of this process's; also if the object is destroyed meanwhile. It never does if the process
+ *    ends first, or its device is lost. A peer that is killed in the midst of a signal may have told
+ *    only some of the others' waiters.
+ *  - What the work before a signal wrote is complete. How memory is shared is Vulkan's affair.
+ *  - A peer that misuses what it was given can set the fence to any value and keep others' waiters
+ *    for it waiting; it can keep others from opening it. It can do nothing else.
+ *
+ * When an object is destroyed, what waits for it here goes on, and the fence lives on in the others.
+ * With BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT only queues go on then. The CPU's waiters
+ * (events, and blocked threads) still wait for the global fence's value, and are released when the
+ * last object, and the last descriptor of the fence, is gone, or their device. A program that waits
+ * so for nobody else's signal closes its descriptors.
+ *
+ * When the process of the owner's object ends before it has destroyed it, every other object is
+ * orphaned, for good: it reads UINT64_MAX, events are set, queues go on, and bfWaitFences,
+ * bfSignalFence, bfQueueSignal and bfExportFenceFd return VK_ERROR_INVALID_EXTERNAL_HANDLE; so does
+ * bfOpenFenceFd. A process that replaces itself (exec) hasn't ended. (Before Linux 6.5 it has, and
+ * an owner that has forked ends with its children.) An owner that has destroyed its object, with all
+ * signals to it complete, can end and nobody minds. The end of another's process, of whatever kind,
+ * leaves the fence as it is.
+ *
+ * When the device of the owner's object is lost, the fence is set to UINT64_MAX for all; with
+ * BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT it stays as it is for all. When another's is lost,
+ * only its own object reads UINT64_MAX.
+ *
+ * The flags have the numbers of D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS. A fence can be open 126 times
+ * at once. An object takes three to five descriptors. Programs that fork without exec do not use
+ * shared fences in the child.
+ */
+typedef enum BfShareFlagBits {
+    BF_SHARE_TRUSTED_BIT = 1, /* reserved: refused with VK_ERROR_FEATURE_NOT_PRESENT */
+} BfShareFlagBits;
+typedef VkFlags BfShareFlags;
+
+/*
+ * A descriptor of the fence, for bfOpenFenceFd: the caller's to close. It can be sent over a Unix
+ * socket (SCM_RIGHTS), inherited, and used any number of times, also by several processes; reading
+ * from it makes it useless. It is a socket itself, and nothing of the program's is to be written to
+ * it.
+ *
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_INVALID_EXTERNAL_HANDLE (orphaned), VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT),
+ * VK_ERROR_VALIDATION_FAILED_EXT (not a shared fence, unknown flags). Thread-safety: safe.
+ */
+BF_API VkResult bfExportFenceFd(BfFence fence, BfShareFlags flags, int *pFd);
+
+/*
+ * Another object of the fence that the descriptor leads to. The descriptor stays the caller's, and
+ * may be closed at once. Everything that comes with it is checked, whoever has sent it.
+ *
+ * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it leads to no shared fence that this version knows, or
+ * to one whose owner has ended; one line), VK_ERROR_TOO_MANY_OBJECTS (no descriptors left; or the
+ * fence is open 126 times, with one line), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT; no /proc), VK_ERROR_VALIDATION_FAILED_EXT
+ * (unknown flags). Thread-safety: safe.
+ */
+BF_API VkResult bfOpenFenceFd(BfDevice device, int fd, BfShareFlags flags, BfFence *pFence);
 
 /* -------------------------------------------------------------------------------------- Events --
  */

@@ -1,0 +1,217 @@
+#include "fence/shared_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/log.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* Each turn in vain is one that another signaller, or the slot's opener, has had: so many in a row
+ * are somebody's malice. */
+#define RAISE_BOUND 10000
+
+static const uint64_t live_bits[2] = {UINT64_MAX, (UINT64_C(1) << (BF_SHARED_SLOTS - 64)) - 1};
+
+static VkResult error_of(int error)
+{
+    return error == EMFILE || error == ENFILE ? VK_ERROR_TOO_MANY_OBJECTS
+                                              : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static struct bf_shared_page *map(int fd)
+{
+    void *page = mmap(NULL, BF_SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+VkResult bf_shared_page_create(uint64_t value, int *out)
+{
+    int fd = memfd_create("belfry fence", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create("belfry fence", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd == -1)
+        return error_of(errno);
+    struct bf_shared_page *page = NULL;
+    if (ftruncate(fd, BF_SHARED_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+        page = map(fd);
+    if (!page) {
+        close(fd);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    atomic_store(&page->value, value);
+    for (uint32_t i = 0; i < BF_SHARED_SLOTS; i++)
+        atomic_store(&page->slots[i].monitored, UINT64_MAX);
+    atomic_store(&page->version, BF_SHARED_VERSION);
+    atomic_store(&page->magic, BF_SHARED_MAGIC);
+    munmap(page, BF_SHARED_SIZE);
+    *out = fd;
+    return VK_SUCCESS;
+}
+
+/* Can nobody take memory away from under a mapping of it, nor hinder others from making one? Before
+ * this is known the descriptor is given to no call that could block. */
+static bool is_sealed(int fd, const char *call)
+{
+    struct stat info;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals == -1 || (seals & SEALS) != SEALS || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
+        bf_log(BF_LOG_ERROR, "%s: fd: what it leads to is no sealed memory (seals %d)", call,
+               seals);
+        return false;
+    }
+    if (fstat(fd, &info) == -1 || info.st_size != BF_SHARED_SIZE) {
+        bf_log(BF_LOG_ERROR, "%s: fd: the memory it leads to has %lld bytes, not %d", call,
+               (long long)info.st_size, BF_SHARED_SIZE);
+        return false;
+    }
+    return true;
+}
+
+/* SH-5. Slots that nobody claims to live in come first: the others are tried for their dead. */
+static VkResult take_slot(struct bf_shared_view *view, const char *call)
+{
+    for (uint32_t i = 0; i < 2 * BF_SHARED_SLOTS; i++) {
+        uint32_t slot = i % BF_SHARED_SLOTS;
+        uint64_t bit = UINT64_C(1) << slot % 64;
+        bool live = atomic_load(&view->page->live[slot / 64]) & bit;
+        if (live != (i >= BF_SHARED_SLOTS))
+            continue;
+        struct flock lock = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1};
+        if (fcntl(view->fd, F_OFD_SETLK, &lock) == -1) {
+            if (errno == EAGAIN || errno == EACCES)
+                continue;
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        view->slot = slot;
+        atomic_store(&view->page->slots[slot].monitored, UINT64_MAX);
+        atomic_store(&view->page->slots[slot].peak, 0);
+        atomic_fetch_or(&view->page->live[slot / 64], bit);
+        return VK_SUCCESS;
+    }
+    bf_log(BF_LOG_ERROR, "%s: the fence is open %d times already", call, BF_SHARED_SLOTS);
+    return VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *call)
+{
+    *view = (struct bf_shared_view){.slot = BF_SHARED_SLOTS, .fd = -1};
+    if (!is_sealed(fd, call))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    /* A description of our own: what was sent is one and the same everywhere, and so are its
+     * locks. */
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    view->fd = open(path, O_RDWR | O_CLOEXEC);
+    if (view->fd == -1 && (errno == ENOENT || errno == EACCES)) {
+        bf_log(BF_LOG_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (view->fd == -1)
+        return error_of(errno);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    view->page = map(view->fd);
+    if (!view->page)
+        goto fail;
+    uint64_t magic = atomic_load(&view->page->magic);
+    uint32_t version = atomic_load(&view->page->version);
+    if (magic != BF_SHARED_MAGIC || version != BF_SHARED_VERSION) {
+        bf_log(BF_LOG_ERROR, "%s: fd: no shared fence of this version: magic 0x%llx, version %u",
+               call, (unsigned long long)magic, version);
+        result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
+        goto fail;
+    }
+    result = take_slot(view, call);
+    if (result == VK_SUCCESS)
+        return result;
+fail:
+    bf_shared_page_leave(view);
+    bf_shared_page_unmap(view);
+    return result;
+}
+
+void bf_shared_page_leave(struct bf_shared_view *view)
+{
+    if (view->slot < BF_SHARED_SLOTS) {
+        uint64_t bit = UINT64_C(1) << view->slot % 64;
+        atomic_fetch_and(&view->page->live[view->slot / 64], ~bit);
+        view->slot = BF_SHARED_SLOTS;
+    }
+    if (view->fd != -1)
+        close(view->fd); /* and with it the lock goes */
+    view->fd = -1;
+}
+
+void bf_shared_page_unmap(struct bf_shared_view *view)
+{
+    if (view->page)
+        munmap(view->page, BF_SHARED_SIZE);
+    view->page = NULL;
+}
+
+static void raise_to(_Atomic uint64_t *peak, uint64_t value)
+{
+    uint64_t now = atomic_load(peak);
+    for (int i = 0; i < RAISE_BOUND && now < value; i++) {
+        if (atomic_compare_exchange_weak(peak, &now, value))
+            return;
+    }
+}
+
+static void wake(_Atomic uint32_t *turn)
+{
+    atomic_fetch_add(turn, 1);
+    /* All: somebody else may have put himself in front of whom it is for. */
+    syscall(SYS_futex, turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
+{
+    struct bf_shared_page *page = view->page;
+    atomic_store(&page->value, value);
+    for (uint32_t word = 0; word < 2; word++) {
+        uint64_t live = atomic_load(&page->live[word]) & live_bits[word];
+        for (; live; live &= live - 1) {
+            uint32_t slot = 64 * word + (uint32_t)__builtin_ctzll(live);
+            if (slot == view->slot)
+                continue;
+            raise_to(&page->slots[slot].peak, value);
+            if (value > atomic_load(&page->slots[slot].monitored))
+                wake(&page->slots[slot].turn);
+        }
+    }
+}
+
+uint64_t bf_shared_page_take_peak(struct bf_shared_view *view)
+{
+    /* A look first: taking is a write that signallers would have to fetch back. */
+    if (!bf_shared_page_has_peak(view))
+        return 0;
+    return atomic_exchange(&view->page->slots[view->slot].peak, 0);
+}
+
+void bf_shared_page_monitor(struct bf_shared_view *view, uint64_t monitored)
+{
+    if (view->slot < BF_SHARED_SLOTS &&
+        atomic_load(&view->page->slots[view->slot].monitored) != monitored)
+        atomic_store(&view->page->slots[view->slot].monitored, monitored);
+}
+
+void bf_shared_page_wake(struct bf_shared_view *view)
+{
+    wake(bf_shared_page_turn(view));
+}

@@ -1,0 +1,481 @@
+#include "fence/shared_watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "fence/shared.h"
+#include "os/clock.h"
+
+#define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
+
+/* After a kernel that had no memory. */
+#define MEMORY_SLICE_NS UINT64_C(1000000)
+/* How long a listener that can be called only through a page's word is given to notice. */
+#define CALL_SLICE_NS UINT64_C(1000000)
+
+/* What epoll tells: a fence's serial number and which of its ends, or that somebody calls. */
+enum { OWNER_ENDED, LAST_LEFT, KINDS };
+#define CALLED UINT64_MAX
+
+struct bf_shared_listener {
+    struct bf_device *device;
+    struct bf_shared_listener *next;
+    pthread_t id;
+    bool single; /* it can sleep on one word alone: on its fence's slot */
+    /* Under the ledger's lock. */
+    bool stop;
+    uint32_t count;
+    struct bf_fence *fences;
+    _Atomic uint32_t calls; /* changes to any of these */
+    _Atomic uint32_t ended;
+    struct futex_waitv words[LISTENER_FENCES + 1]; /* its thread's */
+};
+
+struct bf_shared_watch {
+    struct bf_device *device;
+    /* Changed under both the sleepers' lock and the ledger's. */
+    struct bf_shared_listener *listeners;
+    bool single; /* futex_waitv isn't there */
+    /* The thread for ends. */
+    int epoll, call;
+    bool started;
+    bool stop; /* under the ledger's lock */
+    pthread_t id;
+};
+
+/* ------------------------------------------------------------------------------------ Listeners --
+ */
+
+static bool has_waitv(void)
+{
+    return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) == -1 && errno == EINVAL;
+}
+
+static struct futex_waitv word_of(_Atomic uint32_t *word, uint32_t value, uint32_t flags)
+{
+    return (struct futex_waitv){.val = value, .uaddr = (uintptr_t)word, .flags = FUTEX_32 | flags};
+}
+
+/* One turn of each fence, and what was set before it. The lock is held. Returns how many words to
+ * sleep on, the first of which calls the thread. */
+static uint32_t take_turns(struct bf_shared_listener *listener, struct bf_effects *effects)
+{
+    uint32_t n = 0;
+    listener->words[n++] =
+        word_of(&listener->calls, atomic_load(&listener->calls), FUTEX_PRIVATE_FLAG);
+    for (struct bf_fence *f = listener->fences; f; f = f->shared->next_listened) {
+        _Atomic uint32_t *turn = bf_shared_page_turn(&f->shared->view);
+        listener->words[n++] = word_of(turn, atomic_load(turn), 0);
+        bf_shared_absorb(f, effects);
+    }
+    return n;
+}
+
+static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
+{
+    struct futex_waitv *words = listener->words;
+    if (!listener->single)
+        return (int)syscall(SYS_futex_waitv, words, n, 0, NULL, 0);
+    const struct futex_waitv *word = &words[n - 1];
+    int operation = n > 1 ? FUTEX_WAIT_BITSET : FUTEX_WAIT_BITSET_PRIVATE;
+    return (int)syscall(SYS_futex, (uint32_t *)(uintptr_t)word->uaddr, operation,
+                        (uint32_t)word->val, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void *listen(void *argument)
+{
+    struct bf_shared_listener *listener = argument;
+    struct bf_device *device = listener->device;
+    struct bf_ledger *ledger = &device->ledger;
+    for (;;) {
+        struct bf_effects effects = {0};
+        bf_lock_acquire(&ledger->lock);
+        bool stop = listener->stop;
+        uint32_t n = stop ? 0 : take_turns(listener, &effects);
+        bf_lock_release(&ledger->lock);
+        bf_effects_run(device, &effects);
+        if (stop)
+            break;
+        int word = sleep_on(listener, n);
+        bool set = listener->single ? word == 0 && n > 1 : word > 0; /* else it was called */
+        if (set) {
+            atomic_fetch_add_explicit(&device->counters.shared_wakeups, 1, memory_order_relaxed);
+        } else if (word == -1 && errno == ENOMEM) {
+            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
+            bf_futex_wait(&listener->calls, atomic_load(&listener->calls), &until);
+        }
+    }
+    atomic_store(&listener->ended, 1);
+    bf_futex_wake(&listener->ended, 1);
+    return NULL;
+}
+
+static void call(struct bf_shared_listener *listener)
+{
+    atomic_fetch_add(&listener->calls, 1);
+    bf_futex_wake(&listener->calls, 1);
+}
+
+/* Signals are the program's. */
+static bool start(pthread_t *id, void *(*run)(void *), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(id, NULL, run, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* The device's, made now if need be; the sleepers' lock is held. NULL: out of memory. */
+static struct bf_shared_watch *watch_of(struct bf_ledger *ledger)
+{
+    if (ledger->shared_watch)
+        return ledger->shared_watch;
+    struct bf_shared_watch *watch = calloc(1, sizeof(*watch));
+    if (!watch)
+        return NULL;
+    watch->device = ledger->device;
+    watch->single = !has_waitv();
+    watch->epoll = watch->call = -1;
+    bf_lock_acquire(&ledger->lock);
+    ledger->shared_watch = watch;
+    bf_lock_release(&ledger->lock);
+    return watch;
+}
+
+/* One with room for another fence. The sleepers' lock is held. */
+static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
+{
+    uint32_t room = watch->single ? 1 : LISTENER_FENCES;
+    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_shared_listener *listener = watch->listeners;
+    bf_lock_acquire(&ledger->lock); /* for the counts */
+    while (listener && listener->count >= room)
+        listener = listener->next;
+    bf_lock_release(&ledger->lock);
+    if (listener)
+        return listener;
+    listener = calloc(1, sizeof(*listener));
+    if (!listener)
+        return NULL;
+    listener->device = watch->device;
+    listener->single = watch->single;
+    if (!start(&listener->id, listen, listener)) {
+        free(listener);
+        return NULL;
+    }
+    atomic_fetch_add(&watch->device->counters.sleeper_threads, 1);
+    bf_lock_acquire(&ledger->lock);
+    listener->next = watch->listeners;
+    watch->listeners = listener;
+    bf_lock_release(&ledger->lock);
+    return listener;
+}
+
+VkResult bf_shared_watch_slot(struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_shared *shared = fence->shared;
+    VkResult result = VK_SUCCESS;
+    bf_lock_acquire(&ledger->sleeper_lock);
+    if (!shared->listener) { /* changed under both locks */
+        struct bf_shared_watch *watch = watch_of(ledger);
+        struct bf_shared_listener *listener = watch ? roomy_listener(watch) : NULL;
+        if (listener) {
+            bf_lock_acquire(&ledger->lock);
+            shared->listener = listener;
+            shared->next_listened = listener->fences;
+            listener->fences = fence;
+            listener->count++;
+            bf_lock_release(&ledger->lock);
+            call(listener);
+        } else {
+            result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    bf_lock_release(&ledger->sleeper_lock);
+    return result;
+}
+
+/* Ends and joins it. It is on no list any more; 'turn' is the word it may be asleep on. */
+static void end_listener(struct bf_shared_listener *listener, struct bf_shared_view *view)
+{
+    struct bf_ledger *ledger = &listener->device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    listener->stop = true;
+    bf_lock_release(&ledger->lock);
+    call(listener);
+    /* A page's word may be put back before it is seen to have changed: call again. */
+    while (view && !atomic_load(&listener->ended)) {
+        bf_shared_page_wake(view);
+        struct timespec until = bf_timespec(bf_now_ns() + CALL_SLICE_NS);
+        bf_futex_wait(&listener->ended, 0, &until);
+    }
+    pthread_join(listener->id, NULL);
+    free(listener);
+}
+
+static void unlink_listener(struct bf_shared_watch *watch, struct bf_shared_listener *listener)
+{
+    struct bf_shared_listener **link = &watch->listeners;
+    while (*link != listener)
+        link = &(*link)->next;
+    *link = listener->next;
+}
+
+static void forget_slot(struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_shared *shared = fence->shared;
+    bf_lock_acquire(&ledger->sleeper_lock);
+    bf_lock_acquire(&ledger->lock);
+    struct bf_shared_listener *listener = shared->listener;
+    shared->listener = NULL;
+    if (listener) {
+        struct bf_fence **link = &listener->fences;
+        while (*link != fence)
+            link = &(*link)->shared->next_listened;
+        *link = shared->next_listened;
+        listener->count--;
+        if (listener->single)
+            unlink_listener(ledger->shared_watch, listener);
+    }
+    bf_lock_release(&ledger->lock);
+    bf_lock_release(&ledger->sleeper_lock);
+    if (listener && listener->single)
+        end_listener(listener, &shared->view);
+    else if (listener)
+        call(listener);
+}
+
+/* ------------------------------------------------------------------------------------------ Ends --
+ */
+
+/* With a reference; or NULL. The lock is held. */
+static struct bf_fence *find(struct bf_ledger *ledger, uint64_t serial)
+{
+    struct bf_fence *fence = ledger->fences;
+    while (fence && !(fence->shared && fence->shared->serial == serial))
+        fence = fence->next;
+    if (fence)
+        bf_fence_reference(fence);
+    return fence;
+}
+
+/* A lingering fence that nobody waits for, with a reference; or NULL. The lock is held. */
+static struct bf_fence *find_done(struct bf_ledger *ledger)
+{
+    struct bf_fence *fence = ledger->fences;
+    while (fence && !(fence->shared && fence->shared->lingering && !fence->cpu_waits.root))
+        fence = fence->next;
+    if (fence)
+        bf_fence_reference(fence);
+    return fence;
+}
+
+static void release(struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    bf_fence_release(fence);
+    bf_lock_release(&ledger->lock);
+}
+
+/* It lingered, and no longer does. */
+static void bury(struct bf_fence *fence)
+{
+    bf_shared_leave(fence);
+    release(fence);
+}
+
+static void handle_end(struct bf_shared_watch *watch, uint64_t what)
+{
+    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&ledger->lock);
+    struct bf_fence *fence = find(ledger, what / KINDS);
+    bool over = false;
+    if (fence && what % KINDS == OWNER_ENDED)
+        over = bf_shared_owner_ended(fence, &effects);
+    else if (fence)
+        over = bf_shared_end_lingering(fence, &effects);
+    bf_lock_release(&ledger->lock);
+    if (over)
+        bury(fence);
+    if (fence)
+        release(fence);
+    bf_effects_run(watch->device, &effects);
+}
+
+static void reap(struct bf_shared_watch *watch)
+{
+    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_fence *fence;
+    for (;;) {
+        struct bf_effects effects = {0};
+        bf_lock_acquire(&ledger->lock);
+        fence = find_done(ledger);
+        if (fence)
+            bf_shared_end_lingering(fence, &effects);
+        bf_lock_release(&ledger->lock);
+        if (!fence)
+            return;
+        bury(fence);
+        release(fence);
+        bf_effects_run(watch->device, &effects);
+    }
+}
+
+static void *await_ends(void *argument)
+{
+    struct bf_shared_watch *watch = argument;
+    struct bf_ledger *ledger = &watch->device->ledger;
+    struct epoll_event events[16];
+    for (;;) {
+        int n = epoll_wait(watch->epoll, events, 16, -1);
+        for (int i = 0; i < n; i++) {
+            uint64_t count, what = events[i].data.u64;
+            if (what != CALLED) {
+                handle_end(watch, what);
+                continue;
+            }
+            ssize_t size = read(watch->call, &count, sizeof(count));
+            (void)size;
+            reap(watch);
+        }
+        bf_lock_acquire(&ledger->lock);
+        bool stop = watch->stop;
+        bf_lock_release(&ledger->lock);
+        if (stop)
+            return NULL;
+    }
+}
+
+static VkResult error_now(void)
+{
+    return errno == EMFILE || errno == ENFILE ? VK_ERROR_TOO_MANY_OBJECTS
+                                              : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static VkResult add(struct bf_shared_watch *watch, int fd, uint32_t events, uint64_t what)
+{
+    struct epoll_event event = {.events = events, .data.u64 = what};
+    return epoll_ctl(watch->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VK_SUCCESS : error_now();
+}
+
+/* The sleepers' lock is held. What was made of it is kept if the rest can't be. */
+static VkResult ensure_thread(struct bf_shared_watch *watch)
+{
+    struct bf_ledger *ledger = &watch->device->ledger;
+    if (watch->started)
+        return VK_SUCCESS;
+    if (watch->epoll == -1)
+        watch->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (watch->epoll == -1)
+        return error_now();
+    if (watch->call == -1) {
+        int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (fd == -1)
+            return error_now();
+        VkResult result = add(watch, fd, EPOLLIN, CALLED);
+        if (result != VK_SUCCESS) {
+            close(fd);
+            return result;
+        }
+        bf_lock_acquire(&ledger->lock);
+        watch->call = fd;
+        bf_lock_release(&ledger->lock);
+    }
+    watch->started = start(&watch->id, await_ends, watch);
+    if (watch->started)
+        atomic_fetch_add(&watch->device->counters.sleeper_threads, 1);
+    return watch->started ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+VkResult bf_shared_watch_ends(struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_shared *shared = fence->shared;
+    if (shared->watched == -1 && shared->last[0] == -1)
+        return VK_SUCCESS;
+    bf_lock_acquire(&ledger->sleeper_lock);
+    struct bf_shared_watch *watch = watch_of(ledger);
+    VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS && shared->watched != -1)
+        result = add(watch, shared->watched,
+                     (shared->watched == shared->owner ? EPOLLIN : 0) | EPOLLONESHOT,
+                     shared->serial * KINDS + OWNER_ENDED);
+    if (result == VK_SUCCESS && shared->last[0] != -1)
+        result = add(watch, shared->last[0], EPOLLONESHOT, shared->serial * KINDS + LAST_LEFT);
+    bf_lock_release(&ledger->sleeper_lock);
+    return result;
+}
+
+static void call_thread(struct bf_shared_watch *watch)
+{
+    const uint64_t one = 1;
+    ssize_t size = write(watch->call, &one, sizeof(one));
+    (void)size; /* it can only be full, and then it is set */
+}
+
+void bf_shared_watch_reap(struct bf_ledger *ledger)
+{
+    if (ledger->shared_watch && ledger->shared_watch->call != -1)
+        call_thread(ledger->shared_watch);
+}
+
+void bf_shared_watch_forget(struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_shared *shared = fence->shared;
+    forget_slot(fence);
+    bf_lock_acquire(&ledger->sleeper_lock);
+    struct bf_shared_watch *watch = ledger->shared_watch;
+    if (watch && watch->epoll != -1) {
+        if (shared->watched != -1)
+            epoll_ctl(watch->epoll, EPOLL_CTL_DEL, shared->watched, NULL);
+        if (shared->last[0] != -1)
+            epoll_ctl(watch->epoll, EPOLL_CTL_DEL, shared->last[0], NULL);
+    }
+    bf_lock_release(&ledger->sleeper_lock);
+}
+
+void bf_shared_watch_stop(struct bf_ledger *ledger)
+{
+    struct bf_shared_watch *watch = ledger->shared_watch;
+    if (!watch)
+        return;
+    bf_lock_acquire(&ledger->lock);
+    watch->stop = true;
+    bf_lock_release(&ledger->lock);
+    if (watch->started) {
+        call_thread(watch);
+        pthread_join(watch->id, NULL);
+    }
+    while (watch->listeners) {
+        struct bf_shared_listener *listener = watch->listeners;
+        bf_lock_acquire(&ledger->lock);
+        watch->listeners = listener->next;
+        struct bf_fence *fence = listener->fences;
+        for (struct bf_fence *f = fence; f; f = f->shared->next_listened)
+            f->shared->listener = NULL;
+        bf_lock_release(&ledger->lock);
+        end_listener(listener, listener->single && fence ? &fence->shared->view : NULL);
+    }
+    bf_lock_acquire(&ledger->lock);
+    ledger->shared_watch = NULL;
+    bf_lock_release(&ledger->lock);
+    if (watch->epoll != -1)
+        close(watch->epoll);
+    if (watch->call != -1)
+        close(watch->call);
+    free(watch);
+}

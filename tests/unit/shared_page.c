@@ -1,0 +1,314 @@
+/*
+ * The page of a shared fence (fence/shared_page.h): who sets a value raises every slot's peak and
+ * wakes those alone who wait for less (SH-1, SH-2), nobody's bytes are believed (SH-4), and slots
+ * are the kernel's to give (SH-5).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fence/shared_page.h"
+
+static int create(uint64_t value)
+{
+    int fd = -1;
+    assert_int_equal(bf_shared_page_create(value, &fd), VK_SUCCESS);
+    return fd;
+}
+
+static struct bf_shared_view join(int fd)
+{
+    struct bf_shared_view view;
+    assert_int_equal(bf_shared_page_join(&view, fd, "join"), VK_SUCCESS);
+    return view;
+}
+
+static void part(struct bf_shared_view *view)
+{
+    bf_shared_page_leave(view);
+    bf_shared_page_unmap(view);
+}
+
+static uint32_t turn_of(const struct bf_shared_view *view)
+{
+    return atomic_load(bf_shared_page_turn(view));
+}
+
+static void a_page_can_neither_shrink_nor_grow_nor_be_sealed_more(void **state)
+{
+    (void)state;
+    int fd = create(0);
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(ftruncate(fd, 2 * BF_SHARED_SIZE), -1);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    assert_int_equal(info.st_size, BF_SHARED_SIZE);
+    close(fd);
+}
+
+static void a_value_reaches_every_slot_but_its_writers(void **state)
+{
+    (void)state;
+    int fd = create(7);
+    struct bf_shared_view views[3];
+    for (int i = 0; i < 3; i++) {
+        views[i] = join(fd);
+        assert_int_equal(bf_shared_page_value(&views[i]), 7);
+        assert_int_equal(bf_shared_page_take_peak(&views[i]), 0);
+    }
+    bf_shared_page_set(&views[0], 12);
+    bf_shared_page_set(&views[0], 30);
+    bf_shared_page_set(&views[1], 2);
+    assert_int_equal(bf_shared_page_take_peak(&views[0]), 2);
+    assert_int_equal(bf_shared_page_take_peak(&views[1]), 30);
+    assert_int_equal(bf_shared_page_take_peak(&views[2]), 30);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(bf_shared_page_value(&views[i]), 2);
+        assert_int_equal(bf_shared_page_take_peak(&views[i]), 0);
+        part(&views[i]);
+    }
+    close(fd);
+}
+
+static void only_values_above_what_is_monitored_change_the_turn(void **state)
+{
+    (void)state;
+    int fd = create(0);
+    struct bf_shared_view sets = join(fd), waits = join(fd), idles = join(fd);
+    uint32_t turn = turn_of(&waits), idle = turn_of(&idles);
+    bf_shared_page_set(&sets, UINT64_MAX);
+    assert_int_equal(turn_of(&waits), turn);
+    bf_shared_page_monitor(&waits, 9);
+    bf_shared_page_set(&sets, 9);
+    assert_int_equal(turn_of(&waits), turn);
+    bf_shared_page_set(&sets, 10);
+    assert_int_not_equal(turn_of(&waits), turn);
+    turn = turn_of(&waits);
+    bf_shared_page_monitor(&waits, UINT64_MAX);
+    bf_shared_page_set(&sets, 11);
+    assert_int_equal(turn_of(&waits), turn);
+    assert_int_equal(turn_of(&idles), idle);
+    part(&sets);
+    part(&waits);
+    part(&idles);
+    close(fd);
+}
+
+static void who_has_left_is_told_nothing_and_can_still_set(void **state)
+{
+    (void)state;
+    int fd = create(0);
+    struct bf_shared_view gone = join(fd), here = join(fd);
+    bf_shared_page_leave(&gone);
+    bf_shared_page_leave(&gone);
+    bf_shared_page_set(&here, 4);
+    assert_int_equal(bf_shared_page_take_peak(&gone), 0);
+    bf_shared_page_set(&gone, 6);
+    assert_int_equal(bf_shared_page_take_peak(&here), 6);
+    bf_shared_page_unmap(&gone);
+    part(&here);
+    close(fd);
+}
+
+/* Whatever the page says of who lives. */
+static void slots_are_the_kernels_to_give(void **state)
+{
+    (void)state;
+    int fd = create(0);
+    struct bf_shared_view views[BF_SHARED_SLOTS], more;
+    bool taken[BF_SHARED_SLOTS] = {false};
+    for (int i = 0; i < BF_SHARED_SLOTS; i++) {
+        views[i] = join(fd);
+        assert_false(taken[views[i].slot]);
+        taken[views[i].slot] = true;
+        if (i == 50) { /* all live, or none */
+            atomic_store(&views[0].page->live[0], UINT64_MAX);
+            atomic_store(&views[0].page->live[1], UINT64_MAX);
+        } else if (i == 90) {
+            atomic_store(&views[0].page->live[0], 0);
+            atomic_store(&views[0].page->live[1], 0);
+        }
+    }
+    assert_int_equal(bf_shared_page_join(&more, fd, "join"), VK_ERROR_TOO_MANY_OBJECTS);
+    /* One who died: his descriptor went, and nobody has cleared anything. */
+    uint32_t slot = views[33].slot;
+    close(views[33].fd);
+    atomic_store(&views[33].page->slots[slot].peak, 99);
+    bf_shared_page_unmap(&views[33]);
+    views[33] = join(fd);
+    assert_int_equal(views[33].slot, slot);
+    assert_int_equal(bf_shared_page_take_peak(&views[33]), 0);
+    for (int i = 0; i < BF_SHARED_SLOTS; i++)
+        part(&views[i]);
+    close(fd);
+}
+
+/* Every byte pattern is one that a peer might leave. */
+static void nothing_in_the_page_leads_out_of_it(void **state)
+{
+    (void)state;
+    static const uint8_t patterns[] = {0x00, 0xff, 0x80, 0x7f, 0x55};
+    int fd = create(0);
+    struct bf_shared_view one = join(fd), two = join(fd), more;
+    for (size_t i = 0; i < sizeof(patterns); i++) {
+        memset(one.page, patterns[i], sizeof(*one.page));
+        bf_shared_page_set(&one, 5);
+        bf_shared_page_set(&two, UINT64_MAX);
+        bf_shared_page_take_peak(&one);
+        bf_shared_page_monitor(&two, 3);
+        assert_int_equal(bf_shared_page_value(&one), UINT64_MAX);
+        assert_int_equal(bf_shared_page_join(&more, fd, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        assert_null(more.page);
+        assert_int_equal(more.fd, -1);
+    }
+    part(&one);
+    part(&two);
+    close(fd);
+}
+
+/* A memfd with that size, those seals and that beginning. */
+static int forge(off_t size, int seals, uint64_t magic, uint32_t version)
+{
+    int fd = memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(ftruncate(fd, size), 0);
+    assert_int_equal(pwrite(fd, &magic, sizeof(magic), 0), sizeof(magic));
+    assert_int_equal(pwrite(fd, &version, sizeof(version), 8), sizeof(version));
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+static void what_is_no_page_is_refused(void **state)
+{
+    (void)state;
+    const int good = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    const struct {
+        off_t size;
+        int seals;
+        uint64_t magic;
+        uint32_t version;
+    } bad[] = {
+        {BF_SHARED_SIZE, 0, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE, good & ~F_SEAL_SHRINK, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE, good & ~F_SEAL_GROW, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE, good & ~F_SEAL_SEAL, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE, good | F_SEAL_WRITE, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE - 1, good, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE * 2, good, BF_SHARED_MAGIC, 1},
+        {BF_SHARED_SIZE, good, BF_SHARED_MAGIC ^ 1, 1},
+        {BF_SHARED_SIZE, good, BF_SHARED_MAGIC, 0},
+    };
+    struct bf_shared_view view;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        int fd = forge(bad[i].size, bad[i].seals, bad[i].magic, bad[i].version);
+        assert_int_equal(bf_shared_page_join(&view, fd, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        close(fd);
+    }
+    int fd = forge(BF_SHARED_SIZE, good, BF_SHARED_MAGIC, 1);
+    view = join(fd);
+    part(&view);
+    close(fd);
+    assert_int_equal(bf_shared_page_join(&view, -1, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+}
+
+static void without_descriptors_nothing_is_left_behind(void **state)
+{
+    (void)state;
+    int fd = create(0), next = dup(fd), out = -1;
+    struct rlimit before, none;
+    struct bf_shared_view view;
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    VkResult joined = bf_shared_page_join(&view, fd, "join");
+    VkResult created = bf_shared_page_create(0, &out);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(joined, VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(created, VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(out, -1);
+    int after = dup(fd);
+    assert_int_equal(after, next);
+    close(after);
+    close(fd);
+}
+
+/* ---------------------------------------------------------------------------------- At once --
+ */
+
+enum { SETTERS = 3, ROUNDS = 20000 };
+
+struct setter {
+    struct bf_shared_view view;
+    uint64_t number;
+};
+
+/* Round by round: one of them sets the largest value, all set smaller ones after it. */
+static void *set_values(void *argument)
+{
+    struct setter *s = argument;
+    for (uint64_t i = 1; i <= ROUNDS; i++)
+        bf_shared_page_set(&s->view, i % SETTERS == s->number ? 10 * i : i % 10);
+    return NULL;
+}
+
+/* The largest value of all is in what one slot has taken, whoever raised it and when it was taken;
+ * and in the end everybody reads the same. */
+static void no_peak_is_lost_between_setters_and_takers(void **state)
+{
+    (void)state;
+    int fd = create(0);
+    struct bf_shared_view waits = join(fd);
+    struct setter setters[SETTERS];
+    pthread_t threads[SETTERS];
+    uint64_t largest = 0;
+    for (uint64_t i = 0; i < SETTERS; i++) {
+        setters[i] = (struct setter){.view = join(fd), .number = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, set_values, &setters[i]), 0);
+    }
+    bf_shared_page_monitor(&waits, 10 * ROUNDS - 1);
+    while (largest < 10 * ROUNDS) { /* for ever, if it is lost */
+        uint64_t peak = bf_shared_page_take_peak(&waits);
+        uint64_t value = bf_shared_page_value(&waits);
+        if (value > peak)
+            peak = value;
+        if (peak > largest)
+            largest = peak;
+    }
+    for (int i = 0; i < SETTERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(largest, 10 * ROUNDS);
+    for (int i = 0; i < SETTERS; i++) {
+        assert_int_equal(bf_shared_page_value(&setters[i].view), bf_shared_page_value(&waits));
+        part(&setters[i].view);
+    }
+    part(&waits);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_can_neither_shrink_nor_grow_nor_be_sealed_more),
+        cmocka_unit_test(a_value_reaches_every_slot_but_its_writers),
+        cmocka_unit_test(only_values_above_what_is_monitored_change_the_turn),
+        cmocka_unit_test(who_has_left_is_told_nothing_and_can_still_set),
+        cmocka_unit_test(slots_are_the_kernels_to_give),
+        cmocka_unit_test(nothing_in_the_page_leads_out_of_it),
+        cmocka_unit_test(what_is_no_page_is_refused),
+        cmocka_unit_test(without_descriptors_nothing_is_left_behind),
+        cmocka_unit_test(no_peak_is_lost_between_setters_and_takers),
+    };
+    return cmocka_run_group_tests_name("shared_page", tests, NULL, NULL);
+}
