@@ -68,6 +68,11 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
     }
     if (!info->trace)
         return VK_SUCCESS;
+    struct bf_calibration *calibration = NULL;
+    for (uint32_t i = 0; i < number && !calibration; i++) {
+        if (device->engines[i].timestamp_bits == engine->timestamp_bits)
+            calibration = bf_stamps_calibration(device->engines[i].stamps);
+    }
     const struct bf_stamps_info stamps = {
         .device = device->handle,
         .vk = &device->vk,
@@ -80,6 +85,7 @@ static VkResult init_engine(struct bf_device *device, const struct bf_device_inf
         .synchronization2 = true, /* the scheduler stands on it */
         .calibrated = info->calibrated_timestamps,
         .get_calibrated_timestamps = device->get_calibrated_timestamps,
+        .calibration = calibration,
         .trace = info->trace,
     };
     return bf_stamps_create(&stamps, &engine->stamps);

@@ -189,6 +189,16 @@ static void over(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind
     reach(t, queue, ending->time_ns);
 }
 
+static void done_probe(uint32_t queue, enum bf_trace_fence_op kind, struct bf_trace_sync sync,
+                       const struct ending *ending)
+{
+    if (kind == BF_TRACE_FENCE_WAIT)
+        BF_PROBE5(fence_wait_unblocked, queue, sync.semaphore, sync.value, ending->time_ns,
+                  ending->observed_ns);
+    else
+        BF_PROBE4(fence_signal_executed, queue, sync.semaphore, sync.value, ending->time_ns);
+}
+
 static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
                         struct ending ending)
 {
@@ -200,8 +210,7 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
         if (op->flow)
             ending.time_ns = arrow_arrive(t, op, ending.time_ns);
     }
-    BF_PROBE5(fence_wait_unblocked, queue, op->sync.semaphore, op->sync.value, ending.time_ns,
-              ending.observed_ns);
+    done_probe(queue, BF_TRACE_FENCE_WAIT, op->sync, &ending);
     struct bf_perfetto_event event = {.terminating_flow_count = ending.flow ? 1 : 0,
                                       .terminating_flows = &ending.flow};
     end_write(t, queue, BF_TRACE_FENCE_WAIT, op, &ending, &event);
@@ -219,7 +228,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
         ending.time_ns = record->over_ns - 1;
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
-    BF_PROBE4(fence_signal_executed, queue, op->sync.semaphore, op->sync.value, ending.time_ns);
+    done_probe(queue, BF_TRACE_FENCE_SIGNAL, op->sync, &ending);
 
     uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
     uint32_t flow_count = bf_trace_flows_from(record, flows);
@@ -459,13 +468,13 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
     uint64_t now = bf_now_ns();
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
     struct bf_fence_op *op = NULL;
-    if (queue && t->drawing) {
+    if (queue) {
         if (!queue->fences)
             queue->fences = calloc(1, sizeof(*queue->fences));
         op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
         if (packet)
             packet->fences = true;
-        t->lost += !op;
+        t->lost += t->drawing && !op;
     }
     if (op) {
         op->id = ++t->last_id;
@@ -490,11 +499,7 @@ static void stray_write(struct bf_trace *t, uint32_t index, enum bf_trace_fence_
 {
     const struct bf_fence_op op = {.sync = sync, .lane = BF_TRACE_NO_LANE};
     struct bf_perfetto_event event = {0};
-    if (kind == BF_TRACE_FENCE_WAIT)
-        BF_PROBE5(fence_wait_unblocked, index, sync.semaphore, sync.value, ending->time_ns,
-                  ending->observed_ns);
-    else
-        BF_PROBE4(fence_signal_executed, index, sync.semaphore, sync.value, ending->time_ns);
+    done_probe(index, kind, sync, ending);
     end_write(t, index, kind, &op, ending, &event);
 }
 
@@ -502,12 +507,15 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
                          struct bf_trace_sync sync, uint64_t end_ns, uint64_t observed_ns,
                          uint32_t flags)
 {
-    if (!t)
+    struct ending ending = {.time_ns = end_ns, .observed_ns = observed_ns};
+    if (!t) {
+        done_probe(index, kind, sync, &ending);
         return;
+    }
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
-    struct ending ending = {.time_ns = end_ns ? end_ns : now, .observed_ns = observed_ns};
+    ending.time_ns = end_ns ? end_ns : now;
     if (!end_ns)
         ending.by = BF_WORD_WITHOUT_TIME;
     else if (flags & BF_TRACE_FENCE_LATE_BOUND)
@@ -525,7 +533,7 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         }
         finish(t, index, kind, op, ending);
         settle(t);
-    } else if (queue && t->drawing) {
+    } else if (queue) {
         stray_write(t, index, kind, sync, &ending);
     }
     bf_trace_leave(t);

@@ -224,7 +224,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
                           struct bf_trace_sync obstacle)
 {
     if (!t)
-        return;
+        return; /* without a trace nobody numbers packets, nor knows what held them before */
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
     bool first = packet->held_since_ns == 0;

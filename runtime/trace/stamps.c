@@ -9,25 +9,12 @@
 #define CHUNK_SLOTS 16
 #define SLOTS       512
 
-#define RECALIBRATE_NS    1000000000u
-#define CALIBRATION_TRIES 3
-/* A calibrated period is believed when it was measured over this time, and is this near to the one
- * that the device states. */
-#define PERIOD_BASE_NS   500000000u
-#define PERIOD_TOLERANCE 1e-3
-
 struct slot {
     VkCommandBuffer before;
     VkCommandBuffer after;
     struct bf_trace_packet packet;
     uint64_t taken_ns; /* the GPU can't have begun before */
     uint64_t epoch;
-};
-
-/* A point on both axes. */
-struct point {
-    uint64_t ticks;
-    uint64_t ns;
 };
 
 struct bf_stamps {
@@ -46,93 +33,30 @@ struct bf_stamps {
     uint32_t flight[SLOTS]; /* a ring, in the order of acceptance */
     struct slot slots[SLOTS];
 
-    /* From ticks to nanoseconds. Ticks are extended to 64 bits here; a calibrated device may wrap
-     * any number of times between two points. */
-    bool calibrated;
-    double period_ns;    /* in use: stated, or measured between two calibrations */
-    struct point origin; /* first calibration */
-    struct point anchor; /* last calibration; uncalibrated: ticks 0 at the offset found so far */
-    bool anchored;       /* the uncalibrated offset has a first sample */
+    /* From ticks to nanoseconds. Ticks are extended to 64 bits here. */
+    struct bf_calibration *calibration; /* NULL: the device can't relate the clocks */
+    uint64_t offset_ns;                 /* uncalibrated: where tick 0 lies, as far as is known */
+    bool anchored;                      /* that has a first sample */
     uint64_t last_ticks; /* greatest extended stamp so far, and where it was placed */
     uint64_t last_ns;
+    uint32_t starts; /* of the calibration, when last_ticks was seen */
 };
 
 /* --- Time -------------------------------------------------------------------------------------*/
 
-/* The time that reads 'raw' in the valid bits: little earlier than 'expected', or any time later
- * until the counter has gone round. (36 bits of 1 ns go round in 69 s; packets may wait that long,
- * but run before they were submitted only by a clock's error.) */
-static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t expected)
-{
-    uint64_t from = expected - s->mask / 16;
-    return from + ((raw - from) & s->mask);
-}
-
-static uint64_t ns_from_ticks(const struct bf_stamps *s, uint64_t ticks)
-{
-    int64_t distance = (int64_t)(ticks - s->anchor.ticks);
-    return s->anchor.ns + (uint64_t)(int64_t)((double)distance * s->period_ns);
-}
-
-static uint64_t ticks_from_ns(const struct bf_stamps *s, uint64_t ns)
-{
-    int64_t distance = (int64_t)(ns - s->anchor.ns);
-    return s->anchor.ticks + (uint64_t)(int64_t)((double)distance / s->period_ns);
-}
-
-static bool calibration_read(struct bf_stamps *s, struct point *point)
-{
-    const VkCalibratedTimestampInfoEXT infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
-    };
-    uint64_t best = UINT64_MAX;
-    /* The two clocks are read one after the other; now and then the thread is interrupted there. */
-    for (int i = 0; i < CALIBRATION_TRIES; i++) {
-        uint64_t times[2];
-        uint64_t deviation;
-        if (s->info.get_calibrated_timestamps(s->info.device, 2, infos, times, &deviation) !=
-            VK_SUCCESS)
-            return false;
-        if (deviation < best) {
-            best = deviation;
-            *point = (struct point){.ticks = times[0], .ns = times[1]};
-        }
-    }
-    return true;
-}
-
-static void calibrate(struct bf_stamps *s)
-{
-    struct point point;
-    if (!calibration_read(s, &point))
-        return; /* the last one holds a while longer */
-    point.ticks = ticks_extend(s, point.ticks, ticks_from_ns(s, point.ns));
-    uint64_t ns = point.ns - s->origin.ns;
-    uint64_t ticks = point.ticks - s->origin.ticks;
-    if (point.ns > s->origin.ns && ns >= PERIOD_BASE_NS && ticks > 0) {
-        double measured = (double)ns / (double)ticks;
-        double ratio = measured / s->info.period_ns;
-        if (ratio > 1 - PERIOD_TOLERANCE && ratio < 1 + PERIOD_TOLERANCE)
-            s->period_ns = measured;
-    }
-    s->anchor = point;
-}
-
 static void calibration_start(struct bf_stamps *s)
 {
-    struct point point;
-    s->period_ns = s->info.period_ns;
-    s->calibrated =
-        s->info.calibrated && s->info.get_calibrated_timestamps && calibration_read(s, &point);
-    if (s->calibrated) {
-        s->origin = point;
-        s->anchor = point;
-    } else {
+    if (s->info.calibration)
+        s->calibration = bf_calibration_reference(s->info.calibration);
+    else if (s->info.calibrated && s->info.get_calibrated_timestamps)
+        s->calibration = bf_calibration_create(&(struct bf_calibration_info){
+            .device = s->info.device,
+            .get = s->info.get_calibrated_timestamps,
+            .period_ns = s->info.period_ns,
+            .valid_bits = s->info.valid_bits,
+        });
+    if (!s->calibration)
         bf_trace_mark_uncalibrated(s->info.trace);
-    }
 }
 
 /*
@@ -144,20 +68,36 @@ static void calibration_start(struct bf_stamps *s)
  */
 static void offset_learn(struct bf_stamps *s, uint64_t begin_ticks, uint64_t taken_ns)
 {
-    uint64_t offset = taken_ns - (uint64_t)((double)begin_ticks * s->period_ns);
-    if (!s->anchored || (int64_t)(offset - s->anchor.ns) > 0)
-        s->anchor = (struct point){.ticks = 0, .ns = offset};
+    uint64_t offset = taken_ns - (uint64_t)((double)begin_ticks * s->info.period_ns);
+    if (!s->anchored || (int64_t)(offset - s->offset_ns) > 0)
+        s->offset_ns = offset;
     s->anchored = true;
+}
+
+/* The stamp 'raw' of a packet whose slot was taken then, in 64 bits. */
+static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t taken_ns)
+{
+    if (s->calibration)
+        return bf_calibration_extend(s->calibration, raw, taken_ns);
+    if (!s->anchored)
+        return raw & s->mask;
+    int64_t distance = (int64_t)(taken_ns - s->offset_ns);
+    uint64_t from = (uint64_t)(int64_t)((double)distance / s->info.period_ns) - s->mask / 16;
+    return from + ((raw - from) & s->mask);
 }
 
 /* Where a stamp lies on CLOCK_MONOTONIC. A later stamp never lands before an earlier one, though
  * the mapping has changed between them. */
 static uint64_t stamp_place(struct bf_stamps *s, uint64_t ticks)
 {
-    uint64_t ns = ns_from_ticks(s, ticks);
-    if ((int64_t)(ticks - s->last_ticks) >= 0 && ns < s->last_ns)
+    uint64_t ns = s->calibration ? bf_calibration_place(s->calibration, ticks)
+                                 : s->offset_ns + (uint64_t)((double)ticks * s->info.period_ns);
+    uint32_t starts = s->calibration ? bf_calibration_starts(s->calibration) : 0;
+    bool later = starts != s->starts || (int64_t)(ticks - s->last_ticks) >= 0;
+    s->starts = starts;
+    if (later ? ns < s->last_ns : ns > s->last_ns)
         ns = s->last_ns;
-    if ((int64_t)(ticks - s->last_ticks) >= 0) {
+    if (later) {
         s->last_ticks = ticks;
         s->last_ns = ns;
     }
@@ -290,7 +230,13 @@ void bf_stamps_destroy(struct bf_stamps *s)
         return;
     s->info.vk->vkDestroyCommandPool(s->info.device, s->commands, NULL);
     s->info.vk->vkDestroyQueryPool(s->info.device, s->queries, NULL);
+    bf_calibration_release(s->calibration);
     free(s);
+}
+
+struct bf_calibration *bf_stamps_calibration(const struct bf_stamps *s)
+{
+    return s ? s->calibration : NULL;
 }
 
 bool bf_stamps_begin(struct bf_stamps *s, struct bf_trace_packet *packet, VkCommandBuffer *before,
@@ -334,10 +280,8 @@ static void slot_read(struct bf_stamps *s, uint32_t index)
         return;
     }
     uint64_t taken_ns = s->slots[index].taken_ns;
-    uint64_t begin = data[0] & s->mask;
-    if (s->calibrated || s->anchored)
-        begin = ticks_extend(s, data[0], ticks_from_ns(s, taken_ns));
-    if (!s->calibrated)
+    uint64_t begin = ticks_extend(s, data[0], taken_ns);
+    if (!s->calibration)
         offset_learn(s, begin, taken_ns);
     uint64_t duration = (data[2] - data[0]) & s->mask;
     uint64_t end =
@@ -350,8 +294,8 @@ void bf_stamps_collect(struct bf_stamps *s, uint64_t completed_epoch)
 {
     if (!s || s->flight_count == 0 || s->slots[s->flight[s->flight_begin]].epoch > completed_epoch)
         return;
-    if (s->calibrated && bf_now_ns() - s->anchor.ns >= RECALIBRATE_NS)
-        calibrate(s);
+    if (s->calibration)
+        bf_calibration_update(s->calibration);
     while (s->flight_count) {
         uint32_t index = s->flight[s->flight_begin];
         if (s->slots[index].epoch > completed_epoch)

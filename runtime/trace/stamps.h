@@ -13,7 +13,7 @@
  * batch's waits for all commands; 'after' once the packet's own commands are. Neither holds the
  * packet's work up. A batch that names narrower wait stages may be stamped before its wait is over.
  *
- * Times are given on CLOCK_MONOTONIC: calibrated where the device can, about each second anew; else
+ * Times are given on CLOCK_MONOTONIC: calibrated where the device can (trace/calibration.h); else
  * placed at the earliest time at which they can have happened, and the trace is told so. The times
  * of one engine never go backwards.
  *
@@ -28,6 +28,7 @@
 #include <volk.h>
 
 #include "os/export.h"
+#include "trace/calibration.h"
 #include "trace/trace.h"
 
 struct bf_stamps;
@@ -49,6 +50,7 @@ struct bf_stamps_info {
     bool calibrated;
     /* Its command, where 'vk' doesn't have it (the KHR form); else NULL. */
     PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps;
+    struct bf_calibration *calibration; /* another engine's with as many valid bits; or NULL */
     struct bf_trace *trace;
 };
 
@@ -56,6 +58,9 @@ struct bf_stamps_info {
  * VK_ERROR_OUT_OF_HOST_MEMORY, and those of vkCreateQueryPool and vkCreateCommandPool. */
 VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **stamps);
 void bf_stamps_destroy(struct bf_stamps *stamps); /* the engine is idle; NULL is allowed */
+
+/* NULL: none. Referenced for as long as the stamps live. */
+struct bf_calibration *bf_stamps_calibration(const struct bf_stamps *stamps);
 
 /* Takes a slot for 'packet' (copied) and sets packet->timed, so call it, with NULL too, for each
  * packet before bf_trace_packet_handed_over. False: none free, submit without. */

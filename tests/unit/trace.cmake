@@ -22,8 +22,15 @@ foreach(name trace_wire trace_flow trace_summary)
 endforeach()
 
 # Stamps against a driver and a clock of the test's own; the trace is the test's, too.
-add_executable(test_trace_stamps ${CMAKE_CURRENT_LIST_DIR}/trace_stamps.c ${runtime}/trace/stamps.c)
+add_executable(test_trace_stamps ${CMAKE_CURRENT_LIST_DIR}/trace_stamps.c ${runtime}/trace/stamps.c
+  ${runtime}/trace/calibration.c)
 target_include_directories(test_trace_stamps PRIVATE ${runtime})
-target_link_libraries(test_trace_stamps PRIVATE belfry_options PkgConfig::CMOCKA)
+target_link_libraries(test_trace_stamps PRIVATE belfry_options PkgConfig::CMOCKA m)
 target_link_options(test_trace_stamps PRIVATE -Wl,--wrap=clock_gettime)
 belfry_add_test(unit_trace_stamps SUITE unit DRIVER none COMMAND test_trace_stamps)
+
+# What the library offers to tracers of the whole system is what is documented.
+find_program(BASH_PROGRAM bash REQUIRED)
+belfry_add_test(unit_trace_probes SUITE unit DRIVER none COMMAND ${BASH_PROGRAM}
+  ARGS ${CMAKE_CURRENT_LIST_DIR}/trace_probes.sh $<TARGET_FILE:belfry>
+  ${CMAKE_SOURCE_DIR}/docs/probes.md)

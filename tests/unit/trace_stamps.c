@@ -1,4 +1,5 @@
 /* Stamps on a GPU made of paper: its clock, its counters and its failures are ours. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +28,9 @@ static struct {
     uint32_t buffers_max;
     int calibrations;
     int64_t jitter_ns; /* of the next calibrations */
+    bool noisy;        /* they take a while, are off by a little, and now and then interrupted */
+    uint32_t random;
+    double wander; /* parts by which the rate comes and goes, over 20 s */
     VkResult results;
 } gpu;
 
@@ -38,9 +42,18 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
+static uint32_t random_below(uint32_t bound)
+{
+    gpu.random = gpu.random * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)gpu.random * bound >> 32);
+}
+
 static uint64_t ticks_at(uint64_t ns)
 {
-    uint64_t ticks = (uint64_t)((double)(ns - gpu.zero_ns) * gpu.ticks_per_ns);
+    double t = (double)(ns - gpu.zero_ns);
+    const double turn = 2 * 3.14159265358979 / 20e9;
+    uint64_t ticks =
+        (uint64_t)(t * gpu.ticks_per_ns + gpu.wander * gpu.ticks_per_ns * sin(t * turn) / turn);
     return gpu.bits == 64 ? ticks : ticks & ((1ull << gpu.bits) - 1);
 }
 
@@ -197,9 +210,13 @@ static VkResult calibrated(VkDevice d, uint32_t n, const VkCalibratedTimestampIn
     assert_int_equal(infos[0].timeDomain, VK_TIME_DOMAIN_DEVICE_EXT);
     assert_int_equal(infos[1].timeDomain, VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
     gpu.calibrations++;
+    if (gpu.noisy)
+        gpu.now_ns += 300 + random_below(500);
     times[0] = ticks_at(gpu.now_ns);
+    if (gpu.noisy) /* in between, half a microsecond; but for some, as long as others run */
+        gpu.now_ns += random_below(4) ? 100 + random_below(800) : random_below(3000000);
     times[1] = gpu.now_ns + (uint64_t)gpu.jitter_ns;
-    *deviation = 10;
+    *deviation = 10; /* not what it is: drivers don't know of interruptions */
     return VK_SUCCESS;
 }
 
@@ -414,35 +431,96 @@ static void drift(void **state)
     for (uint64_t i = 1; i <= 100; i++) {
         gpu.now_ns += 900000000; /* nearly a second since the last calibration, for every other */
         packet_run(s, i, 1000, 2000);
-        /* After the first calibration the period itself is known. */
-        assert_near(told.end, gpu.now_ns, i < 3 ? 100000 : 20);
+        assert_near(told.end, gpu.now_ns, 20);
     }
-    assert_in_range(gpu.calibrations, 3 * 50, 3 * 102); /* three tries each */
+    assert_in_range(gpu.calibrations, 50, 102);
     bf_stamps_destroy(s);
 }
 
-/* A calibration that jumps back doesn't take the stamps with it. */
+/*
+ * A minute of a clock that is 100 ppm off and wanders by 20 more, read by calls that take a while, and are
+ * interrupted one time in four: no event is off by 20 us, from the first on, and on no engine of those that
+ * share the calibration do times go backwards.
+ */
+static void a_minute(void **state)
+{
+    (void)state;
+    enum { ENGINES = 3 };
+    for (uint32_t seed = 1; seed <= 8; seed++) {
+        struct bf_stamps_info info = info_make(seed % 2 ? 36 : 64, seed % 3 ? 1 : 0.0192);
+        gpu.ticks_per_ns *= seed % 4 ? 1.0001 : 0.9999;
+        gpu.wander = 20e-6;
+        gpu.noisy = true;
+        gpu.random = seed;
+        struct bf_stamps *engines[ENGINES];
+        engines[0] = stamps_make(&info);
+        info.calibration = bf_stamps_calibration(engines[0]);
+        assert_non_null(info.calibration);
+        uint64_t start = gpu.now_ns;
+        for (int e = 1; e < ENGINES; e++) {
+            engines[e] = stamps_make(&info);
+            assert_ptr_equal(bf_stamps_calibration(engines[e]), info.calibration);
+        }
+        assert_true(gpu.calibrations <= 5); /* one for all */
+        uint64_t last[ENGINES] = {0}, worst = 0;
+        for (uint64_t epoch = 1; gpu.now_ns < start + 60ull * SECOND; epoch++) {
+            uint32_t e = random_below(ENGINES);
+            uint64_t begin = gpu.now_ns + random_below(100000);
+            uint64_t end = begin + random_below(epoch % 50 ? 2000000 : 1500000000);
+            packet_submit(engines[e], epoch, begin - gpu.now_ns, end - begin);
+            gpu.now_ns = end + random_below(3000000);
+            packet_collect(engines[e], epoch);
+            assert_true(told.begin >= last[e] && told.end >= told.begin);
+            last[e] = told.end;
+            uint64_t off = told.end > end ? told.end - end : end - told.end;
+            worst = off > worst ? off : worst;
+            off = told.begin > begin ? told.begin - begin : begin - told.begin;
+            worst = off > worst ? off : worst;
+        }
+        print_message("seed %u: within %u ns\n", seed, (unsigned)worst);
+        assert_true(worst < 20000);
+        assert_int_equal(gpu.marks, 0);
+        for (int e = 0; e < ENGINES; e++)
+            bf_stamps_destroy(engines[e]); /* in any order */
+    }
+}
+
+/* The CPU's clock stands still while the machine sleeps, and the device's starts again at 0: what comes
+ * afterwards is placed right again. */
+static void clocks_that_jump(void **state)
+{
+    (void)state;
+    struct bf_stamps_info info = info_make(64, 1);
+    struct bf_stamps *s = stamps_make(&info);
+    for (uint64_t i = 1; i <= 20; i++) {
+        gpu.now_ns += 2ull * SECOND;
+        if (i == 10)
+            gpu.zero_ns -= 3600ull * SECOND;
+        if (i == 15)
+            gpu.zero_ns = gpu.now_ns - 1000;
+        packet_run(s, i, 1000, 2000);
+        if (i != 15)
+            assert_near(told.end, gpu.now_ns, 20);
+        assert_true(told.begin <= told.end);
+    }
+    bf_stamps_destroy(s);
+}
+
+/* Readings that are wrong, and don't show it, don't take the stamps of an engine backwards. */
 static void never_backwards(void **state)
 {
     (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     struct bf_stamps *s = stamps_make(&info);
-    gpu.now_ns += 2ull * SECOND;
-    uint64_t start = gpu.now_ns;
-    packet_submit(s, 1, 10, 100);
-    packet_submit(s, 2, 150, 100);
-    packet_submit(s, 3, 1000000, 2000000);
-    gpu.jitter_ns = 2000000;
-    packet_collect(s, 1);
-    uint64_t last = told.end;
-    assert_near(last, start + 2000110, 3000);
-    gpu.now_ns += 2ull * SECOND;
-    gpu.jitter_ns = 0;
-    packet_collect(s, 2);
-    assert_true(told.begin == last && told.end == last);
-    packet_collect(s, 3);
-    assert_true(told.begin == last);
-    assert_near(told.end, start + 3000000, 3000);
+    uint64_t last = 0;
+    for (uint64_t i = 1; i <= 200; i++) {
+        gpu.jitter_ns = (int64_t)random_below(2000000) - 1000000;
+        gpu.now_ns += random_below(1500000000);
+        packet_run(s, i, random_below(1000), random_below(1000));
+        assert_true(told.begin >= last && told.end >= told.begin);
+        assert_near(told.end, gpu.now_ns, 5000000);
+        last = told.end;
+    }
     bf_stamps_destroy(s);
 }
 
@@ -545,6 +623,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_can_be_timed), cmocka_unit_test(commands),
         cmocka_unit_test(calibrated_times), cmocka_unit_test(drift),
+        cmocka_unit_test(a_minute),         cmocka_unit_test(clocks_that_jump),
         cmocka_unit_test(never_backwards),  cmocka_unit_test(uncalibrated_times),
         cmocka_unit_test(slots_run_out),    cmocka_unit_test(no_results),
     };

@@ -1,0 +1,260 @@
+#include "trace/calibration.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "os/clock.h"
+#include "os/lock.h"
+
+/* From one reading to the next: as long as there have been readings, within these. */
+#define INTERVAL_MIN_NS 10000000u
+#define INTERVAL_MAX_NS 250000000u
+
+/* The rate is that of this time: long against a reading's error, short against a clock's drift. */
+#define WINDOW_NS 2000000000u
+#define POINTS    256
+
+/* A reading this short needs no better one. At first there is none to compare with: it had better be good. */
+#define TRIES       5
+#define TRIES_FIRST 40
+#define PROMPT_NS   2000u
+/* One that may be wrong by more than this, and by more than readings are here, is done without, and soon made
+ * up for. */
+#define DOUBT_NS 10000u
+
+/* How far a clock may be off what its driver says; beyond it, and beyond what readings can be off, it was
+ * stopped or set. */
+#define TOLERANCE    1e-3
+#define TOLERANCE_NS 50000.0
+
+/* A point on both axes. */
+struct point {
+    uint64_t ticks; /* in full: a device's counter may go round any number of times between two */
+    uint64_t ns;
+};
+
+struct bf_calibration {
+    struct bf_calibration_info info;
+    _Atomic uint32_t references;
+    uint64_t mask;
+    struct bf_lock lock;
+    bool reading; /* somebody is */
+    _Atomic uint64_t due_ns;
+    _Atomic uint32_t starts; /* see bf_calibration_starts */
+    uint64_t usual_ns;       /* what readings may be wrong by, here */
+    double period_ns;        /* of what comes after the last point */
+    uint64_t first_ns;
+    uint32_t begin;
+    uint32_t count; /* at least 1 */
+    struct point points[POINTS];
+};
+
+static const struct point *point_at(const struct bf_calibration *c, uint32_t i)
+{
+    return &c->points[(c->begin + i) % POINTS];
+}
+
+static const struct point *last_point(const struct bf_calibration *c)
+{
+    return point_at(c, c->count - 1);
+}
+
+static uint64_t on_line(const struct point *from, uint64_t ticks, double period_ns)
+{
+    int64_t distance = (int64_t)(ticks - from->ticks);
+    return from->ns + (uint64_t)(int64_t)((double)distance * period_ns);
+}
+
+static double slope(const struct point *from, const struct point *to)
+{
+    return (double)(to->ns - from->ns) / (double)(to->ticks - from->ticks);
+}
+
+/* --- Reading ----------------------------------------------------------------------------------*/
+
+/* *bound: how far off the point may be. */
+static bool clocks_read(const struct bf_calibration *c, int tries, struct point *point,
+                        uint64_t *bound)
+{
+    const VkCalibratedTimestampInfoEXT infos[2] = {
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
+    };
+    uint64_t best = UINT64_MAX;
+    /* The two clocks are read one after the other; now and then the thread is interrupted there. */
+    for (int i = 0; i < tries && best > PROMPT_NS; i++) {
+        uint64_t times[2];
+        uint64_t deviation;
+        uint64_t before = bf_now_ns();
+        if (c->info.get(c->info.device, 2, infos, times, &deviation) != VK_SUCCESS)
+            return false;
+        uint64_t duration = bf_now_ns() - before;
+        uint64_t length = deviation < UINT64_MAX - duration ? duration + deviation : UINT64_MAX;
+        if (i > 0 && length >= best)
+            continue;
+        best = length;
+        /* Drivers needn't know how long their thread was away. */
+        *bound = duration > DOUBT_NS || duration < deviation ? duration : deviation;
+        *point = (struct point){.ticks = times[0], .ns = times[1]};
+    }
+    return true;
+}
+
+static void start_anew(struct bf_calibration *c, const struct point *point)
+{
+    c->begin = 0;
+    c->count = 1;
+    c->points[0] = *point;
+    c->first_ns = point->ns;
+    c->period_ns = c->info.period_ns;
+    atomic_fetch_add(&c->starts, 1);
+}
+
+/* The rate of the last seconds, if it is one to believe. */
+static void rate_measure(struct bf_calibration *c)
+{
+    const struct point *last = last_point(c);
+    uint32_t i = 0;
+    while (i + 1 < c->count && last->ns - point_at(c, i)->ns > WINDOW_NS)
+        i++;
+    if (i + 1 >= c->count)
+        i = c->count > 1 ? c->count - 2 : 0;
+    const struct point *from = point_at(c, i);
+    if (from == last)
+        return;
+    double period = slope(from, last);
+    double ratio = period / c->info.period_ns;
+    if (ratio > 1 - TOLERANCE && ratio < 1 + TOLERANCE)
+        c->period_ns = period;
+}
+
+/* The lock is held. False: a better reading is wanted soon. */
+static bool point_add(struct bf_calibration *c, struct point point, uint64_t bound)
+{
+    const struct point *last = last_point(c);
+    int64_t elapsed = (int64_t)(point.ns - last->ns);
+    uint64_t ahead = last->ticks + (uint64_t)(int64_t)((double)elapsed / c->period_ns);
+    uint64_t from = ahead - c->mask / 2;
+    point.ticks = from + ((point.ticks - from) & c->mask);
+    if (elapsed <= 0 || (int64_t)(point.ticks - last->ticks) <= 0) {
+        if (elapsed > 0)
+            start_anew(c, &point); /* the device's clock was set back */
+        return true;
+    }
+    uint64_t predicted = on_line(last, point.ticks, c->period_ns);
+    uint64_t off = predicted > point.ns ? predicted - point.ns : point.ns - predicted;
+    if ((double)off > TOLERANCE * (double)elapsed + TOLERANCE_NS + (double)bound) {
+        start_anew(c, &point);
+        return true;
+    }
+    /* What it is off may be the reading's own error: then what is known is better. */
+    bool doubtful = bound > DOUBT_NS && bound > 2 * c->usual_ns;
+    c->usual_ns = bound < c->usual_ns ? bound : c->usual_ns + c->usual_ns / 16 + 1;
+    if (doubtful && off <= bound)
+        return false;
+    if (c->count == POINTS) {
+        c->begin = (c->begin + 1) % POINTS;
+        c->count--;
+    }
+    c->points[(c->begin + c->count++) % POINTS] = point;
+    rate_measure(c);
+    return true;
+}
+
+static uint64_t interval(const struct bf_calibration *c, uint64_t now)
+{
+    uint64_t age = now - c->first_ns;
+    return age < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : age > INTERVAL_MAX_NS ? INTERVAL_MAX_NS : age;
+}
+
+/* --- Interface --------------------------------------------------------------------------------*/
+
+struct bf_calibration *bf_calibration_create(const struct bf_calibration_info *info)
+{
+    struct bf_calibration *c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->info = *info;
+    c->references = 1;
+    c->mask = info->valid_bits >= 64 ? UINT64_MAX : (1ull << info->valid_bits) - 1;
+    struct point point;
+    uint64_t bound;
+    if (!clocks_read(c, TRIES_FIRST, &point, &bound)) {
+        free(c);
+        return NULL;
+    }
+    start_anew(c, &point);
+    c->usual_ns = bound;
+    c->due_ns = point.ns + INTERVAL_MIN_NS;
+    return c;
+}
+
+struct bf_calibration *bf_calibration_reference(struct bf_calibration *c)
+{
+    atomic_fetch_add(&c->references, 1);
+    return c;
+}
+
+void bf_calibration_release(struct bf_calibration *c)
+{
+    if (c && atomic_fetch_sub(&c->references, 1) == 1)
+        free(c);
+}
+
+uint32_t bf_calibration_bits(const struct bf_calibration *c)
+{
+    return c->info.valid_bits;
+}
+
+uint32_t bf_calibration_starts(const struct bf_calibration *c)
+{
+    return atomic_load(&c->starts);
+}
+
+void bf_calibration_update(struct bf_calibration *c)
+{
+    if (bf_now_ns() < atomic_load_explicit(&c->due_ns, memory_order_relaxed))
+        return;
+    bf_lock_acquire(&c->lock);
+    bool mine = !c->reading;
+    c->reading = true;
+    bf_lock_release(&c->lock);
+    if (!mine)
+        return;
+    struct point point;
+    uint64_t bound;
+    bool read = clocks_read(c, TRIES, &point, &bound);
+    uint64_t now = bf_now_ns();
+    bf_lock_acquire(&c->lock);
+    bool good = read && point_add(c, point, bound); /* else the last one holds a while longer */
+    c->reading = false;
+    atomic_store_explicit(&c->due_ns, now + (good ? interval(c, now) : INTERVAL_MIN_NS),
+                          memory_order_relaxed);
+    bf_lock_release(&c->lock);
+}
+
+uint64_t bf_calibration_extend(struct bf_calibration *c, uint64_t raw, uint64_t expected_ns)
+{
+    bf_lock_acquire(&c->lock);
+    const struct point *last = last_point(c);
+    int64_t distance = (int64_t)(expected_ns - last->ns);
+    uint64_t expected = last->ticks + (uint64_t)(int64_t)((double)distance / c->period_ns);
+    bf_lock_release(&c->lock);
+    uint64_t from = expected - c->mask / 16;
+    return from + ((raw - from) & c->mask);
+}
+
+uint64_t bf_calibration_place(struct bf_calibration *c, uint64_t ticks)
+{
+    bf_lock_acquire(&c->lock);
+    uint32_t i = c->count - 1;
+    while (i > 0 && (int64_t)(ticks - point_at(c, i)->ticks) < 0)
+        i--;
+    const struct point *from = point_at(c, i);
+    double period_ns = i + 1 < c->count ? slope(from, point_at(c, i + 1)) : c->period_ns;
+    uint64_t ns = on_line(from, ticks, period_ns);
+    bf_lock_release(&c->lock);
+    return ns;
+}
