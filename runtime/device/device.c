@@ -224,16 +224,17 @@ void bf_device_destroy(struct bf_device *device)
         bf_queue_free_packets(&device->queues[i]);
     for (uint32_t i = 0; i < device->engine_count; i++) {
         struct bf_engine *engine = &device->engines[i];
-        uint64_t completed;
-        if (engine->stamps &&
-            device->counter_value(device->handle, engine->epoch, &completed) == VK_SUCCESS)
+        uint64_t completed = 0;
+        bool known = engine->epoch && device->counter_value(device->handle, engine->epoch,
+                                                            &completed) == VK_SUCCESS;
+        if (engine->stamps && known)
             bf_stamps_collect(engine->stamps, completed);
+        bf_logs_finish(engine, completed);
         bf_stamps_destroy(engine->stamps);
         if (engine->epoch)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
         if (engine->barrier_pool)
             device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
-        bf_logs_finish(engine);
         bf_stores_finish(engine);
         bf_label_release(engine->labels);
         free(engine->waited);

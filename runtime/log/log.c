@@ -45,6 +45,7 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         log->queue = queue;
         log->engine = queue->engine;
+        log->trace_id = queue->trace_id;
         atomic_store(&queue->log, log);
     }
     if (entries) {
@@ -69,6 +70,7 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
 
 static void destroy(struct bf_log *log)
 {
+    bf_log_end_trace(log);
     while (log->dying) {
         struct bf_log_writer *next = log->dying->next_dying;
         bf_log_writer_destroy(log->dying);
@@ -88,13 +90,21 @@ void bf_log_leave(struct bf_log *log)
     log->engine->left_logs = log;
 }
 
+static bool has_some_on_its_way(const struct bf_log *log)
+{
+    bool any = log->writer && log->writer->first;
+    for (const struct bf_log_writer *w = log->dying; w; w = w->next_dying)
+        any = any || w->first;
+    return any;
+}
+
 void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
 {
     struct bf_log **link = &engine->left_logs;
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
-        if (log->dying || (log->writer && log->writer->first)) {
+        if (has_some_on_its_way(log)) {
             link = &log->next;
         } else {
             *link = log->next;
@@ -103,7 +113,7 @@ void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
     }
 }
 
-void bf_logs_finish(struct bf_engine *engine)
+void bf_logs_finish(struct bf_engine *engine, uint64_t completed)
 {
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         bf_log_leave(engine->queues[i]->log);
@@ -111,6 +121,7 @@ void bf_logs_finish(struct bf_engine *engine)
     }
     while (engine->left_logs) {
         struct bf_log *next = engine->left_logs->next;
+        bf_log_collect(engine->left_logs, completed);
         destroy(engine->left_logs);
         engine->left_logs = next;
     }
@@ -172,7 +183,8 @@ static bool describe(struct bf_log *log, const struct bf_packet *packet, bool id
     *op = (struct bf_log_operation){
         .side = side,
         .handle = sync->sem->log_handle,
-        .key = (uint64_t)sync->sem->handle,
+        .key = wait && packet->imported ? (uintptr_t)packet->imported
+                                        : (uint64_t)sync->sem->handle,
         .value = sync->target,
     };
     if (!wait || was_satisfied(log->engine->device, packet, sync))
@@ -347,5 +359,7 @@ void bf_log_collect(struct bf_log *log, uint64_t completed)
 {
     if (log->writer)
         bf_log_writer_collect(log->writer, completed);
+    if (log->trace)
+        bf_log_report(log);
     see_off(log, completed);
 }

@@ -82,7 +82,8 @@ struct bf_log {
     struct bf_log_writer *writer;
     struct bf_log_writer *dying; /* replaced ones, with entries on their way */
     uint64_t last_epoch;         /* of the queue's last batch that was accepted */
-    struct bf_log_cursor *trace; /* what the trace reads of both logs; NULL: it doesn't */
+    struct bf_log_trace *trace;  /* what the timeline reads of both; NULL: it doesn't */
+    uint32_t trace_id;           /* what it knows the queue by */
     uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
     struct bf_lock lock;         /* a leaf: what has been noted */
     uint32_t noted;
@@ -121,6 +122,12 @@ void bf_log_cursor_close(struct bf_log_cursor *cursor);
 enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count, uint64_t *lost);
 
+/* The queue's logs go into the device's timeline, if there is one. No lock is held. */
+void bf_log_trace(struct bf_queue *queue);
+/* What has been read by now; and the last of it. The engine's lock is held. */
+void bf_log_report(struct bf_log *log);
+void bf_log_end_trace(struct bf_log *log);
+
 /* The packet has been accepted, by this epoch or before it. */
 void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
 
@@ -133,8 +140,9 @@ void bf_log_leave(struct bf_log *log);
 /* Frees what has been left and has nothing on its way any more. */
 void bf_log_see_off(struct bf_engine *engine, uint64_t completed);
 
-/* The engine is idle or lost, and its VkQueues go as well. */
-void bf_logs_finish(struct bf_engine *engine);
+/* The engine is idle or lost, and its VkQueues go as well; 'completed' is the epoch that it has
+ * reached. */
+void bf_logs_finish(struct bf_engine *engine, uint64_t completed);
 
 /* The queue has passed it (LG-4). Thread-safety: safe. */
 void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation);

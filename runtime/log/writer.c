@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/gpu_clock.h"
+#include "os/clock.h"
 
 /* What a slot's command buffers copy from. */
 struct staging {
@@ -250,6 +251,7 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
     };
     slot->number = number;
     slot->key = op->key;
+    slot->added_ns = engine->device->trace ? bf_now_ns() : 0;
     writer->next[op->side] = number + 1;
     put_on_its_way(writer, slot);
     return commands;

@@ -32,7 +32,8 @@ struct bf_log_slot {
     uint32_t query;
     enum bf_log_timing timing;
     int8_t side;                              /* -1: it marks a packet's end alone */
-    uint64_t key;                             /* what it logs, for the trace */
+    uint64_t key;      /* what it logs, for the timeline */
+    uint64_t added_ns; /* when, about: on CLOCK_MONOTONIC */
     VkCommandBuffer commands[BF_LOG_TIMINGS]; /* recorded when first needed */
 };
 
@@ -64,6 +65,13 @@ void bf_log_writer_destroy(struct bf_log_writer *writer);
 
 /* One of the two logs. */
 BfFenceLogBuffer *bf_log_writer_memory(const struct bf_log_writer *writer, enum bf_log_side side);
+
+/* The slot that has written the entry of that number, for as long as the log has the entry. */
+static inline const struct bf_log_slot *bf_log_writer_slot(const struct bf_log_writer *writer,
+                                                           enum bf_log_side side, uint64_t number)
+{
+    return &writer->slots[(uint32_t)side * writer->slot_count + number % writer->slot_count];
+}
 
 /* The command buffer that logs the operation, by a slot more that is on its way; NULL: there is no
  * free slot, or no memory. 'noted': it happened before this batch. */

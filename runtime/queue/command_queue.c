@@ -257,6 +257,17 @@ bool bf_command_queues_have_backlog(struct bf_device *device)
     return backlog;
 }
 
+static void leave_engine(struct bf_command_queue *queue)
+{
+    struct bf_engine *engine = queue->base.engine;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        if (engine->queues[i] == &queue->base) {
+            engine->queues[i] = engine->queues[--engine->queue_count];
+            bf_log_leave(queue->base.log);
+        }
+    }
+}
+
 void bf_command_queues_finish(struct bf_device *device)
 {
     struct bf_ledger *ledger = &device->ledger;
@@ -278,6 +289,7 @@ void bf_command_queues_finish(struct bf_device *device)
             queue->first_update = next;
         }
         queue->gone = true;
+        leave_engine(queue);
         bf_command_queue_reap(queue);
     }
     ledger->active = NULL;
@@ -314,7 +326,8 @@ static void trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *
                         enum bf_trace_fence_op op, uint64_t fence, uint64_t value)
 {
     bf_trace_fence_queued(queue->base.device->trace, queue->base.trace_id, packet, op,
-                          (struct bf_trace_sync){fence, value}, false);
+                          (struct bf_trace_sync){fence, value},
+                          bf_log_is_enabled(queue->base.log));
 }
 
 static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packet,

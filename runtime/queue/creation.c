@@ -7,6 +7,7 @@
 #include "access/access.h"
 #include "device/device.h"
 #include "fence/native.h"
+#include "log/log.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
 #include "os/handle.h"
@@ -176,6 +177,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
     bf_engine_leave(engine, 0);
     if (result != VK_SUCCESS)
         goto fail_engine;
+    bf_log_trace(&queue->base);
     *out = (BfQueue)queue;
     return VK_SUCCESS;
 

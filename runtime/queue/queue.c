@@ -290,7 +290,8 @@ static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
         if (syncs[i].sem && syncs[i].sem->timeline)
             bf_trace_fence_queued(
                 queue->device->trace, queue->trace_id, &packet->trace, op,
-                (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal}, false);
+                (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal},
+                bf_log_is_enabled(queue->log));
     }
 }
 
@@ -316,6 +317,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     VkResult result;
+    bf_log_trace(queue);
     if (try_direct(queue, count, infos, fence, &result))
         return result;
 

@@ -38,6 +38,7 @@ struct bf_queue {
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
 
     struct bf_log *_Atomic log; /* log/log.h; NULL: none so far. Made under the engine's lock */
+    _Atomic bool log_asked;     /* for the timeline */
 
     struct bf_label *labels; /* open (queue/label.h) */
     uint32_t labels_lost;    /* open too, and left out */

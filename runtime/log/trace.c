@@ -1,0 +1,106 @@
+/* What a timeline takes from the logs: every entry, in order, on the CPU's clock. */
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "log/log.h"
+#include "log/writer.h"
+#include "queue/engine.h"
+#include "queue/queue.h"
+
+/* More than the document's 4 KiB hold, so that nothing is overwritten between two looks. */
+#define TRACED_ENTRIES 512
+
+#define AT_ONCE 32
+
+struct bf_log_trace {
+    struct bf_log_cursor cursors[BF_LOG_SIDES];
+};
+
+void bf_log_trace(struct bf_queue *queue)
+{
+    struct bf_engine *engine = queue->engine;
+    if (!queue->device->trace || atomic_exchange(&queue->log_asked, true) ||
+        !bf_log_is_possible(queue))
+        return;
+    struct bf_log_trace *trace = malloc(sizeof(*trace));
+    if (!trace)
+        return; /* the packets' own stamps have to do */
+    bf_engine_enter(engine);
+    struct bf_log *log = queue->log;
+    VkResult result = log && log->writer ? VK_SUCCESS : bf_log_set(queue, TRACED_ENTRIES);
+    if (result == VK_SUCCESS) {
+        log = queue->log;
+        for (int side = 0; side < BF_LOG_SIDES; side++)
+            bf_log_cursor_open(log, side, &trace->cursors[side]);
+        log->trace = trace;
+    } else {
+        free(trace);
+    }
+    bf_engine_leave(engine, 0);
+}
+
+static uint64_t place(const struct bf_log *log, const struct bf_log_slot *slot, uint64_t ticks)
+{
+    struct bf_stamps *stamps = log->engine->stamps;
+    struct bf_calibration *calibration = stamps ? bf_stamps_calibration(stamps) : NULL;
+    if (!ticks || !calibration)
+        return 0;
+    return bf_calibration_place(calibration,
+                                bf_calibration_extend(calibration, ticks, slot->added_ns));
+}
+
+static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struct bf_log_item *item)
+{
+    const struct bf_log_writer *writer = cursor->writer;
+    const struct bf_log_slot *slot =
+        bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
+    uint64_t end = place(log, slot, item->end);
+    bf_trace_fence_done(log->engine->device->trace, log->trace_id,
+                        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
+                            ? BF_TRACE_FENCE_WAIT
+                            : BF_TRACE_FENCE_SIGNAL,
+                        (struct bf_trace_sync){slot->key, item->value}, end,
+                        place(log, slot, item->observed),
+                        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
+}
+
+void bf_log_report(struct bf_log *log)
+{
+    struct bf_trace *trace = log->engine->device->trace;
+    for (int side = 0; log->trace && side < BF_LOG_SIDES; side++) {
+        struct bf_log_cursor *cursor = &log->trace->cursors[side];
+        struct bf_log_item items[AT_ONCE];
+        uint32_t count = AT_ONCE;
+        while (count == AT_ONCE) {
+            uint64_t lost = 0;
+            count = 0;
+            if (bf_log_cursor_read(cursor, items, AT_ONCE, &count, &lost) != BF_LOG_READ_OK)
+                count = 0;
+            for (uint32_t i = 0; i < count; i++)
+                report(log, cursor, &items[i]);
+            if (lost)
+                bf_trace_fences_lost(trace, log->trace_id, lost);
+        }
+    }
+}
+
+void bf_log_end_trace(struct bf_log *log)
+{
+    struct bf_trace *trace = log->engine->device->trace;
+    if (!log->trace)
+        return;
+    bf_log_report(log);
+    /* What no batch has come for: the CPU's word for it. */
+    for (uint32_t i = 0; i < log->noted; i++) {
+        const struct bf_log_operation *op = &log->notes[i];
+        bool wait = op->side == BF_LOG_WAITS;
+        bf_trace_fence_done(trace, log->trace_id, wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,
+                            (struct bf_trace_sync){op->key, op->value},
+                            !wait && op->when == BF_LOG_AT_NS ? op->ns : 0, 0, 0);
+    }
+    log->noted = 0;
+    for (int side = 0; side < BF_LOG_SIDES; side++)
+        bf_log_cursor_close(&log->trace->cursors[side]);
+    free(log->trace);
+    log->trace = NULL;
+}
