@@ -102,8 +102,51 @@ static void waits_are_logged_when_they_end(void **state)
     fixture_close(&f);
 }
 
+/* Two readers, of which one reads every log as long as it is there, and the other comes late. */
+static void readers_follow_a_log_over_several_re_creations(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, &fixture_plain);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native(&f, 0);
+    BfFenceLogReader soon = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogRecord records[20];
+    uint32_t count;
+    uint64_t lost, value = 0;
+    /* The third log is empty when it is replaced. */
+    static const uint32_t signals[] = {3, 2, 0, 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t j = 0; j < signals[i]; j++)
+            queue_signal(queue, fence, ++value);
+        await_fence(fence, value);
+        assert_success(bfReadFenceLog(soon, 20, records, &count, &lost));
+        assert_int_equal(count, signals[i]);
+        assert_int_equal(lost, 0);
+        assert_true(!count || records[count - 1].sequence == value - 1);
+        if (i < 3)
+            assert_success(bfSetFenceLogEntries(late, 100 + i));
+    }
+    assert_success(bfReadFenceLog(late, 20, records, &count, &lost));
+    for (uint32_t got = count; got; count += got) { /* a read may end where a log does */
+        assert_success(bfReadFenceLog(late, 20 - count, records + count, &got, &lost));
+        assert_int_equal(lost, 0);
+    }
+    assert_int_equal(count, value);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(records[i].sequence, i);
+        assert_int_equal(records[i].lostBefore, 0);
+        assert_int_equal(records[i].entry.fenceValue, i + 1);
+    }
+    bfDestroyFenceLogReader(soon);
+    bfDestroyFenceLogReader(late);
+    fixture_close(&f);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST(signals_of_every_queue_type_are_logged),
     TEST(waits_are_logged_when_they_end),
+    TEST(readers_follow_a_log_over_several_re_creations),
 };
 FIXTURE_MAIN("logs", tests)
