@@ -39,23 +39,48 @@ void bf_log_cursor_close(struct bf_log_cursor *cursor)
     cursor->writer->cursors--; /* if it is dying, the next collection sees it off */
 }
 
+/* The first entry whose times the host has yet to fill in: the GPU may have counted it already. */
+static uint64_t first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
+{
+    if (writer->copies_stamps || !writer->timed)
+        return UINT64_MAX;
+    const struct bf_log_slot *slot = writer->first;
+    while (slot && slot->side != (int)side)
+        slot = slot->next;
+    return slot ? slot->number : UINT64_MAX;
+}
+
+/* To the log that has replaced this one, of which all has been read. */
+static void cursor_go_on(struct bf_log_cursor *cursor)
+{
+    struct bf_log_writer *writer = cursor->writer, *successor = writer->successor;
+    const struct bf_log_source source = source_of(successor, cursor->side);
+    bf_log_reader_rebase(&cursor->reader, &source, writer->next[cursor->side]);
+    writer->cursors--;
+    successor->cursors++;
+    cursor->writer = successor;
+}
+
 enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
     struct bf_log *log = cursor->log;
     struct bf_log_counts before = bf_log_reader_counts(&cursor->reader);
-    enum bf_log_read result = bf_log_reader_read(&cursor->reader, items, capacity, count);
-    struct bf_log_writer *writer = cursor->writer;
-    while (result == BF_LOG_READ_OK && *count == 0 && writer->successor && !writer->first) {
-        const struct bf_log_source source = source_of(writer->successor, cursor->side);
-        bf_log_reader_rebase(&cursor->reader, &source, writer->next[cursor->side]);
-        writer->cursors--;
-        writer = cursor->writer = writer->successor;
-        writer->cursors++;
-        result = bf_log_reader_read(&cursor->reader, items, capacity, count);
+    enum bf_log_read result;
+    *count = 0;
+    for (;;) {
+        uint32_t got;
+        bf_log_reader_set_limit(&cursor->reader, first_unfilled(cursor->writer, cursor->side));
+        result = bf_log_reader_read(&cursor->reader, items + *count, capacity - *count, &got);
+        *count += got;
+        if (result != BF_LOG_READ_OK || *count == capacity || !cursor->writer->successor ||
+            cursor->writer->first)
+            break;
+        cursor_go_on(cursor);
     }
     *lost += bf_log_reader_counts(&cursor->reader).lost - before.lost;
     *lost += log->lost[cursor->side] - cursor->lost_before;
     cursor->lost_before = log->lost[cursor->side];
-    return result;
+    /* What was read before the error is good; the next read meets it again. */
+    return *count ? BF_LOG_READ_OK : result;
 }

@@ -19,18 +19,23 @@ bool bf_log_is_possible(const struct bf_queue *queue)
            !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
 }
 
-/* Replaced writers go once nothing of theirs is on its way. */
+/* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
+ * neither a cursor in them, nor one in the writer before, which will come to them. */
 static void see_off(struct bf_log *log, uint64_t completed)
 {
     struct bf_log_writer **link = &log->dying;
     while (*link) {
-        struct bf_log_writer *writer = *link;
+        struct bf_log_writer *writer = *link, *successor = writer->successor;
         bf_log_writer_collect(writer, completed);
         if (writer->first || writer->cursors) {
             link = &writer->next_dying;
-        } else {
-            *link = writer->next_dying;
-            bf_log_writer_destroy(writer);
+            continue;
+        }
+        *link = writer->next_dying;
+        bf_log_writer_destroy(writer);
+        if (successor) {
+            successor->cursors--;
+            link = &log->dying; /* it is in front, if it is in the list */
         }
     }
 }
@@ -59,6 +64,8 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
         return VK_SUCCESS;
     if (log->writer) {
         log->writer->successor = writer;
+        if (writer)
+            writer->cursors++; /* those that will come from there */
         log->writer->next_dying = log->dying;
         log->dying = log->writer;
     }

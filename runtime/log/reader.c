@@ -31,7 +31,7 @@ bool bf_log_reader_init(struct bf_log_reader *reader, const struct bf_log_reader
     if (!source_is_sound(&info->source) || info->valid_bits > 64) {
         return false;
     }
-    *reader = (struct bf_log_reader){.info = *info};
+    *reader = (struct bf_log_reader){.info = *info, .limit = UINT64_MAX};
     bf_log_reader_set_time(reader, info->time);
     return true;
 }
@@ -51,8 +51,14 @@ bool bf_log_reader_rebase(struct bf_log_reader *reader, const struct bf_log_sour
     reader->base += written;
     reader->written = 0;
     reader->cursor = 0;
+    reader->limit = UINT64_MAX;
     reader->info.source = *source;
     return true;
+}
+
+void bf_log_reader_set_limit(struct bf_log_reader *reader, uint64_t entry)
+{
+    reader->limit = entry;
 }
 
 struct bf_log_counts bf_log_reader_counts(const struct bf_log_reader *reader)
@@ -243,7 +249,8 @@ static enum bf_log_read log_read_once(struct bf_log_reader *reader, struct bf_lo
     }
     log_skip_to(reader, log_oldest(reader));
     uint64_t first = reader->cursor;
-    uint64_t left = reader->written - first;
+    uint64_t end = reader->limit < reader->written ? reader->limit : reader->written;
+    uint64_t left = end > first ? end - first : 0;
     uint32_t copied = left < capacity ? (uint32_t)left : capacity;
     *more = false;
     if (copied == 0) {

@@ -101,6 +101,7 @@ struct bf_log_reader {
     uint64_t base;         /* entries written to the logs before this one */
     uint64_t written;      /* of this log, as the word said last */
     uint64_t cursor;       /* of this log: the next to deliver; never above 'written' */
+    uint64_t limit;        /* of this log: the first that isn't to be delivered yet */
     uint64_t pending_lost; /* since the last one delivered */
     uint64_t reference;    /* unwrapped times lie around this one */
     uint64_t last_observed;
@@ -119,12 +120,18 @@ bool bf_log_reader_init(struct bf_log_reader *reader, const struct bf_log_reader
 /*
  * Up to 'capacity' of the entries that have not been delivered yet, oldest first, into 'items', and
  * how many there are into *count. Fewer than 'capacity': there were no more at some time during the
- * call, or the writer was so much faster that all which had been copied was lost each time.
+ * call (or none below the limit), or the writer was so much faster that all which had been copied
+ * was lost each time.
  *
  * Anything but BF_LOG_READ_OK: *count is 0, nothing has changed, bf_log_reader_explain says why.
  */
 enum bf_log_read bf_log_reader_read(struct bf_log_reader *reader, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count);
+
+/* Entries of this log from 'entry' on (its first is 0) are not delivered yet, although they have
+ * been written: something of theirs comes by another way. UINT64_MAX, as at first and after a
+ * rebase: all are. What is overwritten meanwhile is lost all the same. */
+void bf_log_reader_set_limit(struct bf_log_reader *reader, uint64_t entry);
 
 /* One line about the last result, without a line's end, cut to 'size' bytes with the final zero. */
 void bf_log_reader_explain(const struct bf_log_reader *reader, enum bf_log_read result, char *text,

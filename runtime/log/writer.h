@@ -40,8 +40,8 @@ struct bf_log_slot {
 struct bf_log_writer {
     struct bf_log *log;
     struct bf_log_writer *next_dying, *successor;
-    uint32_t cursors;    /* that are in it */
-    uint32_t count;      /* entries of each side */
+    uint32_t cursors; /* that are in it; and one for the writer that it succeeds, if that lives */
+    uint32_t count;   /* entries of each side */
     uint32_t slot_count; /* of each side */
     bool timed;
     bool copies_stamps; /* the GPU does; else the host reads them */

@@ -102,8 +102,80 @@ static void waits_are_logged_when_they_end(void **state)
     fixture_close(&f);
 }
 
+/* Two readers, of which one reads every log as long as it is there, and the other comes late. */
+static void readers_follow_a_log_over_several_re_creations(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, &fixture_plain);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native(&f, 0);
+    BfFenceLogReader soon = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogRecord records[20];
+    uint32_t count;
+    uint64_t lost, value = 0;
+    /* The third log is empty when it is replaced. */
+    static const uint32_t signals[] = {3, 2, 0, 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t j = 0; j < signals[i]; j++)
+            queue_signal(queue, fence, ++value);
+        await_fence(fence, value);
+        assert_success(bfReadFenceLog(soon, 20, records, &count, &lost));
+        assert_int_equal(count, signals[i]);
+        assert_int_equal(lost, 0);
+        assert_true(!count || records[count - 1].sequence == value - 1);
+        if (i < 3)
+            assert_success(bfSetFenceLogEntries(late, 100 + i));
+    }
+    assert_success(bfReadFenceLog(late, 20, records, &count, &lost));
+    assert_int_equal(count, value);
+    assert_int_equal(lost, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(records[i].sequence, i);
+        assert_int_equal(records[i].lostBefore, 0);
+        assert_int_equal(records[i].entry.fenceValue, i + 1);
+    }
+    bfDestroyFenceLogReader(soon);
+    bfDestroyFenceLogReader(late);
+    fixture_close(&f);
+}
+
+/* Where the host fills in times, it does so when the batch is over. An entry that the GPU has
+ * counted before isn't shown without them. */
+static void entries_are_read_with_their_times_or_later(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return; /* the test driver alone holds batches between their work and their signals */
+    for (int i = 0; i < 3; i++) {
+        struct fixture f;
+        fixture_open(&f, &fixture_plain);
+        BfQueue queue = make_queue(&f, types[i]);
+        BfFence fence = make_native(&f, 0);
+        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+        BfFenceLogRecord records[4];
+        uint32_t before, after;
+        f.icd.hold_before_signals(true);
+        queue_signal(queue, fence, 1);
+        f.icd.quiesce();
+        assert_int_equal(f.icd.held(), 1);
+        assert_success(bfReadFenceLog(reader, 4, records, &before, NULL));
+        f.icd.hold_before_signals(false);
+        await_fence(fence, 1);
+        assert_success(bfReadFenceLog(reader, 4, records + before, &after, NULL));
+        assert_int_equal(before + after, 1);
+        assert_int_equal(records[0].entry.fenceValue, 1);
+        assert_true(!is_timed(&f, queue) || records[0].entry.fenceEndGpuTimestamp > 0);
+        bfDestroyFenceLogReader(reader);
+        fixture_close(&f);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     TEST(signals_of_every_queue_type_are_logged),
     TEST(waits_are_logged_when_they_end),
+    TEST(entries_are_read_with_their_times_or_later),
+    TEST(readers_follow_a_log_over_several_re_creations),
 };
 FIXTURE_MAIN("logs", tests)

@@ -320,6 +320,48 @@ static void memory_is_flushed_before_each_look_and_a_failure_changes_nothing(voi
     free(writer.log);
 }
 
+/* --- Entries that aren't complete yet ---------------------------------------------------------*/
+
+static void what_lies_beyond_the_limit_comes_later(void **state)
+{
+    (void)state;
+    BfFenceLogBuffer *log = log_create(8, BF_FENCE_LOG_TYPE_WAITS);
+    struct bf_log_reader_info info = log_info(log, 1);
+    struct bf_log_reader reader;
+    assert_true(bf_log_reader_init(&reader, &info));
+    uint64_t total = 0;
+    log_write(log, &total, 5);
+    bf_log_reader_set_limit(&reader, 0);
+    assert_int_equal(read_ok(&reader, MANY), 0);
+    bf_log_reader_set_limit(&reader, 3);
+    assert_int_equal(read_ok(&reader, MANY), 3);
+    assert_item(2, 2, 0);
+    assert_int_equal(read_ok(&reader, MANY), 0);
+    bf_log_reader_set_limit(&reader, 1); /* what has been delivered stays so */
+    assert_int_equal(read_ok(&reader, MANY), 0);
+    bf_log_reader_set_limit(&reader, 100);
+    assert_int_equal(read_ok(&reader, MANY), 2);
+    assert_item(0, 3, 0);
+
+    bf_log_reader_set_limit(&reader, 7);
+    log_write(log, &total, 20); /* 18 to 24 are left, beyond it */
+    assert_int_equal(read_ok(&reader, MANY), 0);
+    assert_counts(&reader, 5, 13, 1);
+    bf_log_reader_set_limit(&reader, 20);
+    assert_int_equal(read_ok(&reader, MANY), 2);
+    assert_item(0, 18, 13);
+    bf_log_reader_set_limit(&reader, UINT64_MAX);
+    assert_int_equal(read_ok(&reader, MANY), 5);
+    assert_item(4, 24, 0);
+
+    /* Another log has none. */
+    bf_log_reader_set_limit(&reader, 0);
+    assert_true(bf_log_reader_rebase(&reader, &info.source, UINT64_MAX));
+    log_set_total(log, 1);
+    assert_int_equal(read_ok(&reader, MANY), 1);
+    free(log);
+}
+
 /* --- Logs that are re-created -----------------------------------------------------------------*/
 
 static void sequence_goes_on_in_a_log_that_is_created_anew(void **state)
@@ -621,6 +663,7 @@ int main(void)
         cmocka_unit_test(writer_that_is_always_faster_doesnt_keep_the_reader),
         cmocka_unit_test(batch_that_was_lost_whole_is_read_again_at_once),
         cmocka_unit_test(memory_is_flushed_before_each_look_and_a_failure_changes_nothing),
+        cmocka_unit_test(what_lies_beyond_the_limit_comes_later),
         cmocka_unit_test(sequence_goes_on_in_a_log_that_is_created_anew),
         cmocka_unit_test(damaged_header_is_an_error_of_one_line),
         cmocka_unit_test(header_damaged_while_it_is_read_delivers_nothing),
