@@ -44,6 +44,23 @@ static const struct icd_shape shapes[] = {
     {"copy", 2, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}, {TRANSFER, 2, 0}}, 1, 1},
 };
 
+#define LOCAL    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define VISIBLE  VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
+#define COHERENT VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+#define CACHED   VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+
+static const struct icd_memory_shape memory_shapes[] = {
+    {"unified", 2, {{LOCAL | VISIBLE | COHERENT, 0}, {LOCAL | VISIBLE | CACHED, 0}}, 3, 3},
+    /* A discrete GPU's. */
+    {"split",
+     4,
+     {{LOCAL, 0}, {VISIBLE | COHERENT, 1}, {VISIBLE | COHERENT | CACHED, 1}, {VISIBLE | CACHED, 1}},
+     1,
+     1},
+    {"uncached", 2, {{LOCAL, 0}, {VISIBLE | COHERENT, 1}}, 1, 1},
+    {"single", 1, {{LOCAL | VISIBLE | COHERENT | CACHED, 0}}, 1, 1},
+};
+
 /* What the environment says of one device, under which name. */
 struct variable {
     char name[48];
@@ -116,6 +133,41 @@ static void shape_read(struct icd_shape *shape, uint32_t ordinal)
     snprintf(shape->name, sizeof(shape->name), "q%lu", n);
 }
 
+static void memory_read(struct icd_config *config)
+{
+    config->memory = memory_shapes[0];
+    struct variable v = variable_read("BELFRY_ICD_MEMORY", config->ordinal);
+    bool found = !v.text;
+    for (size_t i = 0; !found && i < sizeof(memory_shapes) / sizeof(memory_shapes[0]); i++) {
+        found = !strcmp(v.text, memory_shapes[i].name);
+        if (found)
+            config->memory = memory_shapes[i];
+    }
+    if (!found)
+        fprintf(stderr,
+                "belfry test driver: %s=%s is none of unified, split, uncached, single; unified is "
+                "used\n",
+                v.name, v.text);
+
+    /* Vulkan promises buffers a type that is local and one that is visible and coherent. */
+    uint32_t all = (1u << config->memory.n_types) - 1;
+    uint32_t types = device_number("BELFRY_ICD_BUFFER_TYPES", config->ordinal, all, all);
+    VkMemoryPropertyFlags local = 0, coherent = 0;
+    for (uint32_t i = 0; i < config->memory.n_types; i++) {
+        if (types >> i & 1) {
+            local |= config->memory.types[i].flags & LOCAL;
+            coherent |= config->memory.types[i].flags & COHERENT;
+        }
+    }
+    config->buffer_types = all;
+    if (local && coherent)
+        config->buffer_types = types;
+    else
+        fprintf(stderr,
+                "belfry test driver: BELFRY_ICD_BUFFER_TYPES leaves no local or no coherent type; "
+                "ignored\n");
+}
+
 static void version_read(struct icd_config *config)
 {
     config->minor = 3;
@@ -153,6 +205,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
 {
     *config = (struct icd_config){.ordinal = ordinal};
     shape_read(&config->shape, ordinal);
+    memory_read(config);
     version_read(config);
     null_queue_read(config);
 

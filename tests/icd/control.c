@@ -100,6 +100,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_QUERY_PENDING] = "query pending",
     [BELFRY_ICD_MEMORY_MISMATCH] = "memory mismatch",
     [BELFRY_ICD_FOREIGN_OBJECT] = "foreign object",
+    [BELFRY_ICD_MAPPING] = "mapping",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)

@@ -149,14 +149,30 @@ struct icd_shape {
     uint32_t per_ns;
 };
 
-#define ICD_MAX_DEVICES 4
+#define ICD_MAX_DEVICES      4
+#define ICD_MAX_MEMORY_TYPES 4
+
+/* What memory a device has. Heap 0 is the device's own, heap 1, if any type lies there, the host's.
+ */
+struct icd_memory_shape {
+    char name[16];
+    uint32_t n_types;
+    struct {
+        VkMemoryPropertyFlags flags;
+        uint32_t heap;
+    } types[ICD_MAX_MEMORY_TYPES];
+    uint32_t image_types;  /* the types that images may have, as bits */
+    uint32_t sparse_types; /* that sparse buffers may have */
+};
 
 /* All that the environment settles of one physical device, read once per vkCreateInstance. What
  * belongs to the instance, faults and free mode, all devices have alike. */
 struct icd_config {
     uint32_t ordinal; /* of the device, from 0 */
     struct icd_shape shape;
-    uint32_t minor; /* Vulkan 1.minor */
+    struct icd_memory_shape memory;
+    uint32_t buffer_types; /* the memory types that buffers may have, as bits */
+    uint32_t minor;        /* Vulkan 1.minor */
     bool timeline;
     bool synchronization2;
     bool realtime;
@@ -609,11 +625,14 @@ struct icd_query_command {
 
 struct icd_memory {
     struct icd_object object;
-    uint8_t *data;
+    uint8_t *data; /* what the device sees */
+    uint8_t *host; /* what the host sees: the same if it's coherent; NULL if it sees nothing */
     VkDeviceSize size;
     uint32_t type;
-    bool mapped;
     bool imported; /* data is the program's own */
+    bool mapped;
+    VkDeviceSize map_offset;
+    VkDeviceSize map_size;
 };
 
 struct icd_sparse_range {
@@ -650,10 +669,10 @@ struct icd_image {
     bool of_swapchain;
 };
 
-#define ICD_MEMORY_TYPES   2
 #define ICD_HEAP_SIZE      (UINT64_C(2) << 30)
 #define ICD_ALIGNMENT      256
 #define ICD_SPARSE_BLOCK   65536
+#define ICD_ATOM           64 /* nonCoherentAtomSize */
 #define ICD_MAX_ALLOCATION (UINT64_C(1) << 30)
 /* Of the pointer and of the size of imported host memory. */
 #define ICD_IMPORT_ALIGNMENT 4096

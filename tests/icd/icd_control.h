@@ -67,10 +67,14 @@ enum belfry_icd_violation {
     BELFRY_ICD_QUERY_PENDING,
     /* Memory that doesn't fit what it is made of or used for: a host pointer imported misaligned,
      * as a type it can't be, or without the extension; a buffer bound to imported memory that
-     * wasn't created for such. */
+     * wasn't created for such; memory of a type that there isn't, or that the buffer or image bound
+     * to it doesn't take. */
     BELFRY_ICD_MEMORY_MISMATCH,
     /* An object of one VkDevice used with another. */
     BELFRY_ICD_FOREIGN_OBJECT,
+    /* Memory mapped that the host can't see or that is mapped; unmapped that isn't; a range flushed
+     * or invalidated that isn't mapped or isn't of whole atoms (nonCoherentAtomSize). */
+    BELFRY_ICD_MAPPING,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 

@@ -5,164 +5,7 @@
 
 #define MEMORY(handle_) ICD_FROM(icd_memory, ICD_KIND_MEMORY, handle_)
 
-/* The pointer that an allocation imports; NULL for none. */
-static void *imported_pointer(const VkMemoryAllocateInfo *info)
-{
-    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
-        if (s->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT)
-            return ((const VkImportMemoryHostPointerInfoEXT *)s)->pHostPointer;
-    return NULL;
-}
-
-static bool import_allowed(const struct icd_device *device, const VkMemoryAllocateInfo *info,
-                           const void *pointer)
-{
-    const char *what = NULL;
-    if (!device->enabled[ICD_EXT_EXTERNAL_MEMORY_HOST])
-        what = "by a device that hasn't enabled the extension";
-    else if ((uintptr_t)pointer % ICD_IMPORT_ALIGNMENT ||
-             info->allocationSize % ICD_IMPORT_ALIGNMENT)
-        what = "and pointer or size is misaligned";
-    else if (!(icd_host_pointer_types(device->config) >> info->memoryTypeIndex & 1))
-        what = "into a type that host pointers can't be";
-    if (what)
-        icd_violation(
-            BELFRY_ICD_MEMORY_MISMATCH, "vkAllocateMemory imports %llu bytes at %p as type %u, %s",
-            (unsigned long long)info->allocationSize, pointer, info->memoryTypeIndex, what);
-    return !what;
-}
-
-static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo *pAllocateInfo,
-                                   const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
-{
-    (void)pAllocator;
-    struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
-    if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    void *pointer = imported_pointer(pAllocateInfo);
-    if (pointer && !import_allowed(device, pAllocateInfo, pointer))
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    struct icd_memory *memory = icd_object_new(device, ICD_KIND_MEMORY, sizeof(*memory));
-    if (!memory)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    memory->size = pAllocateInfo->allocationSize;
-    memory->type = pAllocateInfo->memoryTypeIndex;
-    if (pointer) {
-        memory->data = pointer;
-        memory->imported = true;
-        *pMemory = ICD_HANDLE(VkDeviceMemory, memory);
-        return VK_SUCCESS;
-    }
-    /* Page-aligned, as the limits promise for mappings. Zeroed, since a fault that shows only
-     * with one run's garbage is of no use to a test. */
-    size_t pages = (memory->size + 4095) & ~UINT64_C(4095);
-    memory->data = aligned_alloc(4096, pages);
-    if (!memory->data) {
-        icd_object_free(memory);
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
-    memset(memory->data, 0, pages);
-    *pMemory = ICD_HANDLE(VkDeviceMemory, memory);
-    return VK_SUCCESS;
-}
-
-static void memory_end(void *object)
-{
-    struct icd_memory *memory = object;
-    if (!memory->imported)
-        free(memory->data);
-    icd_object_free(memory);
-}
-
-static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
-                           const VkAllocationCallbacks *pAllocator)
-{
-    (void)device;
-    (void)pAllocator;
-    if (memory)
-        icd_object_destroy(MEMORY(memory), memory_end);
-}
-
-static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
-                              VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
-{
-    (void)flags;
-    ICD_OOM(ICD_DEV(device));
-    struct icd_memory *memory = MEMORY(memory_);
-    icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
-    if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
-        icd_violation(
-            BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",
-            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)memory->size);
-        return VK_ERROR_MEMORY_MAP_FAILED;
-    }
-    memory->mapped = true;
-    *ppData = memory->data + offset;
-    return VK_SUCCESS;
-}
-
-static void icd_UnmapMemory(VkDevice device, VkDeviceMemory memory)
-{
-    (void)device;
-    MEMORY(memory)->mapped = false;
-}
-
-static VkResult icd_FlushMappedMemoryRanges(VkDevice device, uint32_t memoryRangeCount,
-                                            const VkMappedMemoryRange *pMemoryRanges)
-{
-    (void)pMemoryRanges;
-    ICD_OOM(ICD_DEV(device));
-    icd_count(ICD_COUNT_FLUSH, memoryRangeCount);
-    return VK_SUCCESS;
-}
-
-static VkResult icd_InvalidateMappedMemoryRanges(VkDevice device, uint32_t memoryRangeCount,
-                                                 const VkMappedMemoryRange *pMemoryRanges)
-{
-    (void)pMemoryRanges;
-    ICD_OOM(ICD_DEV(device));
-    icd_count(ICD_COUNT_INVALIDATE, memoryRangeCount);
-    return VK_SUCCESS;
-}
-
-static VkResult icd_GetMemoryHostPointerPropertiesEXT(VkDevice device_,
-                                                      VkExternalMemoryHandleTypeFlagBits handleType,
-                                                      const void *pHostPointer,
-                                                      VkMemoryHostPointerPropertiesEXT *pProperties)
-{
-    struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
-    pProperties->memoryTypeBits = 0;
-    if (handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT)
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    if ((uintptr_t)pHostPointer % ICD_IMPORT_ALIGNMENT) {
-        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
-                      "vkGetMemoryHostPointerPropertiesEXT of %p, which is misaligned",
-                      pHostPointer);
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    }
-    pProperties->memoryTypeBits = icd_host_pointer_types(device->config);
-    return VK_SUCCESS;
-}
-
-static void icd_GetDeviceMemoryCommitment(VkDevice device, VkDeviceMemory memory,
-                                          VkDeviceSize *pCommitted)
-{
-    (void)device;
-    *pCommitted = MEMORY(memory)->size;
-}
-
-static uint64_t
-icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
-                                        const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
-{
-    (void)device;
-    (void)pInfo;
-    return 0;
-}
-
-/* Access ------------------------------------------------------------------------------------ */
+/* Words ------------------------------------------------------------------------------------- */
 
 static bool aligned(const void *at, uintptr_t unit)
 {
@@ -218,6 +61,240 @@ static void device_copy(uint8_t *to, const uint8_t *from, size_t size)
         size -= unit;
     }
 }
+
+/* Allocations ------------------------------------------------------------------------------- */
+
+/* The pointer that an allocation imports; NULL for none. */
+static void *imported_pointer(const VkMemoryAllocateInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT)
+            return ((const VkImportMemoryHostPointerInfoEXT *)s)->pHostPointer;
+    return NULL;
+}
+
+static bool import_allowed(const struct icd_device *device, const VkMemoryAllocateInfo *info,
+                           const void *pointer)
+{
+    const char *what = NULL;
+    if (!device->enabled[ICD_EXT_EXTERNAL_MEMORY_HOST])
+        what = "by a device that hasn't enabled the extension";
+    else if ((uintptr_t)pointer % ICD_IMPORT_ALIGNMENT ||
+             info->allocationSize % ICD_IMPORT_ALIGNMENT)
+        what = "and pointer or size is misaligned";
+    else if (!(icd_host_pointer_types(device->config) >> info->memoryTypeIndex & 1))
+        what = "into a type that host pointers can't be";
+    if (what)
+        icd_violation(
+            BELFRY_ICD_MEMORY_MISMATCH, "vkAllocateMemory imports %llu bytes at %p as type %u, %s",
+            (unsigned long long)info->allocationSize, pointer, info->memoryTypeIndex, what);
+    return !what;
+}
+
+/* Page-aligned, as the limits promise for mappings. Zeroed, since a fault that shows only with one
+ * run's garbage is of no use to a test. NULL when out of memory. */
+static uint8_t *pages_new(VkDeviceSize size)
+{
+    size_t pages = (size + 4095) & ~UINT64_C(4095);
+    uint8_t *data = aligned_alloc(4096, pages);
+    if (data)
+        memset(data, 0, pages);
+    return data;
+}
+
+static void memory_end(void *object)
+{
+    struct icd_memory *memory = object;
+    if (memory->host != memory->data)
+        free(memory->host);
+    if (!memory->imported)
+        free(memory->data);
+    icd_object_free(memory);
+}
+
+static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo *pAllocateInfo,
+                                   const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    void *pointer = imported_pointer(pAllocateInfo);
+    if (pointer && !import_allowed(device, pAllocateInfo, pointer))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    const struct icd_memory_shape *shape = &device->config->memory;
+    if (pAllocateInfo->memoryTypeIndex >= shape->n_types) {
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH, "vkAllocateMemory of type %u of %u",
+                      pAllocateInfo->memoryTypeIndex, shape->n_types);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    VkMemoryPropertyFlags flags = shape->types[pAllocateInfo->memoryTypeIndex].flags;
+    struct icd_memory *memory = icd_object_new(device, ICD_KIND_MEMORY, sizeof(*memory));
+    if (!memory)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    memory->size = pAllocateInfo->allocationSize;
+    memory->type = pAllocateInfo->memoryTypeIndex;
+    memory->imported = pointer != NULL;
+    memory->data = pointer ? pointer : pages_new(memory->size);
+    if (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+        memory->host = memory->data;
+    else if (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
+        memory->host = pages_new(memory->size);
+    if (!memory->data || (!memory->host && (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))) {
+        memory_end(memory);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    *pMemory = ICD_HANDLE(VkDeviceMemory, memory);
+    return VK_SUCCESS;
+}
+
+static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
+                           const VkAllocationCallbacks *pAllocator)
+{
+    (void)device;
+    (void)pAllocator;
+    if (memory)
+        icd_object_destroy(MEMORY(memory), memory_end);
+}
+
+/* Mappings ---------------------------------------------------------------------------------- */
+
+static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
+                              VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
+{
+    (void)flags;
+    ICD_OOM(ICD_DEV(device));
+    struct icd_memory *memory = MEMORY(memory_);
+    icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
+    if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
+        icd_violation(
+            BELFRY_ICD_OUT_OF_RANGE, "vkMapMemory of %llu bytes at %llu of memory of %llu",
+            (unsigned long long)size, (unsigned long long)offset, (unsigned long long)memory->size);
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    }
+    if (!memory->host || memory->mapped)
+        icd_violation(BELFRY_ICD_MAPPING, "vkMapMemory of memory of type %u, which %s",
+                      memory->type, memory->host ? "is mapped" : "the host can't see");
+    if (!memory->host)
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    memory->mapped = true;
+    memory->map_offset = offset;
+    memory->map_size = size == VK_WHOLE_SIZE ? memory->size - offset : size;
+    *ppData = memory->host + offset;
+    return VK_SUCCESS;
+}
+
+static void icd_UnmapMemory(VkDevice device, VkDeviceMemory memory_)
+{
+    (void)device;
+    struct icd_memory *memory = MEMORY(memory_);
+    if (!memory->mapped)
+        icd_violation(BELFRY_ICD_MAPPING, "vkUnmapMemory of memory that isn't mapped");
+    memory->mapped = false;
+}
+
+/* Whether the range is mapped and of whole atoms; *size is its size then. */
+static bool mapped_seen(const struct icd_device *device, const VkMappedMemoryRange *range,
+                        VkDeviceSize *size, const char *call)
+{
+    const struct icd_memory *memory = MEMORY(range->memory);
+    icd_device_seen(device, memory, call);
+    VkDeviceSize begin = memory->map_offset;
+    VkDeviceSize end = begin + memory->map_size;
+    const char *what = NULL;
+    if (!memory->mapped)
+        what = "which isn't mapped";
+    else if (range->offset < begin || range->offset > end)
+        what = "which begins outside the mapping";
+    else if (range->size != VK_WHOLE_SIZE && range->size > end - range->offset)
+        what = "which ends outside the mapping";
+    else if (range->offset % ICD_ATOM || (range->size != VK_WHOLE_SIZE && range->size % ICD_ATOM &&
+                                          range->offset + range->size != memory->size))
+        what = "which isn't of whole atoms";
+    if (what) {
+        icd_violation(BELFRY_ICD_MAPPING, "%s of %llu bytes at %llu of memory of %llu, %s", call,
+                      (unsigned long long)range->size, (unsigned long long)range->offset,
+                      (unsigned long long)memory->size, what);
+        return false;
+    }
+    *size = range->size == VK_WHOLE_SIZE ? end - range->offset : range->size;
+    return true;
+}
+
+/* What isn't coherent is two copies, and nothing but these calls carries words from one to the
+ * other: who forgets them sees it every time. */
+static VkResult icd_FlushMappedMemoryRanges(VkDevice device_, uint32_t memoryRangeCount,
+                                            const VkMappedMemoryRange *pMemoryRanges)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    icd_count(ICD_COUNT_FLUSH, memoryRangeCount);
+    for (uint32_t i = 0; i < memoryRangeCount; i++) {
+        const VkMappedMemoryRange *range = &pMemoryRanges[i];
+        const struct icd_memory *memory = MEMORY(range->memory);
+        VkDeviceSize size;
+        if (mapped_seen(device, range, &size, "vkFlushMappedMemoryRanges") &&
+            memory->host != memory->data)
+            device_copy(memory->data + range->offset, memory->host + range->offset, size);
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult icd_InvalidateMappedMemoryRanges(VkDevice device_, uint32_t memoryRangeCount,
+                                                 const VkMappedMemoryRange *pMemoryRanges)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    icd_count(ICD_COUNT_INVALIDATE, memoryRangeCount);
+    for (uint32_t i = 0; i < memoryRangeCount; i++) {
+        const VkMappedMemoryRange *range = &pMemoryRanges[i];
+        const struct icd_memory *memory = MEMORY(range->memory);
+        VkDeviceSize size;
+        if (mapped_seen(device, range, &size, "vkInvalidateMappedMemoryRanges") &&
+            memory->host != memory->data)
+            device_copy(memory->host + range->offset, memory->data + range->offset, size);
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult icd_GetMemoryHostPointerPropertiesEXT(VkDevice device_,
+                                                      VkExternalMemoryHandleTypeFlagBits handleType,
+                                                      const void *pHostPointer,
+                                                      VkMemoryHostPointerPropertiesEXT *pProperties)
+{
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_OOM(device);
+    pProperties->memoryTypeBits = 0;
+    if (handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT)
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if ((uintptr_t)pHostPointer % ICD_IMPORT_ALIGNMENT) {
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
+                      "vkGetMemoryHostPointerPropertiesEXT of %p, which is misaligned",
+                      pHostPointer);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    pProperties->memoryTypeBits = icd_host_pointer_types(device->config);
+    return VK_SUCCESS;
+}
+
+static void icd_GetDeviceMemoryCommitment(VkDevice device, VkDeviceMemory memory,
+                                          VkDeviceSize *pCommitted)
+{
+    (void)device;
+    *pCommitted = MEMORY(memory)->size;
+}
+
+static uint64_t
+icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
+                                        const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
+{
+    (void)device;
+    (void)pInfo;
+    return 0;
+}
+
+/* Access ------------------------------------------------------------------------------------ */
 
 /* Where offset of the buffer lies, NULL if unbound; *run is how far the answer holds, at most what
  * it was before. */

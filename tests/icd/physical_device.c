@@ -108,30 +108,11 @@ static void icd_GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice physica
     }
 }
 
-static void memory_fill(const struct icd_config *config,
-                        VkPhysicalDeviceMemoryProperties *properties)
-{
-    (void)config;
-    *properties = (VkPhysicalDeviceMemoryProperties){
-        .memoryTypeCount = ICD_MEMORY_TYPES,
-        .memoryTypes = {{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                         0},
-                        {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                             VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                         0}},
-        .memoryHeapCount = 1,
-        .memoryHeaps = {{ICD_HEAP_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
-    };
-}
-
 uint32_t icd_host_pointer_types(const struct icd_config *config)
 {
-    VkPhysicalDeviceMemoryProperties properties;
     uint32_t types = 0;
-    memory_fill(config, &properties);
-    for (uint32_t i = 0; i < properties.memoryTypeCount; i++)
-        if (properties.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+    for (uint32_t i = 0; i < config->memory.n_types; i++)
+        if (config->memory.types[i].flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
             types |= 1u << i;
     return types;
 }
@@ -139,7 +120,18 @@ uint32_t icd_host_pointer_types(const struct icd_config *config)
 static void icd_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physicalDevice,
                                                   VkPhysicalDeviceMemoryProperties *pProperties)
 {
-    memory_fill(&PHYSICAL(physicalDevice)->config, pProperties);
+    const struct icd_memory_shape *memory = &PHYSICAL(physicalDevice)->config.memory;
+    *pProperties = (VkPhysicalDeviceMemoryProperties){
+        .memoryTypeCount = memory->n_types,
+        .memoryHeapCount = 1,
+        .memoryHeaps = {{ICD_HEAP_SIZE, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}, {ICD_HEAP_SIZE, 0}},
+    };
+    for (uint32_t i = 0; i < memory->n_types; i++) {
+        pProperties->memoryTypes[i].propertyFlags = memory->types[i].flags;
+        pProperties->memoryTypes[i].heapIndex = memory->types[i].heap;
+        if (memory->types[i].heap)
+            pProperties->memoryHeapCount = 2;
+    }
 }
 
 static void icd_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physicalDevice,
@@ -253,7 +245,7 @@ static void limits_fill(const struct icd_config *config, VkPhysicalDeviceLimits 
         .standardSampleLocations = VK_TRUE,
         .optimalBufferCopyOffsetAlignment = 16,
         .optimalBufferCopyRowPitchAlignment = 16,
-        .nonCoherentAtomSize = 64,
+        .nonCoherentAtomSize = ICD_ATOM,
     };
 }
 

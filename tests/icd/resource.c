@@ -62,14 +62,15 @@ static void icd_DestroyBuffer(VkDevice device, VkBuffer buffer,
         icd_object_destroy(BUFFER(buffer), buffer_end);
 }
 
-static void buffer_requirements(VkDeviceSize size, VkBufferCreateFlags flags,
-                                VkMemoryRequirements *requirements)
+static void buffer_requirements(const struct icd_device *device, VkDeviceSize size,
+                                VkBufferCreateFlags flags, VkMemoryRequirements *requirements)
 {
-    VkDeviceSize alignment =
-        flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT ? ICD_SPARSE_BLOCK : ICD_ALIGNMENT;
+    bool sparse = flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
+    VkDeviceSize alignment = sparse ? ICD_SPARSE_BLOCK : ICD_ALIGNMENT;
     requirements->alignment = alignment;
     requirements->size = (size + alignment - 1) & ~(alignment - 1);
-    requirements->memoryTypeBits = (1u << ICD_MEMORY_TYPES) - 1;
+    requirements->memoryTypeBits =
+        sparse ? device->config->memory.sparse_types : device->config->buffer_types;
 }
 
 /* VkMemoryDedicatedRequirements, wherever requirements are asked for. */
@@ -87,8 +88,8 @@ static void requirements_chain(VkBaseOutStructure *s)
 static void icd_GetBufferMemoryRequirements(VkDevice device, VkBuffer buffer,
                                             VkMemoryRequirements *pRequirements)
 {
-    (void)device;
-    buffer_requirements(BUFFER(buffer)->size, BUFFER(buffer)->flags, pRequirements);
+    buffer_requirements(ICD_DEV(device), BUFFER(buffer)->size, BUFFER(buffer)->flags,
+                        pRequirements);
 }
 
 static void icd_GetBufferMemoryRequirements2(VkDevice device,
@@ -103,8 +104,7 @@ static void icd_GetDeviceBufferMemoryRequirements(VkDevice device,
                                                   const VkDeviceBufferMemoryRequirements *pInfo,
                                                   VkMemoryRequirements2 *pRequirements)
 {
-    (void)device;
-    buffer_requirements(pInfo->pCreateInfo->size, pInfo->pCreateInfo->flags,
+    buffer_requirements(ICD_DEV(device), pInfo->pCreateInfo->size, pInfo->pCreateInfo->flags,
                         &pRequirements->memoryRequirements);
     requirements_chain(pRequirements->pNext);
 }
@@ -113,7 +113,11 @@ static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, Vk
 {
     VkMemoryRequirements requirements;
     icd_device_seen(buffer->object.device, memory, "vkBindBufferMemory");
-    buffer_requirements(buffer->size, buffer->flags, &requirements);
+    buffer_requirements(buffer->object.device, buffer->size, buffer->flags, &requirements);
+    if (!(requirements.memoryTypeBits >> memory->type & 1))
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
+                      "a buffer that takes memory of the types %#x is bound to type %u",
+                      requirements.memoryTypeBits, memory->type);
     if (offset % requirements.alignment || offset > memory->size ||
         requirements.size > memory->size - offset)
         icd_violation(BELFRY_ICD_OUT_OF_RANGE,
@@ -225,21 +229,20 @@ static void icd_DestroyImage(VkDevice device, VkImage image_,
     icd_object_free(image_ ? IMAGE(image_) : NULL);
 }
 
-static void image_requirements(VkDeviceSize size, VkImageCreateFlags flags,
-                               VkMemoryRequirements *requirements)
+static void image_requirements(const struct icd_device *device, VkDeviceSize size,
+                               VkImageCreateFlags flags, VkMemoryRequirements *requirements)
 {
     VkDeviceSize alignment =
         flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT ? ICD_SPARSE_BLOCK : ICD_ALIGNMENT;
     requirements->alignment = alignment;
     requirements->size = (size + alignment - 1) & ~(alignment - 1);
-    requirements->memoryTypeBits = (1u << ICD_MEMORY_TYPES) - 1;
+    requirements->memoryTypeBits = device->config->memory.image_types;
 }
 
 static void icd_GetImageMemoryRequirements(VkDevice device, VkImage image,
                                            VkMemoryRequirements *pRequirements)
 {
-    (void)device;
-    image_requirements(IMAGE(image)->size, IMAGE(image)->flags, pRequirements);
+    image_requirements(ICD_DEV(device), IMAGE(image)->size, IMAGE(image)->flags, pRequirements);
 }
 
 static void icd_GetImageMemoryRequirements2(VkDevice device,
@@ -254,8 +257,7 @@ static void icd_GetDeviceImageMemoryRequirements(VkDevice device,
                                                  const VkDeviceImageMemoryRequirements *pInfo,
                                                  VkMemoryRequirements2 *pRequirements)
 {
-    (void)device;
-    image_requirements(image_size(pInfo->pCreateInfo), pInfo->pCreateInfo->flags,
+    image_requirements(ICD_DEV(device), image_size(pInfo->pCreateInfo), pInfo->pCreateInfo->flags,
                        &pRequirements->memoryRequirements);
     requirements_chain(pRequirements->pNext);
 }
@@ -284,13 +286,23 @@ static void icd_GetDeviceImageSparseMemoryRequirements(
     *pCount = 0;
 }
 
-static VkResult icd_BindImageMemory(VkDevice device, VkImage image_, VkDeviceMemory memory,
+static void image_bind(struct icd_image *image, struct icd_memory *memory, VkDeviceSize offset)
+{
+    uint32_t types = image->object.device->config->memory.image_types;
+    icd_device_seen(image->object.device, memory, "vkBindImageMemory");
+    if (!(types >> memory->type & 1))
+        icd_violation(BELFRY_ICD_MEMORY_MISMATCH,
+                      "an image that takes memory of the types %#x is bound to type %u", types,
+                      memory->type);
+    image->memory = memory;
+    image->offset = offset;
+}
+
+static VkResult icd_BindImageMemory(VkDevice device, VkImage image, VkDeviceMemory memory,
                                     VkDeviceSize offset)
 {
     ICD_OOM(ICD_DEV(device));
-    struct icd_image *image = IMAGE(image_);
-    image->memory = MEMORY(memory);
-    image->offset = offset;
+    image_bind(IMAGE(image), MEMORY(memory), offset);
     return VK_SUCCESS;
 }
 
@@ -298,12 +310,11 @@ static VkResult icd_BindImageMemory2(VkDevice device, uint32_t bindInfoCount,
                                      const VkBindImageMemoryInfo *pBindInfos)
 {
     ICD_OOM(ICD_DEV(device));
-    for (uint32_t i = 0; i < bindInfoCount; i++) {
-        struct icd_image *image = IMAGE(pBindInfos[i].image);
-        /* Binding to a swapchain's image brings no memory object. */
-        image->memory = pBindInfos[i].memory ? MEMORY(pBindInfos[i].memory) : NULL;
-        image->offset = pBindInfos[i].memoryOffset;
-    }
+    /* Binding to a swapchain's image brings no memory object. */
+    for (uint32_t i = 0; i < bindInfoCount; i++)
+        if (pBindInfos[i].memory)
+            image_bind(IMAGE(pBindInfos[i].image), MEMORY(pBindInfos[i].memory),
+                       pBindInfos[i].memoryOffset);
     return VK_SUCCESS;
 }
 

@@ -180,6 +180,7 @@ static void test_objects_stay_with_their_device(void **state)
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 0);
     fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
     void *data;
+    vkUnmapMemory(f.device, f.memory);
     assert_success(vkMapMemory(g.device, f.memory, 0, VK_WHOLE_SIZE, 0, &data));
     fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkBindBufferMemory(g.device, g.buffer, f.memory, 0));

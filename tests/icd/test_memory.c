@@ -181,12 +181,258 @@ static void test_imports_are_checked(void **state)
     fixture_close(&f);
 }
 
+/* Types --------------------------------------------------------------------------------------- */
+
+#define LOCAL    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define VISIBLE  VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
+#define COHERENT VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+#define CACHED   VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+
+static const struct {
+    const char *environment;
+    uint32_t n;
+    VkMemoryPropertyFlags flags[4];
+    uint32_t heaps, buffers, images, sparse;
+} memories[] = {
+    {"SHAPE=q1", 2, {LOCAL | VISIBLE | COHERENT, LOCAL | VISIBLE | CACHED}, 1, 3, 3, 3},
+    {"SHAPE=q1 MEMORY=split",
+     4,
+     {LOCAL, VISIBLE | COHERENT, VISIBLE | COHERENT | CACHED, VISIBLE | CACHED},
+     2,
+     15,
+     1,
+     1},
+    {"SHAPE=q1 MEMORY=split BUFFER_TYPES=3",
+     4,
+     {LOCAL, VISIBLE | COHERENT, VISIBLE | COHERENT | CACHED, VISIBLE | CACHED},
+     2,
+     3,
+     1,
+     1},
+    {"SHAPE=q1 MEMORY=uncached", 2, {LOCAL, VISIBLE | COHERENT}, 2, 3, 1, 1},
+    {"SHAPE=q1 MEMORY=single", 1, {LOCAL | VISIBLE | COHERENT | CACHED}, 1, 1, 1, 1},
+    /* Neither a local nor a coherent type, respectively: ignored. */
+    {"SHAPE=q1 MEMORY=uncached BUFFER_TYPES=2", 2, {LOCAL, VISIBLE | COHERENT}, 2, 3, 1, 1},
+    {"SHAPE=q1 MEMORY=uncached BUFFER_TYPES=1", 2, {LOCAL, VISIBLE | COHERENT}, 2, 3, 1, 1},
+};
+
+static void test_the_memory_there_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+        struct fixture f;
+        fixture_open_instance(&f, memories[i].environment);
+        assert_success(fixture_open_device(&f, NULL));
+        VkPhysicalDeviceMemoryProperties properties;
+        vkGetPhysicalDeviceMemoryProperties(f.physical, &properties);
+        assert_int_equal(properties.memoryTypeCount, memories[i].n);
+        for (uint32_t k = 0; k < memories[i].n; k++) {
+            assert_int_equal(properties.memoryTypes[k].propertyFlags, memories[i].flags[k]);
+            assert_int_equal(properties.memoryTypes[k].heapIndex, !(memories[i].flags[k] & LOCAL));
+        }
+        assert_int_equal(properties.memoryHeapCount, memories[i].heaps);
+        assert_true(properties.memoryHeaps[0].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT);
+        if (memories[i].heaps > 1)
+            assert_false(properties.memoryHeaps[1].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT);
+
+        VkBuffer buffer = buffer_for(&f, 0);
+        VkMemoryRequirements requirements;
+        vkGetBufferMemoryRequirements(f.device, buffer, &requirements);
+        assert_int_equal(requirements.memoryTypeBits, memories[i].buffers);
+        vkDestroyBuffer(f.device, buffer, NULL);
+        const VkBufferCreateInfo sparse = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                           .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
+                                           .size = PAGE,
+                                           .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+        assert_success(vkCreateBuffer(f.device, &sparse, NULL, &buffer));
+        vkGetBufferMemoryRequirements(f.device, buffer, &requirements);
+        assert_int_equal(requirements.memoryTypeBits, memories[i].sparse);
+        vkDestroyBuffer(f.device, buffer, NULL);
+        const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                        .imageType = VK_IMAGE_TYPE_2D,
+                                        .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                        .extent = {16, 16, 1},
+                                        .mipLevels = 1,
+                                        .arrayLayers = 1,
+                                        .samples = VK_SAMPLE_COUNT_1_BIT,
+                                        .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT};
+        VkImage image;
+        assert_success(vkCreateImage(f.device, &info, NULL, &image));
+        vkGetImageMemoryRequirements(f.device, image, &requirements);
+        assert_int_equal(requirements.memoryTypeBits, memories[i].images);
+        vkDestroyImage(f.device, image, NULL);
+        fixture_close(&f);
+    }
+}
+
+static VkDeviceMemory allocate(struct fixture *f, uint32_t type)
+{
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .allocationSize = PAGE,
+                                       .memoryTypeIndex = type};
+    VkDeviceMemory memory;
+    assert_success(vkAllocateMemory(f->device, &info, NULL, &memory));
+    return memory;
+}
+
+/* The host writes word 0, the device copies it to word 8 and writes word 16: who sees what, before
+ * and after a flush and an invalidation of each. Atoms are of 64 bytes, 8 words. */
+static void coherence_tour(const char *environment, uint32_t type, bool coherent)
+{
+    struct fixture f;
+    fixture_open_instance(&f, environment);
+    assert_success(fixture_open_device(&f, NULL));
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    assert_success(vkCreateCommandPool(f.device, &pool, NULL, &f.pool));
+    VkBuffer buffer = buffer_for(&f, 0);
+    VkDeviceMemory memory = allocate(&f, type);
+    assert_success(vkBindBufferMemory(f.device, buffer, memory, 0));
+    volatile uint64_t *words;
+    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)(uintptr_t)&words));
+    const uint64_t update = 3;
+    const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 64, .size = 8};
+    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vkCmdCopyBuffer(commands, buffer, buffer, 1, &copy);
+    vkCmdUpdateBuffer(commands, buffer, 128, 8, &update);
+    assert_success(vkEndCommandBuffer(commands));
+    VkMappedMemoryRange range = {
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = 64};
+
+    words[0] = 2;
+    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    assert_int_equal(words[16], coherent ? 3 : 0);
+    range.offset = 128;
+    assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
+    assert_int_equal(words[16], 3);
+    range.offset = 64;
+    assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
+    assert_int_equal(words[8], coherent ? 2 : 0); /* the device had 0 to copy */
+
+    range.offset = 0;
+    assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
+    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    assert_int_equal(words[8], coherent ? 2 : 0);
+    range.offset = 64;
+    assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
+    assert_int_equal(words[8], 2);
+    vkDestroyBuffer(f.device, buffer, NULL);
+    vkFreeMemory(f.device, memory, NULL);
+    fixture_close(&f);
+}
+
+static void test_what_is_not_coherent_needs_flush_and_invalidation(void **state)
+{
+    (void)state;
+    coherence_tour("SHAPE=q1", 0, true);
+    coherence_tour("SHAPE=q1", 1, false);
+    coherence_tour("SHAPE=q1 MEMORY=split", 1, true);
+    coherence_tour("SHAPE=q1 MEMORY=split", 2, true);
+    coherence_tour("SHAPE=q1 MEMORY=split", 3, false);
+    coherence_tour("SHAPE=q1 MEMORY=single", 0, true);
+}
+
+static void test_memory_is_used_for_what_takes_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open_instance(&f, "SHAPE=q1 MEMORY=split BUFFER_TYPES=3 QUIET=1");
+    assert_success(fixture_open_device(&f, NULL));
+    VkBuffer buffer = buffer_for(&f, 0);
+    VkDeviceMemory local = allocate(&f, 0);
+    VkDeviceMemory cached = allocate(&f, 2);
+    assert_success(vkBindBufferMemory(f.device, buffer, local, 0));
+    fixture_expect_none(&f);
+    const VkBindBufferMemoryInfo bind = {
+        .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO, .buffer = buffer, .memory = cached};
+    assert_success(vkBindBufferMemory2(f.device, 1, &bind));
+    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                    .extent = {4, 4, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT};
+    VkImage image;
+    assert_success(vkCreateImage(f.device, &info, NULL, &image));
+    assert_success(vkBindImageMemory(f.device, image, local, 0));
+    fixture_expect_none(&f);
+    assert_success(vkBindImageMemory(f.device, image, cached, 0));
+    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    VkDeviceMemory none;
+    const VkMemoryAllocateInfo fifth = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                        .allocationSize = PAGE,
+                                        .memoryTypeIndex = 4};
+    assert_int_equal(vkAllocateMemory(f.device, &fifth, NULL, &none),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+
+    void *data;
+    assert_int_equal(vkMapMemory(f.device, local, 0, VK_WHOLE_SIZE, 0, &data),
+                     VK_ERROR_MEMORY_MAP_FAILED);
+    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vkDestroyImage(f.device, image, NULL);
+    vkDestroyBuffer(f.device, buffer, NULL);
+    vkFreeMemory(f.device, local, NULL);
+    vkFreeMemory(f.device, cached, NULL);
+    fixture_close(&f);
+}
+
+static void test_mappings_are_checked(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "SHAPE=q1 QUIET=1");
+    static const struct {
+        VkDeviceSize offset, size;
+        bool wrong;
+    } ranges[] = {
+        {1024, 1024, false}, {1024, 1088, false}, {1024, VK_WHOLE_SIZE, false},
+        {2048, 64, false},   {960, 64, true},     {1024, 1152, true},
+        {2048, 128, true},   {3072, 64, true},    {1032, 64, true},
+        {1024, 72, true},
+    };
+    VkDeviceMemory memory = allocate(&f, 1);
+    void *data;
+    assert_success(vkMapMemory(f.device, memory, 1024, 1024 + 64, 0, &data));
+    fixture_expect_none(&f);
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
+                                           .memory = memory,
+                                           .offset = ranges[i].offset,
+                                           .size = ranges[i].size};
+        assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
+        fixture_expect(&f, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
+        fixture_expect(&f, BELFRY_ICD_MAPPING, ranges[i].wrong);
+    }
+    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vkUnmapMemory(f.device, memory);
+    fixture_expect_none(&f);
+    vkUnmapMemory(f.device, memory);
+    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    const VkMappedMemoryRange range = {
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+    assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
+    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vkFreeMemory(f.device, memory, NULL);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_host_memory_is_offered_unless_switched_off),
         TEST(test_imported_memory_is_the_program_s_own),
         TEST(test_imports_are_checked),
+        TEST(test_the_memory_there_is),
+        TEST(test_what_is_not_coherent_needs_flush_and_invalidation),
+        TEST(test_memory_is_used_for_what_takes_it),
+        TEST(test_mappings_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
