@@ -69,8 +69,10 @@ static void *struct_with(const void *chain, const struct feature *f, VkBool32 **
 }
 
 /* The program's chain with the feature on. A struct that has it off has to be changed, in a copy of
- * the chain so far; one that is missing is put in front. */
-static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own)
+ * the chain so far; one that is missing is put in front. What is optional is done without where the
+ * chain can't be copied: VK_INCOMPLETE. */
+static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own,
+                       bool optional)
 {
     VkBool32 *value;
     void *holder = struct_with(r->info.pNext, f, &value);
@@ -87,6 +89,8 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
         VkStructureType unknown;
         struct layer_chain copy;
         VkResult result = layer_chain_copy(r->info.pNext, holder, &copy, &unknown);
+        if (result == VK_ERROR_FEATURE_NOT_PRESENT && optional)
+            return VK_INCOMPLETE;
         if (result == VK_ERROR_FEATURE_NOT_PRESENT)
             bf_log(
                 BF_LOG_WARNING,
@@ -166,7 +170,7 @@ static VkResult enable_int64(struct request *r, const VkDeviceCreateInfo *info)
                       offsetof(VkPhysicalDeviceFeatures, shaderInt64),
     };
     if (layer_chain_find(r->info.pNext, type))
-        return enable(r, &int64, NULL);
+        return enable(r, &int64, NULL, true);
     if (info->pEnabledFeatures)
         r->features = *info->pEnabledFeatures;
     r->features.shaderInt64 = VK_TRUE;
@@ -244,8 +248,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     r->shader_int64 = p->shader_int64;
     if (r->shader_int64) {
         result = enable_int64(r, info);
-        if (result != VK_SUCCESS)
+        if (result < 0)
             return result;
+        r->shader_int64 = result == VK_SUCCESS;
     }
     const struct feature *wanted[] = {&timeline, &sync2, reset_wanted ? &reset : NULL,
                                       r->buffer_addresses ? &addresses : NULL};
@@ -258,9 +263,11 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             if (!wanted[i] ||
                 (struct_with(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
                 continue;
-            result = enable(r, wanted[i], own[i]);
-            if (result != VK_SUCCESS)
+            result = enable(r, wanted[i], own[i], i >= 2);
+            if (result < 0)
                 return result;
+            reset_wanted = reset_wanted && (i != 2 || result == VK_SUCCESS);
+            r->buffer_addresses = r->buffer_addresses && (i != 3 || result == VK_SUCCESS);
         }
     }
     r->host_query_reset = reset_wanted;

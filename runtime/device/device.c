@@ -225,8 +225,8 @@ void bf_device_destroy(struct bf_device *device)
     for (uint32_t i = 0; i < device->engine_count; i++) {
         struct bf_engine *engine = &device->engines[i];
         uint64_t completed = 0;
-        bool known = engine->epoch && device->counter_value(device->handle, engine->epoch,
-                                                            &completed) == VK_SUCCESS;
+        bool known = engine->epoch &&
+                     device->counter_value(device->handle, engine->epoch, &completed) == VK_SUCCESS;
         if (engine->stamps && known)
             bf_stamps_collect(engine->stamps, completed);
         bf_logs_finish(engine, completed);

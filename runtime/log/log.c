@@ -190,8 +190,7 @@ static bool describe(struct bf_log *log, const struct bf_packet *packet, bool id
     *op = (struct bf_log_operation){
         .side = side,
         .handle = sync->sem->log_handle,
-        .key = wait && packet->imported ? (uintptr_t)packet->imported
-                                        : (uint64_t)sync->sem->handle,
+        .key = wait && packet->imported ? (uintptr_t)packet->imported : (uint64_t)sync->sem->handle,
         .value = sync->target,
     };
     if (!wait || was_satisfied(log->engine->device, packet, sync))

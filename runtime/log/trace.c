@@ -55,13 +55,12 @@ static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struc
     const struct bf_log_slot *slot =
         bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
     uint64_t end = place(log, slot, item->end);
-    bf_trace_fence_done(log->engine->device->trace, log->trace_id,
-                        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
-                            ? BF_TRACE_FENCE_WAIT
-                            : BF_TRACE_FENCE_SIGNAL,
-                        (struct bf_trace_sync){slot->key, item->value}, end,
-                        place(log, slot, item->observed),
-                        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
+    bf_trace_fence_done(
+        log->engine->device->trace, log->trace_id,
+        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED ? BF_TRACE_FENCE_WAIT
+                                                                 : BF_TRACE_FENCE_SIGNAL,
+        (struct bf_trace_sync){slot->key, item->value}, end, place(log, slot, item->observed),
+        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
 }
 
 void bf_log_report(struct bf_log *log)
@@ -94,7 +93,8 @@ void bf_log_end_trace(struct bf_log *log)
     for (uint32_t i = 0; i < log->noted; i++) {
         const struct bf_log_operation *op = &log->notes[i];
         bool wait = op->side == BF_LOG_WAITS;
-        bf_trace_fence_done(trace, log->trace_id, wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,
+        bf_trace_fence_done(trace, log->trace_id,
+                            wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,
                             (struct bf_trace_sync){op->key, op->value},
                             !wait && op->when == BF_LOG_AT_NS ? op->ns : 0, 0, 0);
     }

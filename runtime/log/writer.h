@@ -32,8 +32,8 @@ struct bf_log_slot {
     uint32_t query;
     enum bf_log_timing timing;
     int8_t side;                              /* -1: it marks a packet's end alone */
-    uint64_t key;      /* what it logs, for the timeline */
-    uint64_t added_ns; /* when, about: on CLOCK_MONOTONIC */
+    uint64_t key;                             /* what it logs, for the timeline */
+    uint64_t added_ns;                        /* when, about: on CLOCK_MONOTONIC */
     VkCommandBuffer commands[BF_LOG_TIMINGS]; /* recorded when first needed */
 };
 

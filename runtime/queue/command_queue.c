@@ -326,8 +326,7 @@ static void trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *
                         enum bf_trace_fence_op op, uint64_t fence, uint64_t value)
 {
     bf_trace_fence_queued(queue->base.device->trace, queue->base.trace_id, packet, op,
-                          (struct bf_trace_sync){fence, value},
-                          bf_log_is_enabled(queue->base.log));
+                          (struct bf_trace_sync){fence, value}, bf_log_is_enabled(queue->base.log));
 }
 
 static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packet,

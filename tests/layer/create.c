@@ -378,6 +378,47 @@ struct unknown {
 };
 static const struct unknown unknown = {.sType = (VkStructureType)1000999001, .secrets = {1, 2, 3}};
 
+/* Native fences want shaders that store 64 bits through addresses, and memory of the host's own;
+ * logs want host query reset. Where the driver has it, and nothing stands in the way. */
+static void test_native_fences(void **state)
+{
+    (void)state;
+    static const char *const host_memory[] = {"VK_EXT_external_memory_host", NULL};
+    for (uint32_t with = 0; with < 2; with++) {
+        for (uint32_t unknown_struct = 0; unknown_struct < 2; unknown_struct++) {
+            unsetenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES");
+            unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
+            fake_load(&(struct fake_driver){.extensions = with ? host_memory : NULL,
+                                            .no_host_reset = !with,
+                                            .stores_words = with});
+            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+            setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
+            setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
+            struct program p;
+            program_init(&p, one);
+            /* Off in the program's own struct, behind one that can't be copied. */
+            VkPhysicalDeviceVulkan12Features v12 = v12_off;
+            v12.timelineSemaphore = VK_TRUE;
+            if (unknown_struct) {
+                CHAIN(&p, v12);
+                CHAIN(&p, unknown);
+            }
+            assert_int_equal(create(&p), VK_SUCCESS);
+            const struct fake_request *r = &fake.requests[0];
+            bool enabled = with && !unknown_struct;
+            assert_int_equal(has_extension(r, host_memory[0]), with);
+            assert_int_equal(r->host_reset == 1, enabled);
+            assert_int_equal(r->addresses == 1, enabled);
+            assert_int_equal(r->features && r->features->shaderInt64, with);
+            if (with) /* the program didn't ask for it */
+                assert_null(fake.gdpa(fake.device, "vkGetMemoryHostPointerPropertiesEXT"));
+            assert_true(is_scheduled());
+            page_free(&p.page);
+            fake_close();
+        }
+    }
+}
+
 static void test_unknown_struct(void **state)
 {
     (void)state;
@@ -926,6 +967,7 @@ int main(void)
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_traced),
         cmocka_unit_test(test_calibrated),
+        cmocka_unit_test(test_native_fences),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_chain_order),
         cmocka_unit_test(test_unknown_struct),
@@ -940,5 +982,8 @@ int main(void)
         cmocka_unit_test(test_realtime_beside_the_programs_own),
         cmocka_unit_test(test_realtime_refused),
     };
+    /* What they ask for has a test of its own. */
+    setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,21 @@ static void fill_features2(VkPhysicalDevice physical, VkPhysicalDeviceFeatures2 
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES)
             ((VkPhysicalDeviceHostQueryResetFeatures *)s)->hostQueryReset =
                 !fake.driver.no_host_reset;
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+            ((VkPhysicalDeviceBufferDeviceAddressFeatures *)s)->bufferDeviceAddress =
+                fake.driver.stores_words;
+    }
+    features->features.shaderInt64 = fake.driver.stores_words;
+}
+
+static void drv_GetPhysicalDeviceProperties2(VkPhysicalDevice physical,
+                                             VkPhysicalDeviceProperties2 *properties)
+{
+    assert_ptr_equal(physical, &physical_object);
+    for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT)
+            ((VkPhysicalDeviceExternalMemoryHostPropertiesEXT *)s)
+                ->minImportedHostPointerAlignment = 4096;
     }
 }
 
@@ -252,6 +267,7 @@ static void chain_seen(struct fake_request *r, const VkBaseInStructure *s)
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES:
         feature_seen(&r->timeline, ((VkPhysicalDeviceVulkan12Features *)s)->timelineSemaphore);
         feature_seen(&r->host_reset, ((VkPhysicalDeviceVulkan12Features *)s)->hostQueryReset);
+        feature_seen(&r->addresses, ((VkPhysicalDeviceVulkan12Features *)s)->bufferDeviceAddress);
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES:
         feature_seen(&r->sync2, ((VkPhysicalDeviceVulkan13Features *)s)->synchronization2);
@@ -265,6 +281,10 @@ static void chain_seen(struct fake_request *r, const VkBaseInStructure *s)
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
         feature_seen(&r->host_reset, ((VkPhysicalDeviceHostQueryResetFeatures *)s)->hostQueryReset);
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
+        feature_seen(&r->addresses,
+                     ((VkPhysicalDeviceBufferDeviceAddressFeatures *)s)->bufferDeviceAddress);
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2:
         r->features2 = *(const VkPhysicalDeviceFeatures2 *)s;
@@ -282,7 +302,7 @@ static VkResult drv_CreateDevice(VkPhysicalDevice physical, const VkDeviceCreate
     assert_ptr_equal(*device, &device_object); /* what the loader left there comes through */
     assert_true(fake.device_tries < FAKE_TRIES);
     struct fake_request *r = &fake.requests[fake.device_tries];
-    *r = (struct fake_request){.timeline = -1, .sync2 = -1, .host_reset = -1};
+    *r = (struct fake_request){.timeline = -1, .sync2 = -1, .host_reset = -1, .addresses = -1};
     r->extension_count = info->enabledExtensionCount;
     assert_true(r->extension_count <= 32);
     for (uint32_t i = 0; i < r->extension_count; i++)
@@ -360,6 +380,7 @@ static const struct entry {
     PHYSICAL(DestroyInstance),
     PHYSICAL(EnumeratePhysicalDevices),
     PHYSICAL(GetPhysicalDeviceMemoryProperties),
+    PHYSICAL(GetPhysicalDeviceProperties2),
     PHYSICAL(GetPhysicalDeviceProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties2),

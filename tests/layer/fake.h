@@ -31,6 +31,7 @@ struct fake_driver {
     VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */
     const char *const *extensions;                   /* of the device, NULL-terminated, or NULL */
     bool no_timeline, no_sync2, no_host_reset;
+    bool stores_words;   /* bufferDeviceAddress and shaderInt64; importable host memory */
     bool no_properties2; /* vkCreateInstance knows no such extension, nobody the commands */
     bool no_properties2_extension; /* the commands are there by their core names alone */
     bool no_physical_proc_addr;    /* no vk_layerGetPhysicalDeviceProcAddr */
@@ -56,7 +57,7 @@ struct fake_request {
     const void *chain_at[FAKE_CHAIN];
     const VkPhysicalDeviceFeatures *features;
     /* As enabled: by the core struct, by its own, or -1 where no struct says. */
-    int timeline, sync2, host_reset;
+    int timeline, sync2, host_reset, addresses;
     VkPhysicalDeviceFeatures2 features2; /* a copy, with sType set if there was one */
 };
 
