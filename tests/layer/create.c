@@ -400,8 +400,8 @@ static void test_native_fences(void **state)
             VkPhysicalDeviceVulkan12Features v12 = v12_off;
             v12.timelineSemaphore = VK_TRUE;
             if (unknown_struct) {
-                CHAIN(&p, v12);
                 CHAIN(&p, unknown);
+                CHAIN(&p, v12);
             }
             assert_int_equal(create(&p), VK_SUCCESS);
             const struct fake_request *r = &fake.requests[0];
