@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/access.h"
@@ -119,9 +118,9 @@ static VkResult send_message(const struct bf_shared *shared, int memory)
     return size == (ssize_t)sizeof(message) ? VK_SUCCESS : error_now();
 }
 
-/* Looks at the message and leaves it there. Returns how many descriptors came with it, which are
- * the caller's; -1: it is none of an owner's. */
-static int peek_message(int fd, struct message *message, int *fds)
+/* Looks at the message and leaves it there. The descriptors that came with it are the caller's.
+ * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it is none of an owner's), VK_ERROR_TOO_MANY_OBJECTS. */
+static VkResult peek_message(int fd, struct message *message, int *fds, uint32_t *count)
 {
     struct iovec part = {message, sizeof(*message)};
     union {
@@ -133,39 +132,44 @@ static int peek_message(int fd, struct message *message, int *fds)
                             .msg_control = &control,
                             /* Without the padding, in which another would fit. */
                             .msg_controllen = CMSG_LEN(DESCRIPTORS * sizeof(int))};
-    int domain = 0, type = 0, n = 0;
+    int domain = 0, type = 0;
+    uint32_t n = 0;
     socklen_t size = sizeof(int);
     if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == -1 || domain != AF_UNIX ||
         getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == -1 || type != SOCK_SEQPACKET)
-        return -1;
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     ssize_t length = recvmsg(fd, &packet, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (length == -1)
-        return -1;
+        return errno == ENOMEM ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INVALID_EXTERNAL_HANDLE;
     for (struct cmsghdr *h = CMSG_FIRSTHDR(&packet); h; h = CMSG_NXTHDR(&packet, h)) {
         if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
             continue;
         /* The kernel has put in no more than there is room for. */
-        size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count && n < DESCRIPTORS; i++)
+        size_t got = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < got && n < DESCRIPTORS; i++)
             fds[n++] = ((const int *)(const void *)CMSG_DATA(h))[i];
     }
     bool ours = length == (ssize_t)sizeof(*message) && !(packet.msg_flags & MSG_TRUNC) &&
                 message->magic == BF_SHARED_MAGIC && message->version == BF_SHARED_VERSION &&
                 !(message->flags & ~(VkFlags)BF_FENCE_SHARED_FLAGS);
     bool lasting = message->flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
-    if (ours && n == (lasting ? DESCRIPTORS : 1))
-        return n;
+    uint32_t expected = lasting ? DESCRIPTORS : 1;
+    *count = n;
+    if (ours && n == expected)
+        return VK_SUCCESS;
     while (n > 0)
         close(fds[--n]);
-    return -1;
+    /* Some have come, or none, and no more could: there are no numbers left for them. */
+    return ours && *count < expected && (packet.msg_flags & MSG_CTRUNC)
+               ? VK_ERROR_TOO_MANY_OBJECTS
+               : VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
+/* F_GETPIPE_SZ is known to pipes alone, and asks no file system. */
 static bool is_pipe_end(int fd, int mode)
 {
-    struct stat info;
     int flags = fcntl(fd, F_GETFL);
-    return flags != -1 && (flags & O_ACCMODE) == mode && fstat(fd, &info) == 0 &&
-           S_ISFIFO(info.st_mode);
+    return flags != -1 && (flags & O_ACCMODE) == mode && fcntl(fd, F_GETPIPE_SZ) != -1;
 }
 
 /* Has the owner said that it ends in an orderly way? */
@@ -256,13 +260,14 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
 {
     struct message message = {0};
     int fds[DESCRIPTORS];
-    int n = peek_message(fd, &message, fds);
-    if (n == -1) {
+    uint32_t n;
+    VkResult result = peek_message(fd, &message, fds, &n);
+    if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d is no descriptor of a shared fence", fd);
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    }
+    if (result != VK_SUCCESS)
+        return result;
     shared->flags = message.flags;
-    VkResult result = bf_shared_page_join(&shared->view, fds[0], "bfOpenFenceFd");
+    result = bf_shared_page_join(&shared->view, fds[0], "bfOpenFenceFd");
     close(fds[0]);
     if (n == DESCRIPTORS) {
         shared->last[0] = fds[1];

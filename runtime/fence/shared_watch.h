@@ -1,16 +1,16 @@
 /*
  * The threads that sleep on account of a device's shared fences.
  *
- *  W-1  Listeners sleep on the slots of fences that somebody has waited for, as many as the kernel
- *       lets one thread sleep on (127; one before Linux 5.16). Each time round a listener reads a
- *       slot's turn before it takes in what was set, so that no later signal's wake-up is missed
- *       (SH-1). Of a fence that has gone it forgets the slot the next time round, which whoever
- *       takes the fence off brings about; until then it may look at memory that is mapped no more,
- *       which the kernel refuses.
- *  W-2  One thread per device waits for owners' deaths and last openers (SH-9, SH-10), in epoll,
- *       from the first such fence on. Each event comes once, and is of a serial number, never of an
- *       object that may have gone.
- *  W-3  All of them are joined before anything else of the ledger is stopped.
+ *  SH-11 Listeners sleep on the slots of fences that somebody has waited for, as many as the kernel
+ *        lets one thread sleep on (127; one before Linux 5.16). Each time round a listener reads a
+ *        slot's turn before it takes in what was set, so that no later signal's wake-up is missed
+ *        (SH-1). Of a fence that has gone it forgets the slot the next time round, which whoever
+ *        takes the fence off brings about; until then it may look at memory that is mapped no more,
+ *        which the kernel refuses.
+ *  SH-12 One thread per device waits for owners' deaths and last openers (SH-9, SH-10), in epoll,
+ *        from the first such fence on. Each event comes once, and is of a serial number, never of an
+ *        object that may have gone.
+ *  SH-13 All of them are joined before anything else of the ledger is stopped.
  *
  * Proven by tests/fence (shared.c counts wake-ups; shared_death.c).
  */
@@ -39,7 +39,7 @@ void bf_shared_watch_reap(struct bf_ledger *ledger);
 /* No thread knows the fence's slot or descriptors any more. No lock is held. */
 void bf_shared_watch_forget(struct bf_fence *fence);
 
-/* W-3. */
+/* SH-13. */
 void bf_shared_watch_stop(struct bf_ledger *ledger);
 
 #endif

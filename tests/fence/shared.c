@@ -5,6 +5,8 @@
 #include "shared_peer.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +198,66 @@ static void a_fence_of_two_devices_orders_their_queues(void **state)
     cpu_signal(there, 1);
     assert_value(there, 1);
     fixture_close(&g);
+}
+
+struct race {
+    BfFence fence, after;
+    BfQueue queue;
+    uint64_t rounds;
+    _Atomic uint64_t round, done;
+    VkResult result;
+};
+
+static void wait_round_by_round(void *argument)
+{
+    struct race *r = argument;
+    for (uint64_t i = 1; i <= r->rounds && r->result == VK_SUCCESS; i++) {
+        for (uint32_t n = 1; atomic_load(&r->round) != i; n++) {
+            if (n % 4096 == 0) /* mostly they begin together */
+                sched_yield();
+        }
+        if (i % 2) {
+            r->result = bfWaitFences(1, &r->fence, &i, BF_FENCE_WAIT_ALL, UINT64_MAX);
+        } else {
+            r->result = bfQueueWait(r->queue, r->fence, i);
+            if (r->result == VK_SUCCESS)
+                r->result = bfQueueSignal(r->queue, r->after, i);
+            if (r->result == VK_SUCCESS)
+                r->result = bfWaitFences(1, &r->after, &i, BF_FENCE_WAIT_ALL, UINT64_MAX);
+        }
+        atomic_store(&r->done, i);
+    }
+    atomic_store(&r->done, r->rounds);
+}
+
+/* SH-1: on two devices nothing but the page is between them. */
+static void a_signal_and_a_wait_at_one_time_do_not_miss_each_other(void **state)
+{
+    (void)state;
+    struct fixture f, g;
+    fixture_open(&f, NULL);
+    fixture_open(&g, NULL);
+    BfFence here = make_shared(&f, 0, 0);
+    int fd = export_fence(here);
+    struct race r = {.fence = open_fence(&g, fd),
+                     .after = make_fence(&g, 0),
+                     .queue = make_queue(&g, BF_QUEUE_TYPE_DIRECT),
+                     .rounds = TIMES(20000)};
+    struct thread thread;
+    close(fd);
+    thread_start(&thread, wait_round_by_round, &r);
+    for (uint64_t i = 1; i <= r.rounds; i++) {
+        atomic_store(&r.round, i);
+        for (volatile uint64_t n = i * 7 % 512; n > 0; n--) /* now earlier, now later */
+            ;
+        cpu_signal(here, i);
+        while (atomic_load(&r.done) < i)
+            sched_yield();
+    }
+    thread_join(&thread);
+    assert_success(r.result);
+    fixture_close(&g);
+    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------------ Ends --
@@ -605,6 +667,7 @@ static const struct CMUnitTest tests[] = {
     TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone),
     TEST(an_exported_semaphore_follows_what_others_set),
     TEST(a_fence_of_two_devices_orders_their_queues),
+    TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other),
     TEST(by_default_waiters_end_with_their_own_object),
     TEST(with_the_flag_cpu_waiters_end_with_the_last_object),
     TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting),

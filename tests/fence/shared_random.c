@@ -13,6 +13,7 @@
 #define PROCESSES 4
 #define EVENTS    16
 #define VALUES    40
+#define WAITS     600 /* of a process's queue, at most */
 
 struct model {
     uint64_t value;
@@ -20,12 +21,28 @@ struct model {
         bool armed, satisfied;
         uint64_t value;
     } events[PROCESSES][EVENTS];
+    struct {
+        uint32_t count, passed; /* the queue has passed so many, one after the other */
+        bool satisfied[WAITS];
+        uint64_t values[WAITS];
+    } queues[PROCESSES];
 };
+
+static void model_pass(struct model *m, uint32_t who)
+{
+    while (m->queues[who].passed < m->queues[who].count &&
+           m->queues[who].satisfied[m->queues[who].passed])
+        m->queues[who].passed++;
+}
 
 static void model_set(struct model *m, uint64_t value)
 {
     m->value = value;
-    for (int p = 0; p < PROCESSES; p++) {
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        for (uint32_t w = m->queues[p].passed; w < m->queues[p].count; w++)
+            m->queues[p].satisfied[w] =
+                m->queues[p].satisfied[w] || value >= m->queues[p].values[w];
+        model_pass(m, p);
         for (int e = 0; e < EVENTS; e++) {
             if (m->events[p][e].armed && value >= m->events[p][e].value)
                 m->events[p][e].satisfied = true;
@@ -88,21 +105,45 @@ static void check(struct program *p, uint32_t who, uint32_t event)
     }
 }
 
+static void wait_on_queue(struct program *p, uint32_t who, uint64_t value)
+{
+    struct model *m = &p->model;
+    uint32_t n = m->queues[who].count;
+    if (n == WAITS)
+        return;
+    peer_do(&p->peers[who], PEER_QUEUE_WAIT, 0, value);
+    m->queues[who].count++;
+    m->queues[who].values[n] = value;
+    m->queues[who].satisfied[n] = m->value >= value;
+    model_pass(m, who);
+}
+
+/* The queue has passed all it should, and stands at the next: a ticket is for good (behaviour 47). */
+static void check_queue(struct program *p, uint32_t who)
+{
+    uint32_t passed = p->model.queues[who].passed;
+    peer_do(&p->peers[who], PEER_AWAIT_PASSED, 0, passed);
+    assert_int_equal(peer_do(&p->peers[who], PEER_VALUE, 0, 0), p->model.value);
+    assert_int_equal(peer_do(&p->peers[who], PEER_PASSED, 0, 0), passed);
+}
+
 static void step(struct program *p)
 {
     uint32_t who = (uint32_t)(next_random(&p->random) % p->count),
              event = (uint32_t)(next_random(&p->random) % EVENTS);
     uint64_t value = next_random(&p->random) % VALUES;
     struct peer *peer = &p->peers[who];
-    switch (next_random(&p->random) % 8) {
+    const bool stands = p->model.queues[who].passed < p->model.queues[who].count;
+    switch (next_random(&p->random) % 10) {
     case 0:
     case 1:
         peer_do(peer, PEER_SIGNAL, 0, value);
         model_set(&p->model, value);
         break;
     case 2:
-        peer_do(peer, PEER_WORK_SIGNAL, 0, value);
-        peer_do(peer, PEER_IDLE, 0, 0);
+        peer_do(peer, stands ? PEER_SIGNAL : PEER_WORK_SIGNAL, 0, value);
+        if (!stands)
+            peer_do(peer, PEER_IDLE, 0, 0);
         model_set(&p->model, value);
         break;
     case 3:
@@ -114,6 +155,12 @@ static void step(struct program *p)
     case 6:
         check(p, who, event);
         break;
+    case 7:
+        wait_on_queue(p, who, value);
+        break;
+    case 8:
+        check_queue(p, who);
+        break;
     default:
         assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), p->model.value);
         break;
@@ -123,14 +170,19 @@ static void step(struct program *p)
 static void a_random_program(uint64_t seed)
 {
     enum { STEPS = 600 };
-    struct program p;
+    static struct program p;
     program_begin(&p, seed);
     for (int i = 0; i < STEPS; i++)
         step(&p);
     for (uint32_t who = 0; who < p.count; who++) {
+        check_queue(&p, who);
         for (uint32_t event = 0; event < EVENTS; event++)
             check(&p, who, event);
     }
+    peer_do(&p.peers[0], PEER_SIGNAL, 0, VALUES); /* whatever stands goes on */
+    model_set(&p.model, VALUES);
+    for (uint32_t who = 0; who < p.count; who++)
+        check_queue(&p, who);
     program_end(&p);
 }
 
@@ -139,7 +191,7 @@ static void a_random_program(uint64_t seed)
 static void a_random_storm(uint64_t seed)
 {
     enum { ROUNDS = 4, SIGNALS = TIMES(2000) };
-    struct program p;
+    static struct program p;
     program_begin(&p, seed);
     for (int round = 0; round < ROUNDS; round++) {
         peer_do(&p.peers[0], PEER_SIGNAL, 0, 0);
