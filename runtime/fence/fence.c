@@ -139,6 +139,13 @@ void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *
     bf_fence_release(fence);
 }
 
+void bf_fence_look_outside(struct bf_fence *fence, struct bf_effects *effects)
+{
+    bf_shared_absorb(fence, effects);
+    if (fence->native)
+        bf_native_sample(fence, effects);
+}
+
 void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
@@ -183,6 +190,8 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
 
 bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit)
 {
+    if (bit == BF_FENCE_NO_SIGNAL_BIT)
+        bit |= BF_FENCE_PROGRAM_WRITTEN_BIT;
     return !(fence->flags & bit) &&
            !(fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU);
 }
@@ -223,7 +232,7 @@ bool bf_fence_arm(struct bf_fence *fence, struct bf_wait *wait)
         return true;
     }
     bf_heap_insert(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
-    if (wait->group || fence->shared)
+    if (wait->group || fence->shared || fence->native)
         monitor_anew(fence);
     return false;
 }
@@ -234,7 +243,7 @@ void bf_fence_disarm(struct bf_wait *wait)
     if (!fence)
         return;
     bf_heap_remove(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
-    if (wait->group || fence->shared)
+    if (wait->group || fence->shared || fence->native)
         monitor_anew(fence);
     unblock(wait); /* on a device that has just been lost: who drops it goes on by itself */
     wait->fence = NULL;
@@ -380,6 +389,8 @@ static uint64_t get_value(struct bf_fence *fence)
     if (fence->imported)
         return bf_bridge_value(fence);
     bf_shared_look(fence);
+    if (fence->native && bf_native_is_program_written(fence))
+        bf_native_look(fence);
     uint64_t value = atomic_load(&fence->value);
     if (!atomic_load(&fence->pending))
         return value;

@@ -131,6 +131,10 @@ void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *e
 /* The CPU sets it. */
 void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
+/* Takes in what others than this device's queues and calls have set: other processes, or the
+ * program's own GPU work. */
+void bf_fence_look_outside(struct bf_fence *fence, struct bf_effects *effects);
+
 /* Whatever waits for it is compared with its value anew. */
 void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects);
 

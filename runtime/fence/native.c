@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
+#include "os/hook.h"
 #include "os/log.h"
 #include "queue/command_queue.h"
 
@@ -104,6 +105,34 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
     }
 }
 
+void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
+{
+    if (!bf_native_is_program_written(fence) || fence->device->ledger.lost)
+        return;
+    uint64_t value = atomic_load(fence->native->current.value);
+    if (value != atomic_load_explicit(&fence->value, memory_order_relaxed))
+        bf_fence_apply(fence, value, effects);
+}
+
+void bf_native_look(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&device->ledger.lock);
+    bf_native_sample(fence, &effects);
+    bf_lock_release(&device->ledger.lock);
+    bf_effects_run(device, &effects);
+}
+
+#ifdef BELFRY_HOOKS
+void (*bf_hook)(enum bf_hook_point point);
+
+_Atomic uint64_t *bf_hook_monitored_value(BfFence fence)
+{
+    return ((struct bf_fence *)fence)->native->monitored.value;
+}
+#endif
+
 void bf_native_settled(struct bf_fence *fence)
 {
     struct bf_native *native = fence->native;
@@ -116,8 +145,14 @@ void bf_native_settled(struct bf_fence *fence)
 void bf_native_monitored(struct bf_fence *fence)
 {
     struct bf_native *native = fence->native;
+    uint64_t value = fence->monitored;
+    /* Its queues are held by the CPU: it waits on their behalf. */
+    const struct bf_heap_node *least = fence->queue_waits.root;
+    if (bf_native_is_program_written(fence) && least && least->key - 1 < value)
+        value = least->key - 1;
     if (native->monitored.value)
-        atomic_store(native->monitored.value, fence->monitored);
+        atomic_store(native->monitored.value, value);
+    BF_HOOK(BF_HOOK_MONITORED);
 }
 
 void bf_native_lost(struct bf_fence *fence)
@@ -183,6 +218,7 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     caps->minimumAddress = 0;
     caps->maximumAddress = UINT64_MAX;
     caps->supportIntraGpuFenceType = VK_TRUE;
+    caps->optimizedNativeFenceSignaledInterrupt = VK_TRUE;
     const VkQueueFlags copy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
     caps->atomicDirect = all_atomic(device, VK_QUEUE_GRAPHICS_BIT, 0);
     caps->atomicCompute = all_atomic(device, VK_QUEUE_COMPUTE_BIT, 0);
@@ -200,12 +236,15 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
     struct bf_device *device = bf_device_of(handle, __func__);
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out || info->pNext || (info->flags & ~(VkFlags)BF_FENCE_FLAGS) ||
-        (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
+    const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
+    if (!info || !out || info->pNext || (info->flags & ~known) ||
+        (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
+        (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
+         (info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT))) {
         bf_log(BF_LOG_ERROR, "bfCreateNativeFence: %s",
                !info || !out ? "pInfo or pFence is NULL"
                : info->pNext ? "pNext is not NULL"
-                             : "the type or a flag is not known");
+                             : "the type or a flag is not known, or they don't go together");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!bf_native_is_supported(device)) {
@@ -302,6 +341,8 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = (struct bf_fence *)fences[i];
         if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT) {
+            if (fence->native)
+                bf_native_sample(fence, &effects);
             bf_fence_look_again(fence, &effects);
         } else if (flags & BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT) {
             bf_access_fence_signal(fence->access, UINT64_MAX);

@@ -26,13 +26,14 @@
 #include "belfry/native_fence.h"
 #include "fence/fence.h"
 #include "fence/word.h"
+#include "os/export.h"
 
 struct bf_command_queue;
 
 struct bf_native {
     BfNativeFenceType type;
     struct bf_word current, monitored;
-    bool raced; /* NF-2 */
+    bool raced; /* NF-2; never of one that the program writes: its word is followed */
 };
 
 /* Can the device have native fences? */
@@ -43,6 +44,14 @@ VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInf
                           struct bf_fence **fence);
 
 /* With the ledger's lock held, for native fences. */
+
+/* The word of a fence that the program writes is looked at: the fence takes what is there. */
+void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects);
+
+static inline bool bf_native_is_program_written(const struct bf_fence *fence)
+{
+    return fence->flags & BF_FENCE_PROGRAM_WRITTEN_BIT;
+}
 
 /* The CPU has signalled it. */
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
@@ -59,6 +68,14 @@ void bf_native_lost(struct bf_fence *fence);
 /* Before a signal of the queue's, or the CPU's (NULL): if it may race, somebody will look (NF-2).
  * No lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_native_expect_race(struct bf_fence *fence, const struct bf_command_queue *queue);
+
+/* The same as bf_native_sample for who holds no lock. */
+void bf_native_look(struct bf_fence *fence);
+
+#ifdef BELFRY_HOOKS
+/* Where the GPU would find the monitored value. */
+BF_SHARED _Atomic uint64_t *bf_hook_monitored_value(BfFence fence);
+#endif
 
 /* Frees it; calls no driver. */
 void bf_native_free(struct bf_fence *fence);

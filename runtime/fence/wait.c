@@ -96,7 +96,7 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     }
     bf_lock_acquire(&ledger->lock);
     for (uint32_t i = 0; i < count; i++) /* on account of the waits before (SH-2) */
-        bf_shared_absorb((struct bf_fence *)fences[i], effects);
+        bf_fence_look_outside((struct bf_fence *)fences[i], effects);
     for (uint32_t i = 0; i < count && group->missing; i++) {
         if (bf_fence_arm((struct bf_fence *)fences[i], &group->waits[i]))
             group->missing--;
@@ -109,7 +109,7 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_ledger_monitor(ledger, (struct bf_fence *)fences[i], effects);
     for (uint32_t i = 0; i < count && !satisfied; i++) /* on account of these */
-        bf_shared_absorb((struct bf_fence *)fences[i], effects);
+        bf_fence_look_outside((struct bf_fence *)fences[i], effects);
     /* Once the lock is released, the wait may end and the program destroy the fences. */
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_sleeper_kick_locked(((struct bf_fence *)fences[i])->sleeper);

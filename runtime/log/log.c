@@ -78,6 +78,9 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
 static void destroy(struct bf_log *log)
 {
     bf_log_end_trace(log);
+    if (log->interrupts)
+        bf_log_cursor_close(log->interrupts);
+    free(log->interrupts);
     while (log->dying) {
         struct bf_log_writer *next = log->dying->next_dying;
         bf_log_writer_destroy(log->dying);

@@ -662,7 +662,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
 {
     struct bf_fence *fence;
     struct bf_command_queue *queue =
-        check_pair(queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT, &fence, __func__);
+        check_pair(
+        queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT, &fence,
+        __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;
@@ -763,6 +765,8 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
                                          .wait = fence->imported, .value = value, .fence = fence},
                                      __func__));
     bf_shared_look(fence);
+    if (fence->native && bf_native_is_program_written(fence))
+        bf_native_look(fence);
     enum waited how = wait_now(queue, fence, value, false);
     VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
     if (result != VK_SUCCESS)
@@ -786,9 +790,9 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     struct bf_effects effects = {0};
     bf_lock_acquire(&device->ledger.lock);
     packet->log_when = (uint8_t)log_when(queue);
-    bf_shared_absorb(fence, &effects); /* on account of the waits before (SH-2) */
+    bf_fence_look_outside(fence, &effects); /* on account of the waits before (SH-2) */
     bool satisfied = bf_fence_arm(fence, &packet->wait);
-    bf_shared_absorb(fence, &effects);
+    bf_fence_look_outside(fence, &effects);
     bf_lock_release(&device->ledger.lock);
     if (!satisfied && bf_log_is_enabled(queue->base.log))
         packet->called_ns = bf_now_ns();

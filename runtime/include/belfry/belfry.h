@@ -325,6 +325,7 @@ typedef enum BfFenceFlagBits {
      * are not set. */
     BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
     BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
+    BF_FENCE_PROGRAM_WRITTEN_BIT = 1 << 16, /* of native fences: belfry/native_fence.h */
 } BfFenceFlagBits;
 typedef VkFlags BfFenceFlags;
 

@@ -21,6 +21,12 @@
  *    show either for that long.
  *  - A queue's signal of a native fence costs one submission of a few GPU commands, and so is not
  *    settled in the call, on an idle queue either.
+ *
+ * A fence with BF_FENCE_PROGRAM_WRITTEN_BIT is signalled by the program's own GPU work alone: its
+ * command buffers and shaders store values in the word, 64 bits in one piece, as a user-mode driver
+ * does. Then they, or whoever knows, compare with the monitored value, and where the new value is
+ * greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that are there
+ * when it looks (at such a call, and whenever somebody asks or begins to wait), not those between.
  */
 #ifndef BELFRY_NATIVE_FENCE_H
 #define BELFRY_NATIVE_FENCE_H
@@ -68,6 +74,9 @@ typedef struct BfNativeFenceCaps {
     VkBool32 mapToGpuSystemProcess;           /* never needed here */
     VkBool32 supportOptimizedDefaultFenceType; /* MonitoredValue in the GPU's own memory: no */
     VkBool32 supportIntraGpuFenceType;
+    /* bfNotifyFencesSignaled takes a queue and finds out from its log (the cap of the same name in
+     * DXGK_VIDSCHCAPS): yes. [NF 11] */
+    VkBool32 optimizedNativeFenceSignaledInterrupt;
     /* pCurrentValue can't be written to; else it is a pointer to what nobody should. */
     VkBool32 readOnlyMapping;
     /* Each queue type's engines write all 64 bits in one piece, as Vulkan promises it of a shader's
@@ -97,7 +106,7 @@ typedef struct BfNativeFenceCreateInfo {
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
-    BfFenceFlags flags; /* as bfCreateFence's */
+    BfFenceFlags flags; /* as bfCreateFence's, and BF_FENCE_PROGRAM_WRITTEN_BIT */
 } BfNativeFenceCreateInfo;
 
 /*
@@ -145,6 +154,38 @@ typedef VkFlags BfFenceUpdateFlags;
  */
 BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences,
                                     const uint64_t *pValues, BfFenceUpdateFlags flags);
+
+typedef enum BfFenceNotifyFlagBits {
+    /* Fences that aren't native are looked at too. */
+    BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT = 4,
+} BfFenceNotifyFlagBits;
+typedef VkFlags BfFenceNotifyFlags;
+
+/* DXGKARGCB_NOTIFY_INTERRUPT_DATA::NativeFenceSignaled. [NF 7, 11] */
+typedef struct BfFenceNotification {
+    const void *pNext;
+    /* Those that were signalled; NULL: all that are waited for are looked at. */
+    uint32_t signaledFenceCount;
+    const BfFence *pSignaledFences;
+    /* Or the queue that was running: those that its log of signals names are looked at; where it
+     * has none, or entries were overwritten, all. */
+    BfQueue queue;
+    BfFenceNotifyFlags flags;
+} BfFenceNotification;
+
+/*
+ * The GPU has signalled fences: waiters that are satisfied are let go before the call returns. For
+ * what Belfry's own queues signal nobody needs to call it. More may be looked at than is named.
+ *
+ * A signal that is followed by a look at the monitored value, and by this call where it is greater,
+ * is never missed: whoever begins to wait writes the monitored value first and then looks at the
+ * current one. [NF 3]
+ *
+ * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+ * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue; a destroyed fence, where WDDM
+ * stops the system). Thread-safety: safe.
+ */
+BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotification *pNotification);
 
 /*
  * The queue's progress fence: a native one that holds how many calls of bfQueueExecute the GPU has

@@ -1,0 +1,151 @@
+#include "fence/interrupt.h"
+
+#include <stdlib.h>
+
+#include "belfry/native_fence.h"
+#include "device/device.h"
+#include "fence/ledger.h"
+#include "fence/native.h"
+#include "log/log.h"
+#include "os/handle.h"
+#include "os/log.h"
+#include "queue/command_queue.h"
+
+/* Entries of a log that are looked at in one go. */
+#define AT_ONCE 32
+
+/* All fences that somebody waits for, natives or others too. */
+static void look_at_all(struct bf_device *device, bool legacy, struct bf_effects *effects)
+{
+    struct bf_ledger *ledger = &device->ledger;
+    struct bf_fence *next;
+    bf_lock_acquire(&ledger->lock);
+    for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
+        bf_fence_reference(fence);
+        if (fence->native)
+            bf_native_sample(fence, effects);
+        else if (legacy)
+            bf_fence_look_again(fence, effects);
+        next = fence->next;
+        bf_fence_release(fence);
+    }
+    bf_lock_release(&ledger->lock);
+}
+
+static void look_at(struct bf_device *device, uint32_t count, struct bf_fence *const *fences,
+                    struct bf_effects *effects)
+{
+    bf_lock_acquire(&device->ledger.lock);
+    for (uint32_t i = 0; i < count; i++) {
+        if (fences[i]->native)
+            bf_native_sample(fences[i], effects);
+        else
+            bf_fence_look_again(fences[i], effects);
+    }
+    bf_lock_release(&device->ledger.lock);
+}
+
+/* The fence that the log calls so; the ledger's lock is held. NULL: it has been destroyed. */
+static struct bf_fence *find(struct bf_ledger *ledger, uint32_t handle)
+{
+    struct bf_fence *fence = ledger->fences;
+    while (fence && fence->log_handle != handle)
+        fence = fence->next;
+    return fence;
+}
+
+/* What the queue's log has of signals since the interrupt before. False: entries were lost, or there
+ * is no log: everything has to be looked at. */
+static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
+{
+    struct bf_engine *engine = queue->engine;
+    struct bf_ledger *ledger = &queue->device->ledger;
+    struct bf_log *log = queue->log;
+    uint32_t count = AT_ONCE;
+    uint64_t lost = 0;
+    bool known = true;
+    if (!bf_log_is_enabled(log))
+        return false;
+    bf_engine_enter(engine);
+    if (!log->interrupts) {
+        known = false; /* what came before is not known */
+        log->interrupts = malloc(sizeof(*log->interrupts));
+        if (log->interrupts)
+            bf_log_cursor_open(log, BF_LOG_SIGNALS, log->interrupts);
+    }
+    while (known && count == AT_ONCE) {
+        struct bf_log_item items[AT_ONCE];
+        count = 0;
+        known = bf_log_cursor_read(log->interrupts, items, AT_ONCE, &count, &lost) ==
+                    BF_LOG_READ_OK &&
+                lost == 0;
+        bf_lock_acquire(&ledger->lock);
+        for (uint32_t i = 0; i < count; i++) {
+            struct bf_fence *fence = find(ledger, items[i].fence);
+            if (fence && fence->native)
+                bf_native_sample(fence, effects);
+        }
+        bf_lock_release(&ledger->lock);
+    }
+    bf_engine_leave(engine, 0);
+    return known;
+}
+
+VkResult bf_interrupt_handle(struct bf_device *device, const struct bf_interrupt *interrupt,
+                             struct bf_effects *effects)
+{
+    /* What has been signalled by queues of Belfry's applies first, in its order (IN-3). */
+    VkResult result = bf_ledger_retire(&device->ledger, effects);
+    if (result != VK_SUCCESS)
+        return result;
+    if (interrupt->count)
+        look_at(device, interrupt->count, interrupt->fences, effects);
+    else if (!interrupt->queue || !look_at_log(interrupt->queue, effects))
+        look_at_all(device, interrupt->legacy, effects);
+    if (interrupt->legacy && (interrupt->count || interrupt->queue))
+        look_at_all(device, true, effects);
+    return VK_SUCCESS;
+}
+
+VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *notification)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    const BfFenceNotifyFlags known = BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT;
+    if (!notification || notification->pNext || (notification->flags & ~known) ||
+        (notification->signaledFenceCount && notification->queue)) {
+        bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: %s",
+               !notification          ? "pNotification is NULL"
+               : notification->pNext  ? "pNext is not NULL"
+               : notification->queue  ? "there are fences as well as a queue, or an unknown flag"
+                                      : "a flag is not known");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    /* No array: all. */
+    uint32_t count = notification->pSignaledFences ? notification->signaledFenceCount : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct bf_fence *fence = bf_fence_of(notification->pSignaledFences[i], __func__);
+        if (fence && fence->device != device)
+            bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
+                                 "device",
+                   i);
+        if (!fence || fence->device != device)
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_command_queue *queue = (struct bf_command_queue *)notification->queue;
+    if (queue && !bf_handle_check(queue, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    const struct bf_interrupt interrupt = {
+        .count = count,
+        .fences = (struct bf_fence *const *)notification->pSignaledFences,
+        .queue = queue ? &queue->base : NULL,
+        .legacy = notification->flags & BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT,
+    };
+    struct bf_effects effects = {0};
+    VkResult result = bf_interrupt_handle(device, &interrupt, &effects);
+    bf_effects_run(device, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+}

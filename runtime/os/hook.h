@@ -1,0 +1,26 @@
+/*
+ * Points at which a test may step in, to have races come out in every order. In the library that is
+ * installed there are none: BF_HOOK is nothing unless BELFRY_HOOKS is defined.
+ */
+#ifndef BELFRY_OS_HOOK_H
+#define BELFRY_OS_HOOK_H
+
+#include "os/export.h"
+
+enum bf_hook_point {
+    BF_HOOK_MONITORED, /* a monitored value has been written, the current one not yet looked at */
+};
+
+#ifdef BELFRY_HOOKS
+/* Set by the test while nobody else is at work; NULL at first. */
+extern BF_SHARED void (*bf_hook)(enum bf_hook_point point);
+#define BF_HOOK(point_)                                                                            \
+    do {                                                                                           \
+        if (bf_hook)                                                                               \
+            bf_hook(point_);                                                                       \
+    } while (0)
+#else
+#define BF_HOOK(point_) ((void)0)
+#endif
+
+#endif
