@@ -5,6 +5,7 @@
 #include "access/access.h"
 #include "device/device.h"
 #include "fence/ledger.h"
+#include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "os/hook.h"
 #include "os/log.h"
@@ -19,13 +20,11 @@ bool bf_native_is_supported(const struct bf_device *device)
     return device->native_fences;
 }
 
-static VkResult create_words(struct bf_device *device, const BfNativeFenceCreateInfo *info,
-                             struct bf_native *native)
+static VkResult create_words(struct bf_device *device, bool single, struct bf_native *native)
 {
-    bool local = info->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
-    bool single = false;
-    VkResult result =
-        bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single, &native->current);
+    bool local = native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
+    VkResult result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single,
+                                     &native->current);
     if (result != VK_SUCCESS)
         return result;
     result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_MONITORED, single,
@@ -35,23 +34,20 @@ static VkResult create_words(struct bf_device *device, const BfNativeFenceCreate
     return result;
 }
 
-VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
-                          struct bf_fence **out)
+VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
 {
+    struct bf_device *device = fence->device;
     VkResult result = bf_store_pipeline_ensure(device);
     if (result != VK_SUCCESS)
         return result;
     struct bf_native *native = calloc(1, sizeof(*native));
     if (!native)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    native->type = info->type;
-    result = create_words(device, info, native);
-    struct bf_fence *fence = NULL;
-    if (result == VK_SUCCESS)
-        result = bf_fence_create(device, info->initialValue, info->flags, &fence);
+    native->type = type;
+    native->cross_adapter =
+        fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
+    result = create_words(device, fence->shared != NULL, native);
     if (result != VK_SUCCESS) {
-        bf_word_destroy(device, &native->current);
-        bf_word_destroy(device, &native->monitored);
         free(native);
         return result;
     }
@@ -60,6 +56,24 @@ VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInf
     bf_native_settled(fence);
     bf_native_monitored(fence);
     bf_lock_release(&device->ledger.lock);
+    return fence->shared ? bf_shared_follow(fence) : VK_SUCCESS;
+}
+
+VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+                          struct bf_fence **out)
+{
+    struct bf_fence *fence;
+    VkResult result = bf_fence_create(device, info->initialValue, info->flags, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    if (info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT))
+        result = bf_shared_create(fence, info->flags | BF_SHARED_NATIVE);
+    if (result == VK_SUCCESS)
+        result = bf_native_attach(fence, info->type);
+    if (result != VK_SUCCESS) {
+        bf_fence_destroy(fence);
+        return result;
+    }
     *out = fence;
     return VK_SUCCESS;
 }
@@ -150,6 +164,8 @@ void bf_native_monitored(struct bf_fence *fence)
     const struct bf_heap_node *least = fence->queue_waits.root;
     if (bf_native_is_program_written(fence) && least && least->key - 1 < value)
         value = least->key - 1;
+    if (native->cross_adapter)
+        value = 0;
     if (native->monitored.value)
         atomic_store(native->monitored.value, value);
     BF_HOOK(BF_HOOK_MONITORED);
@@ -236,11 +252,13 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
     struct bf_device *device = bf_device_of(handle, __func__);
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
+    const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
+    const VkFlags shared = BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT;
     if (!info || !out || info->pNext || (info->flags & ~known) ||
         (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
         (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
-         (info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT))) {
+         (info->flags & (BF_FENCE_PROGRAM_WRITTEN_BIT | shared))) ||
+        ((info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
         bf_log(BF_LOG_ERROR, "bfCreateNativeFence: %s",
                !info || !out ? "pInfo or pFence is NULL"
                : info->pNext ? "pNext is not NULL"

@@ -33,6 +33,7 @@ struct bf_command_queue;
 struct bf_native {
     BfNativeFenceType type;
     struct bf_word current, monitored;
+    bool cross_adapter; /* its monitored value is 0 for ever: whoever signals it interrupts */
     bool raced; /* NF-2; never of one that the program writes: its word is followed */
 };
 
@@ -42,6 +43,10 @@ bool bf_native_is_supported(const struct bf_device *device);
 /* A native fence with one reference, its handle. Errors: bfCreateNativeFence's. */
 VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
                           struct bf_fence **fence);
+
+/* Makes a fence that the program doesn't know yet a native one; if it is shared, in pages of its
+ * own, and following what others set. Errors: bfCreateNativeFence's. */
+VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type);
 
 /* With the ledger's lock held, for native fences. */
 

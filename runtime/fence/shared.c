@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
+#include "fence/native.h"
 #include "fence/shared_watch.h"
 #include "fence/sleeper.h"
 #include "os/log.h"
@@ -151,7 +152,7 @@ static VkResult peek_message(int fd, struct message *message, int *fds, uint32_t
     }
     bool ours = length == (ssize_t)sizeof(*message) && !(packet.msg_flags & MSG_TRUNC) &&
                 message->magic == BF_SHARED_MAGIC && message->version == BF_SHARED_VERSION &&
-                !(message->flags & ~(VkFlags)BF_FENCE_SHARED_FLAGS);
+                !(message->flags & ~(VkFlags)(BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE));
     bool lasting = message->flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
     uint32_t expected = lasting ? DESCRIPTORS : 1;
     *count = n;
@@ -232,7 +233,7 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
     if (!shared)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     shared->owned = true;
-    shared->flags = flags & BF_FENCE_SHARED_FLAGS;
+    shared->flags = flags & (BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE);
     VkResult result = bf_shared_page_create(atomic_load(&fence->value), &memory);
     if (result == VK_SUCCESS)
         result = bf_shared_page_join(&shared->view, memory, "bfCreateFence");
@@ -333,8 +334,11 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
     uint64_t value = bf_shared_page_value(&shared->view);
     if (peak > value)
         bf_fence_cross(fence, peak, effects);
-    if (value != atomic_load(&fence->value))
-        bf_fence_take(fence, value, effects);
+    if (value == atomic_load(&fence->value))
+        return;
+    bf_fence_take(fence, value, effects);
+    if (fence->native)
+        bf_native_signalled(fence, value, effects);
 }
 
 void bf_shared_publish(struct bf_fence *fence)
@@ -370,6 +374,14 @@ void bf_shared_look(struct bf_fence *fence)
 VkResult bf_shared_listen(struct bf_fence *fence)
 {
     return fence->shared ? bf_shared_watch_slot(fence) : VK_SUCCESS;
+}
+
+VkResult bf_shared_follow(struct bf_fence *fence)
+{
+    bf_shared_page_follow(&fence->shared->view);
+    VkResult result = bf_shared_listen(fence);
+    bf_shared_look(fence);
+    return result;
 }
 
 VkResult bf_shared_check(struct bf_fence *fence)
@@ -429,8 +441,11 @@ bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
     /* What it has set before it ended counts. */
     bf_shared_absorb(fence, effects);
     shared->orphaned = true;
-    if (!fence->device->ledger.lost)
+    if (!fence->device->ledger.lost) {
         bf_fence_take(fence, UINT64_MAX, effects);
+        if (fence->native)
+            bf_native_signalled(fence, UINT64_MAX, effects);
+    }
     return bf_shared_end_lingering(fence, effects);
 }
 
@@ -498,7 +513,11 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
         bf_shared_free(shared);
         return result;
     }
+    bool native = bf_native_is_supported(device) &&
+                  (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
     result = attach(fence, shared);
+    if (result == VK_SUCCESS && native)
+        result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
     if (result != VK_SUCCESS) {
         bfDestroyFence((BfFence)fence);
         return result;

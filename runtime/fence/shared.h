@@ -62,8 +62,12 @@ struct bf_shared {
 
 /* Flags of bfCreateFence that only shared fences have, or the one that makes one. */
 #define BF_FENCE_SHARED_FLAGS                                                                      \
-    (BF_FENCE_SHARED_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT |                               \
+    (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT |  \
      BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT)
+
+/* It was created as a native one: others open it as such, where they can. Beside these flags, in the
+ * message alone. */
+#define BF_SHARED_NATIVE (UINT32_C(1) << 31)
 
 /* Makes the fence, which nobody knows yet, a shared one. Errors: VK_ERROR_TOO_MANY_OBJECTS,
  * VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_OUT_OF_HOST_MEMORY. */
@@ -114,6 +118,9 @@ void bf_shared_look(struct bf_fence *fence);
 /* Before a wait for it is armed: a thread sleeps on its slot. Errors: VK_ERROR_OUT_OF_HOST_MEMORY
  * (no memory, or no thread). */
 VkResult bf_shared_listen(struct bf_fence *fence);
+
+/* A native one (fence/native.h): its word follows whatever others set. Errors: as bf_shared_listen. */
+VkResult bf_shared_follow(struct bf_fence *fence);
 
 /* VK_ERROR_INVALID_EXTERNAL_HANDLE once it is orphaned. */
 VkResult bf_shared_check(struct bf_fence *fence);

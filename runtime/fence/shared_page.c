@@ -100,6 +100,7 @@ static VkResult take_slot(struct bf_shared_view *view, const char *call)
         view->slot = slot;
         atomic_store(&view->page->slots[slot].monitored, UINT64_MAX);
         atomic_store(&view->page->slots[slot].peak, 0);
+        atomic_store(&view->page->slots[slot].follows, 0);
         atomic_fetch_or(&view->page->live[slot / 64], bit);
         return VK_SUCCESS;
     }
@@ -190,7 +191,8 @@ void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
             if (slot == view->slot)
                 continue;
             raise_to(&page->slots[slot].peak, value);
-            if (value > atomic_load(&page->slots[slot].monitored))
+            if (value > atomic_load(&page->slots[slot].monitored) ||
+                atomic_load(&page->slots[slot].follows))
                 wake(&page->slots[slot].turn);
         }
     }
@@ -202,6 +204,12 @@ uint64_t bf_shared_page_take_peak(struct bf_shared_view *view)
     if (!bf_shared_page_has_peak(view))
         return 0;
     return atomic_exchange(&view->page->slots[view->slot].peak, 0);
+}
+
+void bf_shared_page_follow(struct bf_shared_view *view)
+{
+    if (view->slot < BF_SHARED_SLOTS)
+        atomic_store(&view->page->slots[view->slot].follows, 1);
 }
 
 void bf_shared_page_monitor(struct bf_shared_view *view, uint64_t monitored)

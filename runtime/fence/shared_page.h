@@ -45,6 +45,7 @@ struct bf_shared_slot {
     alignas(64) _Atomic uint64_t peak; /* SH-2; 0: none */
     _Atomic uint64_t monitored;        /* least value waited for, less one; UINT64_MAX: none */
     _Atomic uint32_t turn;             /* what the opener's thread sleeps on */
+    _Atomic uint32_t follows;          /* the opener wants to be woken for every value */
 };
 
 struct bf_shared_page {
@@ -87,6 +88,9 @@ void bf_shared_page_set(struct bf_shared_view *view, uint64_t value);
 
 /* The largest value that others have set since the last call; 0: none was. */
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view);
+
+/* From now on the opener is woken for every value that others set. */
+void bf_shared_page_follow(struct bf_shared_view *view);
 
 /* What to be woken for (SH-1). */
 void bf_shared_page_monitor(struct bf_shared_view *view, uint64_t monitored);
