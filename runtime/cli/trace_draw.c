@@ -40,10 +40,10 @@ static const char style[] =
     ".h6 { fill: #566479; stroke: #93a4bb } .h7 { fill: #a21caf; stroke: #dd6fe6 }\n"
     ".run { stroke: #0d1117 } .soft { fill-opacity: 0.30 }\n"
     ".held { stroke: #d29922 } .hatch { stroke: #bb8009 } .hatchpage { fill: #3a2d0c }\n"
-    ".wait { fill: #f5bdd4; stroke: #f7d9e6 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
-    ".arrow { stroke: #f27fb2 } .tip { fill: #f27fb2 } .critical { stroke: #ff9d4d }\n"
+    ".wait { fill: #8f5a74; stroke: #e3b3c8 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
+    ".arrow { stroke: #ff9cc9 } .tip { fill: #ff9cc9 } .critical { stroke: #ff9d4d }\n"
     ".idle { fill: #3d444d; stroke: #656c76 } .cpu { fill: #6e7781; stroke: #9ea7b3 }\n"
-    ".onhue { fill: #ffffff } .onlight { fill: #3d0a24 }\n"
+    ".onhue { fill: #ffffff } .onlight { fill: #ffffff }\n"
     "}\n";
 
 void trace_draw_escape(FILE *out, const char *text)

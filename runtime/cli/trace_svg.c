@@ -751,7 +751,8 @@ static void arrows_draw(struct picture *p)
     for (uint64_t s = trace_window_begin(m); s < m->next_serial; s++) {
         struct trace_packet *to = trace_packet_at(m, s);
         uint64_t at = to->end_ns ? to->begin_ns : trace_packet_done(m, to);
-        if (to->in_count == 0 || !p->lanes[to->queue].shown || !overlaps(p, at, at + 1))
+        if (to->in_count == 0 || !p->lanes[to->queue].shown || at <= p->begin_ns ||
+            at > p->end_ns)
             continue;
         for (uint32_t i = 0; i < to->in_count; i++) {
             struct trace_cause cause;
