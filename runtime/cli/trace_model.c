@@ -387,7 +387,6 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
         .older = *bucket,
         .queue = track->index,
         .previous = queue->last,
-        .name = TRACE_NONE,
         .fence = {.name = TRACE_NONE},
         .waited = {.name = TRACE_NONE},
         .longest = {.on = {.name = TRACE_NONE}},
@@ -413,8 +412,8 @@ static void packet_tell(struct trace_model *m, struct trace_packet *p,
         (p->kind == TRACE_PACKET_SIGNAL || p->kind == TRACE_PACKET_WAIT))
         p->fence = fence_of(m, item);
     /* Where the slice says its kind apart, its name is what the program calls the work. */
-    if (p->name == TRACE_NONE && trace_item_annotation(item, "kind"))
-        p->name = name_of_span(m, item->name);
+    if (!p->caption[0] && trace_item_annotation(item, "kind"))
+        trace_span_copy(item->name, p->caption, sizeof(p->caption));
 }
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
@@ -581,7 +580,7 @@ static void hardware_event(struct trace_model *m, struct trace_track *track,
     }
 }
 
-static struct trace_operation *operation_at(struct trace_model *m, uint64_t number_plus)
+struct trace_operation *trace_operation_at(struct trace_model *m, uint64_t number_plus)
 {
     if (number_plus == 0 || number_plus + TRACE_OPERATIONS <= m->operation_count)
         return NULL;
@@ -592,7 +591,7 @@ static struct trace_operation *operation_at(struct trace_model *m, uint64_t numb
 static void operation_end(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
 {
-    struct trace_operation *o = operation_at(m, track->operation);
+    struct trace_operation *o = trace_operation_at(m, track->operation);
     track->operation = 0;
     if (!o)
         return;
@@ -614,6 +613,24 @@ static void operation_end(struct trace_model *m, struct trace_track *track,
     }
 }
 
+static struct trace_operation *operation_add(struct trace_model *m, const struct trace_item *item,
+                                             bool wait, uint32_t queue)
+{
+    struct trace_operation *o = &m->operations[m->operation_count++ % TRACE_OPERATIONS];
+    *o = (struct trace_operation){
+        .wait = wait,
+        .queue = queue,
+        .serial = TRACE_NO_SERIAL,
+        .queued_ns = item->time_ns,
+        .fence = fence_of(m, item),
+    };
+    if (!wait && o->fence.name != TRACE_NONE) {
+        o->older = m->signals[o->fence.name];
+        m->signals[o->fence.name] = m->operation_count;
+    }
+    return o;
+}
+
 static void operation_begin(struct trace_model *m, struct trace_track *track,
                             const struct trace_item *item)
 {
@@ -621,15 +638,8 @@ static void operation_begin(struct trace_model *m, struct trace_track *track,
     bool wait = trace_span_starts_with(item->name, "wait");
     if (!wait && !trace_span_starts_with(item->name, "signal"))
         return;
-    struct trace_operation *o = &m->operations[m->operation_count % TRACE_OPERATIONS];
-    track->operation = ++m->operation_count;
-    *o = (struct trace_operation){
-        .wait = wait,
-        .queue = track->index,
-        .serial = TRACE_NO_SERIAL,
-        .queued_ns = item->time_ns,
-        .fence = fence_of(m, item),
-    };
+    struct trace_operation *o = operation_add(m, item, wait, track->index);
+    track->operation = m->operation_count;
     struct trace_packet *p = NULL;
     if (trace_item_annotation(item, "packet"))
         p = packet_of(m, track, item);
@@ -734,8 +744,10 @@ static void event_take(struct trace_model *m, const struct trace_item *item)
     case TRACE_TRACK_HOST:
         if (item->type != TRACE_EVENT_INSTANT)
             return;
-        if (trace_span_is(item->name, "host signal"))
-            m->host_signals++;
+        if (!trace_span_is(item->name, "host signal"))
+            return;
+        m->host_signals++;
+        operation_add(m, item, false, TRACE_CAUSE_CPU)->done_ns = item->time_ns;
         flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, fence_of(m, item));
         break;
     default:

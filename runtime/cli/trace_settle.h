@@ -8,6 +8,9 @@
 
 #include "cli/trace_model.h"
 
+/* A signal by the CPU, or on an idle queue, is written down just after what it has released. */
+#define TRACE_SLACK_NS 1000000
+
 /* Sums up the oldest packet that isn't yet. */
 void trace_settle_oldest(struct trace_model *model);
 

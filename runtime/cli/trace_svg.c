@@ -253,10 +253,9 @@ static void queue_measure(struct picture *p, uint32_t queue, double *y)
 
 static bool cpu_signals(const struct picture *p)
 {
-    for (uint32_t i = 0; i < TRACE_FLOW_COUNT; i++) {
-        const struct trace_flow *flow = &p->model->flows[i];
-        if (flow->id && flow->queue == TRACE_CAUSE_CPU &&
-            overlaps(p, flow->time_ns, flow->time_ns + 1))
+    for (uint32_t i = 0; i < TRACE_OPERATIONS; i++) {
+        const struct trace_operation *o = &p->model->operations[i];
+        if (o->queue == TRACE_CAUSE_CPU && overlaps(p, o->done_ns, o->done_ns + 1))
             return true;
     }
     return false;
@@ -423,7 +422,7 @@ static void path_draw(struct picture *p)
         const char *inside = NULL;
         if (hop->kind == TRACE_HOP_EXECUTION) {
             snprintf(classes, sizeof(classes), "run %s", hue_of(packet->queue));
-            inside = trace_packet_label(p->model, packet, label);
+            inside = packet->caption[0] ? packet->caption : trace_packet_label(packet, label);
         } else if (hop->kind == TRACE_HOP_QUEUED) {
             snprintf(classes, sizeof(classes), "soft %s", hue_of(packet->queue));
             inside = "queued";
@@ -452,17 +451,17 @@ static void cpu_draw(struct picture *p)
         return;
     trace_draw_text(p->out, 20, p->cpu_y + 14, "strong", "start", 12, 0, "CPU");
     trace_draw_text(p->out, LEFT - 10, p->cpu_y + 14, "dim", "end", FONT, 0, "signals");
-    for (uint32_t i = 0; i < TRACE_FLOW_COUNT; i++) {
-        const struct trace_flow *flow = &p->model->flows[i];
-        if (!flow->id || flow->queue != TRACE_CAUSE_CPU ||
-            !overlaps(p, flow->time_ns, flow->time_ns + 1))
+    for (uint32_t i = 0; i < TRACE_OPERATIONS; i++) {
+        const struct trace_operation *signal = &p->model->operations[i];
+        if (signal->queue != TRACE_CAUSE_CPU || !overlaps(p, signal->done_ns, signal->done_ns + 1))
             continue;
         char fence[TRACE_FENCE_SIZE];
         char hint[TRACE_FENCE_SIZE + 32];
-        trace_fence_label(p->model, flow->fence, fence);
+        trace_fence_label(p->model, signal->fence, fence);
         snprintf(hint, sizeof(hint), "the CPU signals %s", *fence ? fence : "a fence");
-        trace_draw_box(p->out, &(struct trace_draw_box){x_of(p, flow->time_ns) - 1.5, p->cpu_y + 2,
-                                                        3, 16, "signal", NULL, hint, 0});
+        trace_draw_box(p->out,
+                       &(struct trace_draw_box){x_of(p, signal->done_ns) - 1.5, p->cpu_y + 2, 3, 16,
+                                                "signal", NULL, hint, 0});
     }
 }
 
@@ -543,7 +542,7 @@ static void packet_hint(struct picture *p, struct trace_packet *packet, char hin
         trace_duration(b, packet->end_ns - packet->begin_ns);
     trace_duration(c, packet->held_ns);
     snprintf(hint, 512, "%s of %.200s: %s in the software queue (%s held), %s on the GPU",
-             trace_packet_label(m, packet, label), m->queues[packet->queue].name, a, c, b);
+             trace_packet_label(packet, label), m->queues[packet->queue].name, a, c, b);
 }
 
 static void software_draw(struct picture *p, struct trace_packet *packet, struct rows *rows)
@@ -654,16 +653,13 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
             x2 = x1 + 1;
         else if (x2 - x1 > 3) /* a seam, where there is room for it */
             snprintf(classes, sizeof(classes), "run %s", hue_of(packet->queue));
-        trace_packet_label(p->model, packet, label);
+        trace_packet_label(packet, label);
         char number[32];
         snprintf(number, sizeof(number), "%" PRIu64, packet->id);
         bool fits = trace_draw_text_width(label, FONT + 0.5) < x2 - x1 - 4;
-        const char *name = trace_name(p->model, packet->name);
+        const char *inside = packet->caption[0] ? packet->caption : fits ? label : number;
         trace_draw_box(p->out, &(struct trace_draw_box){x1, lane->run, x2 - x1, RUN_HEIGHT, classes,
-                                                        fits    ? label
-                                                        : *name ? name
-                                                                : number,
-                                                        hint, FONT + 0.5});
+                                                        inside, hint, FONT + 0.5});
         if (is_critical(p, packet->serial))
             trace_draw_box(p->out, &(struct trace_draw_box){x1, lane->run, x2 - x1, RUN_HEIGHT,
                                                             "critical", NULL, NULL, 0});
@@ -736,12 +732,23 @@ static void arrow_draw(struct picture *p, struct trace_packet *to, const struct 
     char fence[TRACE_FENCE_SIZE];
     char hint[2 * TRACE_PACKET_SIZE + TRACE_FENCE_SIZE + 2 * TRACE_LABEL_SIZE];
     if (cause->packet)
-        trace_packet_label(p->model, cause->packet, from);
+        trace_packet_label(cause->packet, from);
     trace_fence_label(p->model, cause->fence, fence);
     snprintf(hint, sizeof(hint), "%s%s%s of %s releases %s of %s", from, *fence ? ", " : "", fence,
-             trace_cause_name(p->model, cause->queue), trace_packet_label(p->model, to, label),
+             trace_cause_name(p->model, cause->queue), trace_packet_label(to, label),
              p->model->queues[to->queue].name);
     trace_draw_arrow(p->out, x1, y1, x2, y2, hint);
+}
+
+static void arrow_count(struct picture *p, struct trace_packet *to, const struct trace_cause *cause,
+                        uint32_t *drawn)
+{
+    if (cause->time_ns < p->begin_ns)
+        return;
+    if ((*drawn)++ < ARROWS_MAX)
+        arrow_draw(p, to, cause);
+    else
+        p->arrows_left_out++;
 }
 
 static void arrows_draw(struct picture *p)
@@ -751,24 +758,23 @@ static void arrows_draw(struct picture *p)
     for (uint64_t s = trace_window_begin(m); s < m->next_serial; s++) {
         struct trace_packet *to = trace_packet_at(m, s);
         uint64_t at = to->end_ns ? to->begin_ns : trace_packet_done(m, to);
-        if (to->in_count == 0 || !p->lanes[to->queue].shown || at <= p->begin_ns ||
-            at > p->end_ns)
+        if (!p->lanes[to->queue].shown || at <= p->begin_ns || at > p->end_ns)
             continue;
+        struct trace_cause cause;
+        struct trace_cause other;
+        bool any = false;
         for (uint32_t i = 0; i < to->in_count; i++) {
-            struct trace_cause cause;
-            struct trace_cause other;
-            if (!trace_cause_find(m, to->in[i], &cause) || cause.time_ns < p->begin_ns)
+            if (!trace_cause_find(m, to->in[i], &cause))
                 continue;
+            any = true;
             bool twice = false; /* one for the packet, one for the fence operation */
             for (uint32_t k = 0; k < i && cause.packet; k++)
                 twice |= trace_cause_find(m, to->in[k], &other) && other.packet == cause.packet;
-            if (twice)
-                continue;
-            if (drawn++ < ARROWS_MAX)
-                arrow_draw(p, to, &cause);
-            else
-                p->arrows_left_out++;
+            if (!twice)
+                arrow_count(p, to, &cause, &drawn);
         }
+        if (!any && trace_packet_cause(m, to, &cause))
+            arrow_count(p, to, &cause, &drawn);
     }
 }
 

@@ -34,12 +34,16 @@ const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
     return cause < m->queue_count ? m->queues[cause].name : "unknown";
 }
 
-const char *trace_packet_label(const struct trace_model *m, const struct trace_packet *p,
-                               char label[TRACE_PACKET_SIZE])
+const char *trace_packet_label(const struct trace_packet *p, char label[TRACE_PACKET_SIZE])
 {
-    const char *name = trace_name(m, p->name);
-    snprintf(label, TRACE_PACKET_SIZE, *name ? "%s %" PRIu64 " '%s'" : "%s %" PRIu64,
-             trace_kind_name(p->kind), p->id, name);
+    const char *kind = trace_kind_name(p->kind);
+    const char *labels = strstr(p->caption, " [");
+    int length = labels ? (int)(labels - p->caption) : (int)strlen(p->caption);
+    if (length > 0)
+        snprintf(label, TRACE_PACKET_SIZE, "%s %" PRIu64 " '%.*s'", kind, p->id, length,
+                 p->caption);
+    else
+        snprintf(label, TRACE_PACKET_SIZE, "%s %" PRIu64, kind, p->id);
     return label;
 }
 
@@ -48,7 +52,7 @@ static void packet_where(const struct trace_model *m, const struct trace_packet 
                          size_t size)
 {
     char label[TRACE_PACKET_SIZE];
-    snprintf(text, size, "%s of %s", trace_packet_label(m, p, label), m->queues[p->queue].name);
+    snprintf(text, size, "%s of %s", trace_packet_label(p, label), m->queues[p->queue].name);
 }
 
 const char *trace_hop_label(const struct trace_report *r, const struct trace_hop *hop,

@@ -336,6 +336,53 @@ static void fence_operations(void **state)
     made_finish(m);
 }
 
+/* Where the trace has no arrow, the signal that must have ended the wait is found by its fence: the
+ * first that is high enough, of those since the wait was queued. */
+static void waits_without_an_arrow(void **state)
+{
+    (void)state;
+    struct made m_;
+    struct made *m = &m_;
+    made_begin(m, true);
+    uint64_t host = made_host(m);
+    struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");
+    struct made_queue c = made_queue(m, made_track(m, MADE_PROCESS, "e 1", false), "compute");
+    made_host_signal(m, host, T(90), "frame", 3, 0); /* too low */
+    PACKET(g, 1, "wait", .queued_ns = T(100), .handed_over_ns = T(402), .held_ns = T(101),
+           .fence = "frame", .value = 5);
+    PACKET(g, 2, "execute", .queued_ns = T(105), .handed_over_ns = T(403), .lane = 1);
+    static const struct {
+        uint64_t value;
+        uint64_t done_us;
+    } signals[] = {{4, 200}, {6, 400}, {7, 401}, {8, 900}};
+    for (uint64_t i = 0; i < 4; i++) {
+        made_event(m, &(struct made_event){.time_ns = T(110 + i),
+                                           .track = c.fences[i],
+                                           .type = 1,
+                                           .name = "signal frame",
+                                           .notes = {{"packet", NULL, 10 + i},
+                                                     {"fence", "frame", 0},
+                                                     {"value", NULL, signals[i].value}}});
+        made_event(m, &(struct made_event){.time_ns = T(signals[i].done_us),
+                                           .track = c.fences[i],
+                                           .type = 2,
+                                           .late = true});
+    }
+    made_run(m, &g, 2, T(410), T(500), 0, 0);
+    struct trace_load *load = made_load(m, 0);
+    const struct trace_wait_row *row = row_of(load, "graphics", "compute", "frame");
+    assert_non_null(row);
+    assert_int_equal(row->count, 1);
+    assert_int_equal(row->lost_ns, 300000);
+    struct trace_cause cause;
+    assert_true(
+        trace_packet_cause(load->report.model, trace_packet_at(load->report.model, 0), &cause));
+    assert_int_equal(cause.fence.value, 6);
+    assert_int_equal(cause.packet->id, 11);
+    trace_load_destroy(load);
+    made_finish(m);
+}
+
 /* The same run in both ways of writing: the same report. */
 static void both_formats_say_the_same(void **state)
 {
@@ -471,6 +518,7 @@ int main(void)
         cmocka_unit_test(critical_path_to_the_cpus_signal),
         cmocka_unit_test(critical_path_along_the_engine),
         cmocka_unit_test(fence_operations),
+        cmocka_unit_test(waits_without_an_arrow),
         cmocka_unit_test(both_formats_say_the_same),
         cmocka_unit_test(frames_of_several_submissions),
         cmocka_unit_test(frame_long_ago),
