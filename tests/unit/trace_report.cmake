@@ -8,3 +8,6 @@ foreach(name trace_report trace_report_damage trace_report_memory
     PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
+belfry_add_test(unit_trace_report_command SUITE unit DRIVER none COMMAND ${SHELL_PROGRAM}
+  ARGS ${CMAKE_CURRENT_LIST_DIR}/trace_report_command.sh $<TARGET_FILE:belfry_cli>
+    $<TARGET_FILE:test_trace_report_memory>)
