@@ -211,7 +211,7 @@ const char *trace_frames_label(const struct trace_report *r, char label[TRACE_HO
                  name);
     else
         snprintf(label, TRACE_HOP_SIZE,
-                 "no presents: a frame ends with each %" PRIu32 ". submission of %s", f->period,
+                 "no presents: a frame ends after every %" PRIu32 " submissions of %s", f->period,
                  name);
     return label;
 }

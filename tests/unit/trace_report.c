@@ -242,7 +242,8 @@ static void critical_path_along_the_engine(void **state)
     PACKET(a, 1, "execute", .queued_ns = T(10), .handed_over_ns = T(11));
     PACKET(b, 2, "execute", .queued_ns = T(12), .handed_over_ns = T(13));
     PACKET(a, 3, "execute", .queued_ns = T(14), .handed_over_ns = T(15), .lane = 1);
-    PACKET(a, 4, "execute", .queued_ns = T(16), .handed_over_ns = T(17), .lane = 2);
+    /* Handed over just when the packet before it ended: that is the more telling. */
+    PACKET(a, 4, "execute", .queued_ns = T(16), .handed_over_ns = T(300), .lane = 2);
     made_run(m, &a, 1, T(20), T(100), 0, 0);
     made_run(m, &b, 2, T(100), T(150), 0, 0);
     made_run(m, &a, 3, T(150), T(300), 0, 0);
@@ -383,6 +384,94 @@ static void waits_without_an_arrow(void **state)
     made_finish(m);
 }
 
+/* Of several signals that a packet waits for, the last releases it. */
+static void the_last_of_several_signals(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        struct made m_;
+        struct made *m = &m_;
+        made_begin(m, false);
+        struct made_queue q[3];
+        static const char *const names[] = {"first", "second", "waits"};
+        for (int i = 0; i < 3; i++)
+            q[i] = made_queue(m, made_track(m, MADE_PROCESS, names[i], false), names[i]);
+        for (uint64_t i = 0; i < 3; i++)
+            PACKET(q[i], i + 1, "execute", .queued_ns = T(i + 1), .handed_over_ns = T(i + 11));
+        made_run(m, &q[0], 1, T(20), T(100), 0, 51);
+        made_run(m, &q[1], 2, T(20), T(200), 0, 52);
+        made_unblocked(m, &q[2], 3, T(200), turned ? 51 : 52);
+        made_run(m, &q[2], 3, T(210), T(900), turned ? 52 : 51, 0);
+        struct trace_load *load = made_load(m, 0);
+        assert_int_equal(load->report.model->wait_count, 1);
+        const struct trace_wait_row *row = row_of(load, "waits", "second", "");
+        assert_non_null(row);
+        assert_int_equal(row->lost_ns, 197000);
+        trace_load_destroy(load);
+        made_finish(m);
+    }
+}
+
+/* GPU times that come when their packet has left the window count as such, not as new packets. */
+static void times_that_come_too_late(void **state)
+{
+    (void)state;
+    struct made m_;
+    struct made *m = &m_;
+    made_begin(m, true);
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "e", false), "queue");
+    for (uint64_t i = 1; i <= 2 * TRACE_WINDOW; i++)
+        PACKET(q, i, "execute", .queued_ns = T(10 * i), .handed_over_ns = T(10 * i + 1));
+    made_run(m, &q, 1, T(12), T(13), 0, 0);
+    made_run(m, &q, 2 * TRACE_WINDOW, T(20 * TRACE_WINDOW + 5), T(20 * TRACE_WINDOW + 9), 0, 0);
+    struct trace_load *load = made_load(m, 0);
+    const struct trace_model *model = load->report.model;
+    assert_int_equal(model->queues[0].submissions, 2 * TRACE_WINDOW);
+    assert_int_equal(model->queues[0].executed, 1);
+    assert_int_equal(model->lost.late_packets, 1);
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "1 event about packets that had left the window"));
+    free(text);
+    trace_load_destroy(load);
+    made_finish(m);
+}
+
+/* Names said once: the first ones stay known however many come after them. */
+static void names_without_end(void **state)
+{
+    (void)state;
+    struct trace_decoder decoder = {0};
+    struct trace_item *item = malloc(sizeof(*item));
+    assert_non_null(item);
+    char name[32];
+    for (uint64_t said = 1; said <= 20000; said++) {
+        /* The name of this round, and an event with the first or the latest name. */
+        struct bf_protobuf pb;
+        bf_protobuf_init_growable(&pb);
+        bf_protobuf_varint(&pb, 10, 1);
+        size_t event = bf_protobuf_begin(&pb, 11);
+        bf_protobuf_varint(&pb, 9, 3);
+        uint64_t used = said % 2 ? said : 1 + said % 7;
+        bf_protobuf_varint(&pb, 10, used);
+        bf_protobuf_end(&pb, event);
+        size_t data = bf_protobuf_begin(&pb, 12);
+        size_t entry = bf_protobuf_begin(&pb, 2);
+        bf_protobuf_varint(&pb, 1, said);
+        snprintf(name, sizeof(name), "name %llu", (unsigned long long)said);
+        bf_protobuf_string(&pb, 2, name);
+        bf_protobuf_end(&pb, entry);
+        bf_protobuf_end(&pb, data);
+        assert_true(trace_item_decode(&decoder, (struct trace_span){pb.data, pb.size}, item));
+        if (used <= said) {
+            snprintf(name, sizeof(name), "name %llu", (unsigned long long)used);
+            assert_true(trace_span_is(item->name, name));
+        }
+        bf_protobuf_finish(&pb);
+    }
+    free(item);
+    trace_decoder_finish(&decoder);
+}
+
 /* The same run in both ways of writing: the same report. */
 static void both_formats_say_the_same(void **state)
 {
@@ -519,6 +608,9 @@ int main(void)
         cmocka_unit_test(critical_path_along_the_engine),
         cmocka_unit_test(fence_operations),
         cmocka_unit_test(waits_without_an_arrow),
+        cmocka_unit_test(the_last_of_several_signals),
+        cmocka_unit_test(times_that_come_too_late),
+        cmocka_unit_test(names_without_end),
         cmocka_unit_test(both_formats_say_the_same),
         cmocka_unit_test(frames_of_several_submissions),
         cmocka_unit_test(frame_long_ago),
