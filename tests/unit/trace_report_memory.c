@@ -115,7 +115,7 @@ static int limited_read(int fd, uint64_t frames, uint64_t frame)
                  m->busy.queues[1].busy_ns == frames * 500000 && m->busy.late == 0 &&
                  m->waits[0].count + m->waits[1].count == 2 * frames &&
                  load->report.frame.end_ns - load->report.frame.begin_ns == 1000000 &&
-                 load->report.frame.number == (frame ? frame : frames - 1);
+                 load->report.frame.number == frame;
     return right ? 0 : 5;
 }
 
@@ -125,17 +125,15 @@ static void long_timeline_in_little_memory(void **state)
     int fd = memfd_create("long", MFD_CLOEXEC);
     assert_true(fd >= 0);
     uint64_t frames = timeline_write(fd, (SANITIZED ? 16 : 64) * MIB);
-    const uint64_t asked[] = {0, 5000};
-    for (int i = 0; i < 2; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
-            _exit(limited_read(fd, frames, asked[i]));
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 0);
-    }
+    /* A frame of long ago, so that it is read twice. */
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(limited_read(fd, frames, 5000));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
     close(fd);
 }
 

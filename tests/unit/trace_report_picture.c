@@ -180,7 +180,7 @@ static void has_names_and_numbers(void **state)
         ">frame 3 · 1.00 ms<",
         ">frame 4 · 1.00 ms<",
         "frame 3 of 5: 1.00 ms",
-        ">500 µs<",
+        ">0.5 ms<",
         ">software<",
         ">hardware<",
         ">fences<",
