@@ -30,7 +30,7 @@ static void path_draw(struct picture *p)
             inside = packet->caption[0] ? packet->caption : trace_packet_label(packet, label);
         } else if (hop->kind == TRACE_HOP_QUEUED) {
             snprintf(classes, sizeof(classes), "soft %s", picture_hue(packet->queue));
-            inside = "queued";
+            inside = packet->kind == TRACE_PACKET_PRESENT ? "present" : "queued";
         } else if (hop->kind == TRACE_HOP_CPU) {
             snprintf(classes, sizeof(classes), "cpu");
             inside = "CPU";

@@ -70,18 +70,21 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
         packet_where(m, p, after, sizeof(after));
     trace_fence_label(m, hop->fence, fence);
     const char *of = *fence ? " of " : "";
+    struct trace_packet *self = trace_packet_at(m, hop->packet);
+    bool present = self && self->kind == TRACE_PACKET_PRESENT;
+    const char *verb = present ? "returns" : "starts";
     switch (hop->kind) {
     case TRACE_HOP_EXECUTION:
         snprintf(label, TRACE_HOP_SIZE, "%.200s runs", packet);
         break;
     case TRACE_HOP_START:
         if (hop->link == TRACE_LINK_CPU)
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after its hand-over", packet);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after its hand-over", packet, verb);
         else if (hop->link == TRACE_LINK_CPU_SIGNAL)
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after the CPU's signal%s%s", packet, of,
-                     fence);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after the CPU's signal%s%s", packet, verb,
+                     of, fence);
         else
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after %s%.200s%s%s", packet,
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after %s%.200s%s%s", packet, verb,
                      hop->link == TRACE_LINK_SIGNAL ? "the signal by " : "", after,
                      *fence ? ": " : "", fence);
         break;
@@ -89,7 +92,7 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
         if (hop->link == TRACE_LINK_QUEUE)
             snprintf(label, TRACE_HOP_SIZE, "%.200s is queued behind %.200s", packet, after);
         else
-            snprintf(label, TRACE_HOP_SIZE, "%.200s is queued", packet);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s is %s", packet, present ? "called" : "queued");
         break;
     case TRACE_HOP_CPU:
         if (hop->link == TRACE_LINK_CPU_SIGNAL)

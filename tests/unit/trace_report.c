@@ -229,6 +229,38 @@ static void critical_path_to_the_cpus_signal(void **state)
     made_finish(m);
 }
 
+/* The call of a present takes until the GPU is done: the GPU is what the frame waited for. */
+static void critical_path_through_a_present(void **state)
+{
+    (void)state;
+    struct made m_;
+    struct made *m = &m_;
+    made_begin(m, true);
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
+    for (uint64_t f = 0; f < 2; f++) {
+        uint64_t t = 1000 * f;
+        PACKET(q, 2 * f + 1, "execute", .queued_ns = T(t + 10), .handed_over_ns = T(t + 20));
+        PACKET(q, 2 * f + 2, "present", .queued_ns = T(t + 30), .handed_over_ns = T(t + 500));
+        made_instant(m, &q, 2 * f + 2, "present", T(t + 500), 0, 0);
+        made_run(m, &q, 2 * f + 1, T(t + 40), T(t + 400), 0, 31 + f);
+        made_unblocked(m, &q, 2 * f + 2, T(t + 400), 31 + f);
+    }
+    struct trace_load *load = made_load(m, 2);
+    static const struct expected_hop hops[] = {
+        {TRACE_HOP_START, TRACE_LINK_SIGNAL, 4, 1400, 1500},
+        {TRACE_HOP_EXECUTION, TRACE_LINK_CPU, 3, 1040, 1400},
+        {TRACE_HOP_START, TRACE_LINK_CPU, 3, 1020, 1040},
+        {TRACE_HOP_QUEUED, TRACE_LINK_CPU, 3, 1010, 1020},
+        {TRACE_HOP_CPU, TRACE_LINK_CPU, 3, 500, 1010},
+    };
+    path_is(load, hops, sizeof(hops) / sizeof(hops[0]));
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "present 4 of queue returns, after the signal by execute 3"));
+    free(text);
+    trace_load_destroy(load);
+    made_finish(m);
+}
+
 /* The path goes along the engine where another queue's packet kept it busy, and along the queue. */
 static void critical_path_along_the_engine(void **state)
 {
@@ -605,6 +637,7 @@ int main(void)
         cmocka_unit_test(holds),
         cmocka_unit_test(critical_path_of_a_frame),
         cmocka_unit_test(critical_path_to_the_cpus_signal),
+        cmocka_unit_test(critical_path_through_a_present),
         cmocka_unit_test(critical_path_along_the_engine),
         cmocka_unit_test(fence_operations),
         cmocka_unit_test(waits_without_an_arrow),
