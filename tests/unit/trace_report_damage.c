@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "trace_helper.h"
 #include "trace_report_make.h"
 
 #define T(us) (1000000000ull + (us)*1000ull)
@@ -124,44 +125,96 @@ static void random_bytes(void **state)
     }
 }
 
+/* What the runtime itself writes, as bytes of the caller's. */
+static uint8_t *runtimes_own(size_t *size)
+{
+    char folder[64];
+    folder_make(folder);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run.pftrace"));
+    struct bf_trace *trace = trace_open(path);
+    uint32_t queues[2];
+    for (int i = 0; i < 2; i++)
+        queues[i] =
+            bf_trace_add_queue(trace, bf_trace_add_engine(trace, i ? "engine 1" : "engine 0"),
+                               i ? "compute" : "graphics");
+    bf_trace_name_semaphore(trace, 0x50, "frame");
+    for (uint64_t i = 1; i < 30; i++) {
+        struct bf_trace_packet first = queued(trace, queues[0]);
+        struct bf_trace_packet second = queued(trace, queues[1]);
+        struct bf_trace_packet present;
+        bf_trace_packet_held(trace, &second, SYNC(0x50, i));
+        handed_over(trace, &first, NOTHING, SYNC(0x50, i));
+        handed_over(trace, &second, SYNC(0x50, i), SYNC(0x60, i));
+        bf_trace_packet_queued(trace, &present, queues[0], BF_TRACE_PRESENT, 0);
+        handed_over(trace, &present, SYNC(0x60, i), NOTHING);
+        uint64_t t = second.handed_over_ns;
+        bf_trace_packet_executed(trace, &first, t, t + 1000);
+        bf_trace_packet_executed(trace, &second, t + 1000, t + 3000);
+        bf_trace_host_signal(trace, SYNC(0x70, i));
+    }
+    bf_trace_destroy(trace);
+    struct decoded d = decode_file(path);
+    uint8_t *bytes = d.bytes;
+    *size = d.size;
+    d.bytes = NULL;
+    decoded_free(&d);
+    unlink(path);
+    rmdir(folder);
+    return bytes;
+}
+
 /* A few bytes of a good trace changed, taken out, put in or moved. */
+static void mutate(const uint8_t *good, size_t good_size, uint64_t seed)
+{
+    uint8_t *bytes = malloc(good_size);
+    assert_non_null(bytes);
+    for (int round = 0; round < 120 * effort; round++) {
+        dice_state = 1000003u * (uint64_t)round + seed;
+        size_t size = good_size;
+        memcpy(bytes, good, size);
+        for (uint32_t change = 1 + dice(6); change > 0; change--) {
+            uint32_t at = dice((uint32_t)size - 8);
+            switch (dice(5)) {
+            case 0:
+                bytes[at] = (uint8_t)dice(256);
+                break;
+            case 1:
+                bytes[at] ^= (uint8_t)(1u << dice(8));
+                break;
+            case 2:
+                memmove(bytes + at, bytes + at + 1, size - at - 1);
+                size--;
+                break;
+            case 3:
+                memset(bytes + at, 0xff, 1 + dice(8));
+                break;
+            default:
+                memmove(bytes + at, bytes + dice((uint32_t)size - 8), dice(8));
+            }
+        }
+        show_all(bytes_load(bytes, size, (uint64_t)dice(4)));
+    }
+    free(bytes);
+}
+
 static void mutated_traces(void **state)
 {
     (void)state;
-    struct made m;
     for (int interned = 0; interned < 2; interned++) {
+        struct made m;
         everything(&m, interned);
-        uint8_t *bytes = malloc(m.pb.size + 64);
-        assert_non_null(bytes);
-        for (int round = 0; round < 150 * effort; round++) {
-            dice_state = 1000003u * (uint64_t)round + (uint64_t)interned + 7;
-            size_t size = m.pb.size;
-            memcpy(bytes, m.pb.data, size);
-            for (uint32_t change = 1 + dice(6); change > 0; change--) {
-                uint32_t at = dice((uint32_t)size - 8);
-                switch (dice(5)) {
-                case 0:
-                    bytes[at] = (uint8_t)dice(256);
-                    break;
-                case 1:
-                    bytes[at] ^= (uint8_t)(1u << dice(8));
-                    break;
-                case 2:
-                    memmove(bytes + at, bytes + at + 1, size - at - 1);
-                    size--;
-                    break;
-                case 3:
-                    memset(bytes + at, 0xff, 1 + dice(8));
-                    break;
-                default:
-                    memmove(bytes + at, bytes + dice((uint32_t)size - 8), dice(8));
-                }
-            }
-            show_all(bytes_load(bytes, size, (uint64_t)dice(4)));
-        }
-        free(bytes);
+        mutate(m.pb.data, m.pb.size, (uint64_t)interned + 7);
         made_finish(&m);
     }
+    size_t size;
+    uint8_t *bytes = runtimes_own(&size);
+    struct trace_load *load = bytes_load(bytes, size, 0);
+    assert_true(load->usable && load->intact);
+    assert_int_equal(load->report.frames.count, 29);
+    show_all(load);
+    mutate(bytes, size, 9);
+    free(bytes);
 }
 
 static void said(const void *bytes, size_t size, const char *expected)
