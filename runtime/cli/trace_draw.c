@@ -29,6 +29,7 @@ static const char style[] =
     ".critical { fill: none; stroke: #e36209; stroke-width: 2.4 }\n"
     ".idle { fill: #d0d7de; stroke: #8c959f; stroke-width: 0.8 }\n"
     ".cpu { fill: #6e7781; stroke: #57606a; stroke-width: 0.8 }\n"
+    ".present { fill: #1f2328 }\n"
     ".onhue { fill: #ffffff } .onlight { fill: #3d0a24 }\n"
     "@media (prefers-color-scheme: dark) {\n"
     "text { fill: #e6edf3 } .dim { fill: #9ea7b3 }\n"
@@ -43,7 +44,7 @@ static const char style[] =
     ".wait { fill: #8f5a74; stroke: #e3b3c8 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
     ".arrow { stroke: #ff9cc9 } .tip { fill: #ff9cc9 } .critical { stroke: #ff9d4d }\n"
     ".idle { fill: #3d444d; stroke: #656c76 } .cpu { fill: #6e7781; stroke: #9ea7b3 }\n"
-    ".onhue { fill: #ffffff } .onlight { fill: #ffffff }\n"
+    ".present { fill: #e6edf3 } .onhue { fill: #ffffff } .onlight { fill: #ffffff }\n"
     "}\n";
 
 void trace_draw_escape(FILE *out, const char *text)

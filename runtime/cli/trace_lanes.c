@@ -19,6 +19,7 @@ static void path_draw(struct picture *p)
         char hinted[TRACE_HOP_SIZE + TRACE_CELL];
         char cell[TRACE_CELL];
         char label[TRACE_PACKET_SIZE];
+        char number[32];
         char classes[32];
         double x1 = picture_x(p, hop->begin_ns);
         double x2 = picture_x(p, hop->end_ns);
@@ -27,7 +28,10 @@ static void path_draw(struct picture *p)
         const char *inside = NULL;
         if (hop->kind == TRACE_HOP_EXECUTION) {
             snprintf(classes, sizeof(classes), "run %s", picture_hue(packet->queue));
-            inside = packet->caption[0] ? packet->caption : trace_packet_label(packet, label);
+            trace_packet_label(packet, label);
+            bool fits = trace_draw_text_width(label, FONT) < x2 - x1 - 4;
+            snprintf(number, sizeof(number), "%" PRIu64, packet->id);
+            inside = packet->caption[0] ? packet->caption : fits ? label : number;
         } else if (hop->kind == TRACE_HOP_QUEUED) {
             snprintf(classes, sizeof(classes), "soft %s", picture_hue(packet->queue));
             inside = packet->kind == TRACE_PACKET_PRESENT ? "present" : "queued";
@@ -270,13 +274,17 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
         if (is_critical(p, packet->serial))
             trace_draw_box(p->out, &(struct trace_draw_box){x1, lane->run, x2 - x1, RUN_HEIGHT,
                                                             "critical", NULL, NULL, 0});
-    } else if (packet->instant && packet->kind != TRACE_PACKET_WAIT &&
-               packet->kind != TRACE_PACKET_SIGNAL &&
-               picture_overlaps(p, packet->handed_over_ns, packet->handed_over_ns + 1)) {
-        double x = picture_x(p, packet->handed_over_ns);
-        trace_draw_box(p->out, &(struct trace_draw_box){x - 2, lane->run + 3, 4, RUN_HEIGHT - 6,
-                                                        classes, NULL, hint, 0});
+        return;
     }
+    /* What has no GPU times: a mark where it was handed over; a present, where it was done. */
+    bool present = packet->kind == TRACE_PACKET_PRESENT;
+    uint64_t at = present ? trace_packet_done(p->model, packet) : packet->handed_over_ns;
+    if (!packet->instant || packet->kind == TRACE_PACKET_WAIT ||
+        packet->kind == TRACE_PACKET_SIGNAL || at < p->begin_ns || at > p->end_ns)
+        return;
+    trace_draw_box(p->out, &(struct trace_draw_box){picture_x(p, at) - (present ? 1.5 : 2),
+                                                    lane->run - 2, present ? 3 : 4, RUN_HEIGHT + 4,
+                                                    present ? "present" : classes, NULL, hint, 0});
 }
 
 static void queue_draw(struct picture *p, uint32_t queue)

@@ -89,12 +89,13 @@ void picture_operations(struct picture *p, uint32_t queue, operation_function *e
         const struct trace_operation *op = &m->operations[i % TRACE_OPERATIONS];
         if (op->queue != queue)
             continue;
+        uint64_t done = trace_operation_done(m, op);
         o = (struct operation){
             .wait = op->wait,
-            .hung = op->done_ns == 0,
+            .hung = done == 0,
             .serial = op->serial,
             .begin_ns = op->queued_ns,
-            .end_ns = op->done_ns ? op->done_ns : p->end_ns,
+            .end_ns = done ? done : p->end_ns,
             .fence = op->fence,
         };
         if (picture_overlaps(p, o.begin_ns, o.end_ns + 1))

@@ -370,19 +370,22 @@ static void operation_end(struct trace_model *m, struct trace_track *track,
     if (!o)
         return;
     const struct trace_annotation *a = trace_item_annotation(item, "ended by");
-    if (a && a->is_text && trace_span_is(a->text, "dropped"))
+    struct trace_span by = a && a->is_text ? a->text : (struct trace_span){NULL, 0};
+    if (trace_span_is(by, "dropped"))
         return;
     o->done_ns = item->time_ns;
+    o->late = trace_span_is(by, "entry without time") || trace_span_is(by, "lost entry");
+    m->lost.late_ends += o->late;
     struct trace_packet *p = trace_packet_at(m, o->serial);
     if (!o->wait) {
-        if (p && o->done_ns > p->signalled_ns)
+        if (p && !o->late && o->done_ns > p->signalled_ns)
             p->signalled_ns = o->done_ns;
-        flows_out(m, item, o->serial, o->queue, true, o->fence);
+        flows_out(m, item, o->serial, o->queue, !o->late, o->fence);
     } else if (p) {
-        if (o->done_ns > p->unblocked_ns) {
-            p->unblocked_ns = o->done_ns;
+        if (o->done_ns >= p->unblocked_ns)
             p->waited = o->fence;
-        }
+        if (!o->late && o->done_ns > p->unblocked_ns)
+            p->unblocked_ns = o->done_ns;
         flows_in(m, item, p);
     }
 }

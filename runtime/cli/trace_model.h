@@ -101,6 +101,7 @@ struct trace_packet {
 /* A fence operation, from queued on the CPU to done on the GPU. */
 struct trace_operation {
     bool wait;       /* or a signal */
+    bool late;       /* done_ns is when that was found, some time after it */
     uint32_t queue;  /* or TRACE_CAUSE_CPU */
     uint64_t serial; /* of the packet that carries it, or TRACE_NO_SERIAL */
     uint64_t queued_ns;
@@ -202,6 +203,7 @@ struct trace_lost {
     uint64_t times;       /* events with times that can't be */
     uint64_t log_entries; /* that the trace says were overwritten unread */
     uint64_t events;      /* that the trace says it lacks */
+    uint64_t late_ends;   /* fence operations that ended some time before the trace says so */
 };
 
 struct trace_model {

@@ -28,6 +28,13 @@ bool trace_cause_find(struct trace_model *m, uint64_t id, struct trace_cause *ca
     return true;
 }
 
+uint64_t trace_operation_done(struct trace_model *m, const struct trace_operation *o)
+{
+    struct trace_packet *p = o->late ? trace_packet_at(m, o->serial) : NULL;
+    uint64_t done = p ? trace_packet_done(m, p) : 0;
+    return done && done < o->done_ns ? done : o->done_ns;
+}
+
 /* The fence that a packet waited for, as far as the trace says. */
 static struct trace_fence fence_waited(const struct trace_packet *p)
 {
@@ -50,16 +57,19 @@ static bool cause_guess(struct trace_model *m, const struct trace_packet *p,
     if (fence.name == TRACE_NONE || !fence.valued || !over)
         return false;
     const struct trace_operation *best = NULL;
+    uint64_t best_done = 0;
     uint64_t at = m->signals[fence.name];
     for (int step = 0; step < SIGNALS_MAX; step++) {
         const struct trace_operation *o = trace_operation_at(m, at);
         if (!o || o->wait || o->fence.name != fence.name)
             break;
-        bool fits =
-            o->done_ns && o->done_ns <= over + TRACE_SLACK_NS && o->fence.value >= fence.value;
-        if (fits && (!best || (o->done_ns < best->done_ns ? o->done_ns >= p->queued_ns
-                                                          : best->done_ns < p->queued_ns)))
+        uint64_t done = trace_operation_done(m, o);
+        bool fits = done && done <= over + TRACE_SLACK_NS && o->fence.value >= fence.value;
+        if (fits &&
+            (!best || (done < best_done ? done >= p->queued_ns : best_done < p->queued_ns))) {
             best = o;
+            best_done = done;
+        }
         if (o->older >= at)
             break;
         at = o->older;
@@ -69,7 +79,7 @@ static bool cause_guess(struct trace_model *m, const struct trace_packet *p,
     *cause = (struct trace_cause){
         .queue = best->queue,
         .packet = trace_packet_at(m, best->serial),
-        .time_ns = best->done_ns,
+        .time_ns = best_done,
         .fence = best->fence,
     };
     return true;

@@ -18,6 +18,9 @@ void trace_settle_oldest(struct trace_model *model);
 struct trace_packet *trace_packet_before(struct trace_model *model,
                                          const struct trace_packet *packet);
 
+/* When an operation was done; where that was found late, when its packet was. 0: not known. */
+uint64_t trace_operation_done(struct trace_model *model, const struct trace_operation *operation);
+
 /*
  * What a packet waited for last, and what that cost: from when its queue could have gone on with it
  * (it was queued, and the packet before it done) until the wait was over.

@@ -114,7 +114,7 @@ static void legend_draw(struct picture *p)
         const char *classes;
         const char *text;
     } entries[] = {
-        {"soft h0", "in the software queue: queued to handed over"},
+        {"soft h0", "software queue: queued to handed over"},
         {"held", "held there"},
         {"wait", "wait: queued to unblocked"},
         {"signal", "signal: queued to executed"},
@@ -132,6 +132,9 @@ static void legend_draw(struct picture *p)
     }
     trace_draw_arrow(p->out, x, y + 6.5, x + 26, y + 6.5, "a signal and the wait that it releases");
     trace_draw_text(p->out, x + 33, y + 10.5, "", "start", 11, 0, "signal to wait");
+    x += 33 + trace_draw_text_width("signal to wait", 11) + 16;
+    trace_draw_box(p->out, &(struct trace_draw_box){x, y - 1, 3, 15, "present", NULL, NULL, 0});
+    trace_draw_text(p->out, x + 10, y + 10.5, "", "start", 11, 0, "present");
     char text[256] = "";
     char label[TRACE_GAP_SIZE];
     if (p->left_out || p->arrows_left_out)

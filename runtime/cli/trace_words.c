@@ -85,8 +85,10 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
                      of, fence);
         else
             snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after %s%.200s%s%s", packet, verb,
-                     hop->link == TRACE_LINK_SIGNAL ? "the signal by " : "", after,
-                     *fence ? ": " : "", fence);
+                     hop->link == TRACE_LINK_SIGNAL && p && p->kind != TRACE_PACKET_SIGNAL
+                         ? "the signal by "
+                         : "",
+                     after, *fence ? ": " : "", fence);
         break;
     case TRACE_HOP_QUEUED:
         if (hop->link == TRACE_LINK_QUEUE)
@@ -130,6 +132,7 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
         {unfinished, "packet%s that the trace sees no end of"},
         {lost->events, "event%s that the trace says it lacks: it could not be written fast enough"},
         {lost->log_entries, "fence log entries overwritten unread%.0s"},
+        {lost->late_ends, "end%s of fence operations known only from when the log was read"},
         {r->model->busy.late, "execution%s too late in the file to count in full"},
         {lost->late_packets, "event%s about packets that had left the window"},
         {lost->ins, "arrow%s or annotations beyond those that a packet has room for"},

@@ -416,6 +416,54 @@ static void waits_without_an_arrow(void **state)
     made_finish(m);
 }
 
+/* An end that was found only when the log was read is no end: the packet before the signal tells. */
+static void ends_found_late(void **state)
+{
+    (void)state;
+    struct made m_;
+    struct made *m = &m_;
+    made_begin(m, true);
+    struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");
+    struct made_queue c = made_queue(m, made_track(m, MADE_PROCESS, "e 1", false), "compute");
+    PACKET(c, 1, "execute", .queued_ns = T(10), .handed_over_ns = T(11));
+    PACKET(c, 2, "signal", .queued_ns = T(12), .handed_over_ns = T(13), .lane = 1);
+    PACKET(g, 3, "wait", .queued_ns = T(14), .handed_over_ns = T(15));
+    PACKET(g, 4, "execute", .queued_ns = T(16), .handed_over_ns = T(17), .lane = 1);
+    const struct made_queue *queues[] = {&c, &g};
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t track = queues[i]->fences[0];
+        made_event(m,
+                   &(struct made_event){
+                       .time_ns = T(12 + 2 * i),
+                       .track = track,
+                       .type = 1,
+                       .name = i ? "wait x" : "signal x",
+                       .notes = {{"packet", NULL, 2 + i}, {"fence", "x", 0}, {"value", NULL, 1}}});
+        made_event(m, &(struct made_event){.time_ns = T(900),
+                                           .track = track,
+                                           .type = 2,
+                                           .flow = i ? 0 : 5,
+                                           .terminating = i ? 5 : 0,
+                                           .notes = {{"ended by", "entry without time", 0}},
+                                           .late = true});
+    }
+    made_run(m, &c, 1, T(20), T(300), 0, 0);
+    made_run(m, &g, 4, T(305), T(400), 0, 0);
+    struct trace_load *load = made_load(m, 1);
+    const struct trace_wait_row *row = row_of(load, "graphics", "compute", "x");
+    assert_non_null(row);
+    assert_int_equal(row->lost_ns, 286000);
+    struct trace_model *model = load->report.model;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(trace_operation_done(model, &model->operations[i]), T(300));
+    assert_int_equal(model->lost.late_ends, 2);
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "2 ends of fence operations known only from"));
+    free(text);
+    trace_load_destroy(load);
+    made_finish(m);
+}
+
 /* Of several signals that a packet waits for, the last releases it. */
 static void the_last_of_several_signals(void **state)
 {
@@ -641,6 +689,7 @@ int main(void)
         cmocka_unit_test(critical_path_along_the_engine),
         cmocka_unit_test(fence_operations),
         cmocka_unit_test(waits_without_an_arrow),
+        cmocka_unit_test(ends_found_late),
         cmocka_unit_test(the_last_of_several_signals),
         cmocka_unit_test(times_that_come_too_late),
         cmocka_unit_test(names_without_end),

@@ -203,7 +203,8 @@ static void has_names_and_numbers(void **state)
     } counts[] = {{"class=\"wait\"", 3 + 1},
                   {"class=\"arrow\"", 3 * 3 + 1},
                   {"class=\"held\"", 3 + 1},
-                  {"class=\"critical\"", 4 + 1}};
+                  {"class=\"critical\"", 4 + 1},
+                  {"class=\"present\"", 4 + 1}};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         size_t found = 0;
         for (const char *at = svg; (at = strstr(at, counts[i].text)) != NULL; at++)
