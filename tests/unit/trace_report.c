@@ -464,6 +464,24 @@ static void ends_found_late(void **state)
     made_finish(m);
 }
 
+/* In a trace with others', even if their tracks have the names of ours. */
+static void among_others_tracks(void **state)
+{
+    (void)state;
+    struct made made;
+    two_frames(&made, true);
+    uint64_t process = made_track(&made, 0, "browser", true);
+    struct made_queue q = made_queue(&made, made_track(&made, process, "thread", false), "tab");
+    made_run(&made, &q, 1, T(1), T(5000), 0, 0);
+    struct trace_load *load = made_load(&made, 0);
+    assert_true(load->usable && load->intact);
+    assert_int_equal(load->report.model->engine_count, 3);
+    assert_int_equal(load->report.model->queue_count, 3);
+    assert_int_equal(load->report.model->last_ns, T(1900));
+    trace_load_destroy(load);
+    made_finish(&made);
+}
+
 /* Of several signals that a packet waits for, the last releases it. */
 static void the_last_of_several_signals(void **state)
 {
@@ -690,6 +708,7 @@ int main(void)
         cmocka_unit_test(fence_operations),
         cmocka_unit_test(waits_without_an_arrow),
         cmocka_unit_test(ends_found_late),
+        cmocka_unit_test(among_others_tracks),
         cmocka_unit_test(the_last_of_several_signals),
         cmocka_unit_test(times_that_come_too_late),
         cmocka_unit_test(names_without_end),
