@@ -20,7 +20,7 @@ static const char style[] =
     ".run { stroke: #ffffff; stroke-width: 0.6 }\n"
     ".soft { fill-opacity: 0.16; stroke-opacity: 0.75; stroke-width: 0.8 }\n"
     ".held { fill: url(#hatch); stroke: #9a6700; stroke-width: 0.8 }\n"
-    ".hatch { stroke: #bf8700; stroke-width: 2 } .hatchpage { fill: #fff3cf }\n"
+    ".hatch { stroke: #f0d68a; stroke-width: 2 } .hatchpage { fill: #fff6dc }\n"
     ".wait { fill: #fbd3e3; stroke: #c75b8f; stroke-width: 0.8 }\n"
     ".hung { stroke-dasharray: 3 2 }\n"
     ".signal { fill: #a50e54; stroke: #7d0a40; stroke-width: 0.8 }\n"
@@ -29,6 +29,7 @@ static const char style[] =
     ".critical { fill: none; stroke: #e36209; stroke-width: 2.4 }\n"
     ".idle { fill: #d0d7de; stroke: #8c959f; stroke-width: 0.8 }\n"
     ".cpu { fill: #6e7781; stroke: #57606a; stroke-width: 0.8 }\n"
+    ".present { fill: #1f2328 }\n"
     ".onhue { fill: #ffffff } .onlight { fill: #3d0a24 }\n"
     "@media (prefers-color-scheme: dark) {\n"
     "text { fill: #e6edf3 } .dim { fill: #9ea7b3 }\n"
@@ -39,11 +40,11 @@ static const char style[] =
     ".h4 { fill: #15803d; stroke: #40c06c } .h5 { fill: #0e7490; stroke: #35b2d0 }\n"
     ".h6 { fill: #566479; stroke: #93a4bb } .h7 { fill: #a21caf; stroke: #dd6fe6 }\n"
     ".run { stroke: #0d1117 } .soft { fill-opacity: 0.30 }\n"
-    ".held { stroke: #d29922 } .hatch { stroke: #bb8009 } .hatchpage { fill: #3a2d0c }\n"
-    ".wait { fill: #f5bdd4; stroke: #f7d9e6 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
-    ".arrow { stroke: #f27fb2 } .tip { fill: #f27fb2 } .critical { stroke: #ff9d4d }\n"
+    ".held { stroke: #d29922 } .hatch { stroke: #5e4a14 } .hatchpage { fill: #3a2d0c }\n"
+    ".wait { fill: #8f5a74; stroke: #e3b3c8 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
+    ".arrow { stroke: #ff9cc9 } .tip { fill: #ff9cc9 } .critical { stroke: #ff9d4d }\n"
     ".idle { fill: #3d444d; stroke: #656c76 } .cpu { fill: #6e7781; stroke: #9ea7b3 }\n"
-    ".onhue { fill: #ffffff } .onlight { fill: #3d0a24 }\n"
+    ".present { fill: #e6edf3 } .onhue { fill: #ffffff } .onlight { fill: #ffffff }\n"
     "}\n";
 
 void trace_draw_escape(FILE *out, const char *text)

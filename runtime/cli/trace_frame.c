@@ -149,9 +149,10 @@ static void hand_over_explain(struct walk *w)
     uint64_t queued = p->queued_ns && p->queued_ns < w->now ? p->queued_ns : w->now;
     struct trace_cause cause;
     struct trace_packet *before = trace_packet_before(m, p);
-    bool held = p->longest.begin && !p->longest.on_predecessor;
+    /* The call of a present may take until what it waits for is there. */
+    bool held = (p->longest.begin && !p->longest.on_predecessor) || p->kind == TRACE_PACKET_PRESENT;
     if (held && trace_packet_cause(m, p, &cause) && cause.time_ns > queued &&
-        cause.time_ns <= w->now) {
+        cause.time_ns <= w->now + TRACE_SLACK_NS) {
         bool cpu = cause.queue == TRACE_CAUSE_CPU;
         hop_add(w, TRACE_HOP_START, cause.time_ns, cpu ? TRACE_LINK_CPU_SIGNAL : TRACE_LINK_SIGNAL,
                 cause.packet, cause.fence);

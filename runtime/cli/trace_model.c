@@ -1,11 +1,11 @@
 #include "cli/trace_model.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/trace_settle.h"
+#include "cli/trace_tracks.h"
 #include "os/map.h"
 
 /* Beyond this no clock of ours counts; it leaves room for sums. */
@@ -32,232 +32,6 @@ void trace_model_destroy(struct trace_model *m)
     trace_busy_finish(&m->busy);
     free(m->tracks);
     free(m);
-}
-
-/* --- Names ------------------------------------------------------------------------------------*/
-
-static uint64_t text_hash(const char *text)
-{
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001B3u;
-    return bf_map_hash(hash);
-}
-
-static uint32_t name_add(struct trace_model *m, const char *text)
-{
-    if (!*text)
-        return TRACE_NONE;
-    uint32_t slots = 2 * TRACE_NAMES_MAX;
-    for (uint64_t i = text_hash(text);; i++) {
-        uint32_t *slot = &m->name_index[i % slots];
-        if (*slot && strcmp(m->names[*slot - 1], text) == 0)
-            return *slot - 1;
-        if (*slot)
-            continue;
-        if (m->name_count == TRACE_NAMES_MAX) {
-            m->lost.names++;
-            return TRACE_NONE;
-        }
-        snprintf(m->names[m->name_count], TRACE_NAME_SIZE, "%s", text);
-        *slot = ++m->name_count;
-        return *slot - 1;
-    }
-}
-
-static uint32_t name_of_span(struct trace_model *m, struct trace_span span)
-{
-    char text[TRACE_NAME_SIZE];
-    trace_span_copy(span, text, sizeof(text));
-    return name_add(m, text);
-}
-
-const char *trace_name(const struct trace_model *m, uint32_t name)
-{
-    return name < m->name_count ? m->names[name] : "";
-}
-
-const char *trace_fence_label(const struct trace_model *m, struct trace_fence fence,
-                              char label[TRACE_FENCE_SIZE])
-{
-    label[0] = 0;
-    if (fence.name == TRACE_NONE)
-        return label;
-    if (fence.valued)
-        snprintf(label, TRACE_FENCE_SIZE, "%s = %" PRIu64, trace_name(m, fence.name), fence.value);
-    else
-        snprintf(label, TRACE_FENCE_SIZE, "%s", trace_name(m, fence.name));
-    return label;
-}
-
-/* The fence that an event speaks of, by name or by handle. */
-static struct trace_fence fence_of(struct trace_model *m, const struct trace_item *item)
-{
-    struct trace_fence fence = {.name = TRACE_NONE};
-    const struct trace_annotation *a = trace_item_annotation(item, "fence");
-    if (!a)
-        a = trace_item_annotation(item, "semaphore");
-    if (!a)
-        return fence;
-    if (a->is_text) {
-        fence.name = name_of_span(m, a->text);
-    } else {
-        char text[TRACE_NAME_SIZE];
-        snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
-        fence.name = name_add(m, text);
-    }
-    a = trace_item_annotation(item, "value");
-    fence.valued = a && !a->is_text;
-    fence.value = fence.valued ? a->number : 0;
-    return fence;
-}
-
-/* --- Tracks -----------------------------------------------------------------------------------*/
-
-static struct trace_track *track_slot(struct trace_track *tracks, uint32_t capacity, uint64_t uuid)
-{
-    for (uint64_t i = bf_map_hash(uuid);; i++) {
-        struct trace_track *track = &tracks[i & (capacity - 1)];
-        if (track->uuid == uuid || track->uuid == 0)
-            return track;
-    }
-}
-
-static struct trace_track *track_find(struct trace_model *m, uint64_t uuid)
-{
-    if (!uuid)
-        return NULL;
-    struct trace_track *track = track_slot(m->tracks, m->track_capacity, uuid);
-    return track->uuid ? track : NULL;
-}
-
-static struct trace_track *track_add(struct trace_model *m, uint64_t uuid)
-{
-    struct trace_track *track = track_find(m, uuid);
-    if (track)
-        return track;
-    if (m->track_count == TRACE_TRACKS_MAX) {
-        m->lost.tracks++;
-        return NULL;
-    }
-    if (2 * (m->track_count + 1) > m->track_capacity) {
-        uint32_t capacity = 2 * m->track_capacity;
-        struct trace_track *tracks = calloc(capacity, sizeof(*tracks));
-        if (!tracks) {
-            m->out_of_memory = true;
-            return NULL;
-        }
-        for (uint32_t i = 0; i < m->track_capacity; i++)
-            if (m->tracks[i].uuid)
-                *track_slot(tracks, capacity, m->tracks[i].uuid) = m->tracks[i];
-        free(m->tracks);
-        m->tracks = tracks;
-        m->track_capacity = capacity;
-    }
-    m->track_count++;
-    track = track_slot(m->tracks, m->track_capacity, uuid);
-    *track = (struct trace_track){.uuid = uuid, .serial = TRACE_NO_SERIAL};
-    return track;
-}
-
-static bool engine_make(struct trace_model *m, struct trace_track *track)
-{
-    if (track->kind == TRACE_TRACK_ENGINE)
-        return true;
-    struct trace_track *process = track_find(m, track->parent);
-    if (!process || process->kind != TRACE_TRACK_PROCESS || !process->belfry)
-        return false;
-    if (m->engine_count == TRACE_ENGINES_MAX) {
-        m->lost.tracks++;
-        return false;
-    }
-    if (!trace_busy_add_engine(&m->busy)) {
-        m->out_of_memory = true;
-        return false;
-    }
-    struct trace_engine *engine = &m->engines[m->engine_count];
-    snprintf(engine->name, sizeof(engine->name), "%s", track->name);
-    track->kind = TRACE_TRACK_ENGINE;
-    track->index = m->engine_count++;
-    return true;
-}
-
-/* What has a software or a hardware queue is a queue, and what it lies on an engine. */
-static bool queue_make(struct trace_model *m, struct trace_track *track)
-{
-    if (track->kind == TRACE_TRACK_QUEUE)
-        return true;
-    struct trace_track *engine = track_find(m, track->parent);
-    if (!engine || track->kind != TRACE_TRACK_OTHER ||
-        (engine->kind != TRACE_TRACK_OTHER && engine->kind != TRACE_TRACK_ENGINE) ||
-        !engine_make(m, engine))
-        return false;
-    if (m->queue_count == TRACE_QUEUES_MAX) {
-        m->lost.tracks++;
-        return false;
-    }
-    if (!trace_busy_add_queue(&m->busy, engine->index)) {
-        m->out_of_memory = true;
-        return false;
-    }
-    struct trace_queue *queue = &m->queues[m->queue_count];
-    *queue = (struct trace_queue){.engine = engine->index, .last = TRACE_NO_SERIAL};
-    snprintf(queue->name, sizeof(queue->name), "%s", track->name);
-    track->kind = TRACE_TRACK_QUEUE;
-    track->index = m->queue_count++;
-    return true;
-}
-
-static void track_take(struct trace_model *m, const struct trace_item *item)
-{
-    if (!item->track || item->track == item->parent)
-        return;
-    struct trace_track *track = track_add(m, item->track);
-    if (!track)
-        return;
-    trace_span_copy(item->name, track->name, sizeof(track->name));
-    if (track->kind == TRACE_TRACK_QUEUE) /* it has got a name meanwhile */
-        snprintf(m->queues[track->index].name, TRACE_LABEL_SIZE, "%s", track->name);
-    if (track->kind != TRACE_TRACK_OTHER)
-        return;
-    track->parent = item->parent;
-    if (item->counter)
-        return;
-    if (item->process) {
-        track->kind = TRACE_TRACK_PROCESS;
-        return;
-    }
-    struct trace_track *parent = track_find(m, track->parent);
-    if (!parent)
-        return;
-    if (parent->kind == TRACE_TRACK_PROCESS && parent->belfry &&
-        trace_span_is(item->name, "host signals")) {
-        track->kind = TRACE_TRACK_HOST;
-        track->index = parent->index;
-        return;
-    }
-    enum trace_track_kind kind =
-        trace_span_is(item->name, "software queue")     ? TRACE_TRACK_SOFTWARE
-        : trace_span_is(item->name, "hardware queue")   ? TRACE_TRACK_HARDWARE
-        : trace_span_is(item->name, "fence operations") ? TRACE_TRACK_FENCES
-                                                        : TRACE_TRACK_OTHER;
-    if (kind != TRACE_TRACK_OTHER && queue_make(m, parent)) {
-        track->kind = kind;
-        track->index = parent->index;
-    }
-}
-
-/* The number of the process that a track lies in: packets of two processes may share theirs. */
-static uint32_t process_of(struct trace_model *m, const struct trace_track *track)
-{
-    for (int step = 0; step < 8; step++) {
-        if (track->kind == TRACE_TRACK_PROCESS)
-            return track->index;
-        track = track_find(m, track->parent);
-        if (!track)
-            break;
-    }
-    return 0;
 }
 
 /* --- Packets ----------------------------------------------------------------------------------*/
@@ -365,7 +139,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
     uint64_t id;
     if (!id_of(item, &id))
         return NULL;
-    uint64_t key = key_of(process_of(m, track), id);
+    uint64_t key = key_of(trace_process_of(m, track), id);
     struct trace_packet *p = packet_find(m, key);
     if (p)
         return p;
@@ -387,7 +161,6 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
         .older = *bucket,
         .queue = track->index,
         .previous = queue->last,
-        .name = TRACE_NONE,
         .fence = {.name = TRACE_NONE},
         .waited = {.name = TRACE_NONE},
         .longest = {.on = {.name = TRACE_NONE}},
@@ -411,10 +184,10 @@ static void packet_tell(struct trace_model *m, struct trace_packet *p,
         kind_set(m, p, kind);
     if (p->fence.name == TRACE_NONE &&
         (p->kind == TRACE_PACKET_SIGNAL || p->kind == TRACE_PACKET_WAIT))
-        p->fence = fence_of(m, item);
+        p->fence = trace_fence_of(m, item);
     /* Where the slice says its kind apart, its name is what the program calls the work. */
-    if (p->name == TRACE_NONE && trace_item_annotation(item, "kind"))
-        p->name = name_of_span(m, item->name);
+    if (!p->caption[0] && trace_item_annotation(item, "kind"))
+        trace_span_copy(item->name, p->caption, sizeof(p->caption));
 }
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
@@ -498,7 +271,7 @@ static void software_event(struct trace_model *m, struct trace_track *track,
             return;
         track->hold = (struct trace_hold){
             .begin = item->time_ns,
-            .on = fence_of(m, item),
+            .on = trace_fence_of(m, item),
             .on_predecessor = trace_item_annotation(item, "waits for") != NULL,
         };
         if (p->hold_count < TRACE_PACKET_HOLD)
@@ -581,7 +354,7 @@ static void hardware_event(struct trace_model *m, struct trace_track *track,
     }
 }
 
-static struct trace_operation *operation_at(struct trace_model *m, uint64_t number_plus)
+struct trace_operation *trace_operation_at(struct trace_model *m, uint64_t number_plus)
 {
     if (number_plus == 0 || number_plus + TRACE_OPERATIONS <= m->operation_count)
         return NULL;
@@ -592,26 +365,47 @@ static struct trace_operation *operation_at(struct trace_model *m, uint64_t numb
 static void operation_end(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
 {
-    struct trace_operation *o = operation_at(m, track->operation);
+    struct trace_operation *o = trace_operation_at(m, track->operation);
     track->operation = 0;
     if (!o)
         return;
     const struct trace_annotation *a = trace_item_annotation(item, "ended by");
-    if (a && a->is_text && trace_span_is(a->text, "dropped"))
+    struct trace_span by = a && a->is_text ? a->text : (struct trace_span){NULL, 0};
+    if (trace_span_is(by, "dropped"))
         return;
     o->done_ns = item->time_ns;
+    o->late = trace_span_is(by, "entry without time") || trace_span_is(by, "lost entry");
+    m->lost.late_ends += o->late;
     struct trace_packet *p = trace_packet_at(m, o->serial);
     if (!o->wait) {
-        if (p && o->done_ns > p->signalled_ns)
+        if (p && !o->late && o->done_ns > p->signalled_ns)
             p->signalled_ns = o->done_ns;
-        flows_out(m, item, o->serial, o->queue, true, o->fence);
+        flows_out(m, item, o->serial, o->queue, !o->late, o->fence);
     } else if (p) {
-        if (o->done_ns > p->unblocked_ns) {
-            p->unblocked_ns = o->done_ns;
+        if (o->done_ns >= p->unblocked_ns)
             p->waited = o->fence;
-        }
+        if (!o->late && o->done_ns > p->unblocked_ns)
+            p->unblocked_ns = o->done_ns;
         flows_in(m, item, p);
     }
+}
+
+static struct trace_operation *operation_add(struct trace_model *m, const struct trace_item *item,
+                                             bool wait, uint32_t queue)
+{
+    struct trace_operation *o = &m->operations[m->operation_count++ % TRACE_OPERATIONS];
+    *o = (struct trace_operation){
+        .wait = wait,
+        .queue = queue,
+        .serial = TRACE_NO_SERIAL,
+        .queued_ns = item->time_ns,
+        .fence = trace_fence_of(m, item),
+    };
+    if (!wait && o->fence.name != TRACE_NONE) {
+        o->older = m->signals[o->fence.name];
+        m->signals[o->fence.name] = m->operation_count;
+    }
+    return o;
 }
 
 static void operation_begin(struct trace_model *m, struct trace_track *track,
@@ -621,15 +415,8 @@ static void operation_begin(struct trace_model *m, struct trace_track *track,
     bool wait = trace_span_starts_with(item->name, "wait");
     if (!wait && !trace_span_starts_with(item->name, "signal"))
         return;
-    struct trace_operation *o = &m->operations[m->operation_count % TRACE_OPERATIONS];
-    track->operation = ++m->operation_count;
-    *o = (struct trace_operation){
-        .wait = wait,
-        .queue = track->index,
-        .serial = TRACE_NO_SERIAL,
-        .queued_ns = item->time_ns,
-        .fence = fence_of(m, item),
-    };
+    struct trace_operation *o = operation_add(m, item, wait, track->index);
+    track->operation = m->operation_count;
     struct trace_packet *p = NULL;
     if (trace_item_annotation(item, "packet"))
         p = packet_of(m, track, item);
@@ -709,7 +496,7 @@ static bool lost_take(struct trace_model *m, const struct trace_track *track,
 
 static void event_take(struct trace_model *m, const struct trace_item *item)
 {
-    struct trace_track *track = track_find(m, item->track);
+    struct trace_track *track = trace_track_find(m, item->track);
     if (!track)
         return;
     if (item->time_ns == 0 || item->time_ns > TIME_MAX) {
@@ -734,9 +521,11 @@ static void event_take(struct trace_model *m, const struct trace_item *item)
     case TRACE_TRACK_HOST:
         if (item->type != TRACE_EVENT_INSTANT)
             return;
-        if (trace_span_is(item->name, "host signal"))
-            m->host_signals++;
-        flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, fence_of(m, item));
+        if (!trace_span_is(item->name, "host signal"))
+            return;
+        m->host_signals++;
+        operation_add(m, item, false, TRACE_CAUSE_CPU)->done_ns = item->time_ns;
+        flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, trace_fence_of(m, item));
         break;
     default:
         return;
@@ -747,7 +536,7 @@ static void event_take(struct trace_model *m, const struct trace_item *item)
 void trace_model_add(struct trace_model *m, const struct trace_item *item)
 {
     if (item->kind == TRACE_ITEM_TRACK)
-        track_take(m, item);
+        trace_track_take(m, item);
     else if (item->kind == TRACE_ITEM_EVENT)
         event_take(m, item);
 }

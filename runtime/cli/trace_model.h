@@ -21,21 +21,22 @@
 #include "cli/trace_busy.h"
 #include "cli/trace_event.h"
 
-#define TRACE_WINDOW      16384 /* powers of two */
-#define TRACE_FLOW_COUNT  65536 /* arrows remembered at once */
-#define TRACE_OPERATIONS  16384 /* fence operations remembered at once */
-#define TRACE_TRACKS_MAX  32768
-#define TRACE_ENGINES_MAX 64
-#define TRACE_QUEUES_MAX  512
-#define TRACE_NAMES_MAX   4096 /* of fences and command buffers */
-#define TRACE_WAITS_MAX   4096 /* pairs of who waits and who is waited for */
-#define TRACE_NAME_SIZE   64
-#define TRACE_LABEL_SIZE  288 /* of queues: two names */
-#define TRACE_PACKET_INS  8   /* arrows that end at one packet */
-#define TRACE_PACKET_HOLD 4   /* holds of one packet, for the picture */
-#define TRACE_PERIOD_MAX  16  /* submissions of a frame, where nothing is presented */
-#define TRACE_NONE        UINT32_MAX
-#define TRACE_NO_SERIAL   UINT64_MAX
+#define TRACE_WINDOW       16384 /* powers of two */
+#define TRACE_FLOW_COUNT   65536 /* arrows remembered at once */
+#define TRACE_OPERATIONS   16384 /* fence operations remembered at once */
+#define TRACE_TRACKS_MAX   32768
+#define TRACE_ENGINES_MAX  64
+#define TRACE_QUEUES_MAX   512
+#define TRACE_NAMES_MAX    4096 /* of fences */
+#define TRACE_WAITS_MAX    4096 /* pairs of who waits and who is waited for */
+#define TRACE_NAME_SIZE    64
+#define TRACE_CAPTION_SIZE 64
+#define TRACE_LABEL_SIZE   288 /* of queues: two names */
+#define TRACE_PACKET_INS   8   /* arrows that end at one packet */
+#define TRACE_PACKET_HOLD  4   /* holds of one packet, for the picture */
+#define TRACE_PERIOD_MAX   16  /* submissions of a frame, where nothing is presented */
+#define TRACE_NONE         UINT32_MAX
+#define TRACE_NO_SERIAL    UINT64_MAX
 
 enum trace_packet_kind {
     TRACE_PACKET_OTHER,
@@ -85,8 +86,9 @@ struct trace_packet {
     bool instant;  /* handed over, without GPU times */
     uint32_t name; /* of its command buffers; TRACE_NONE: none */
     uint32_t command_buffers;
-    struct trace_fence fence;  /* of a signal or a wait */
-    struct trace_fence waited; /* what it waited for last, where that is told apart */
+    char caption[TRACE_CAPTION_SIZE]; /* what the program calls its work, or "" */
+    struct trace_fence fence;         /* of a signal or a wait */
+    struct trace_fence waited;        /* what it waited for last, where that is told apart */
     uint64_t held_ns;
     uint64_t held_longest_ns;
     struct trace_hold longest;
@@ -98,11 +100,13 @@ struct trace_packet {
 
 /* A fence operation, from queued on the CPU to done on the GPU. */
 struct trace_operation {
-    bool wait; /* or a signal */
-    uint32_t queue;
+    bool wait;       /* or a signal */
+    bool late;       /* done_ns is when that was found, some time after it */
+    uint32_t queue;  /* or TRACE_CAUSE_CPU */
     uint64_t serial; /* of the packet that carries it, or TRACE_NO_SERIAL */
     uint64_t queued_ns;
     uint64_t done_ns;
+    uint64_t older; /* signals: 1 + number of the one before it of the same fence; 0: none */
     struct trace_fence fence;
 };
 
@@ -199,6 +203,7 @@ struct trace_lost {
     uint64_t times;       /* events with times that can't be */
     uint64_t log_entries; /* that the trace says were overwritten unread */
     uint64_t events;      /* that the trace says it lacks */
+    uint64_t late_ends;   /* fence operations that ended some time before the trace says so */
 };
 
 struct trace_model {
@@ -239,6 +244,7 @@ struct trace_model {
     struct trace_flow flows[TRACE_FLOW_COUNT];
     uint64_t operation_count; /* seen; the last TRACE_OPERATIONS are kept */
     struct trace_operation operations[TRACE_OPERATIONS];
+    uint64_t signals[TRACE_NAMES_MAX]; /* by fence: 1 + number of the newest signal; 0: none */
     struct trace_busy busy;
 };
 
@@ -275,7 +281,11 @@ struct trace_cause {
 /* False: its begin is not known. */
 bool trace_cause_find(struct trace_model *model, uint64_t flow, struct trace_cause *cause);
 
-/* The last to be given of the signals that a packet waited for. False: it has none. */
+/* 1 + number → the operation; NULL for 0 and for one that is no longer remembered. */
+struct trace_operation *trace_operation_at(struct trace_model *model, uint64_t number_plus);
+
+/* The last to be given of the signals that a packet waited for. Where the trace has no arrow: the
+ * signal of the fence that must have been it. False: it waited for none, or that is not known. */
 bool trace_packet_cause(struct trace_model *model, const struct trace_packet *packet,
                         struct trace_cause *cause);
 

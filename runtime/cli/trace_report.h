@@ -40,10 +40,9 @@ const char *trace_percent(char cell[TRACE_CELL], uint64_t part, uint64_t whole);
 /* Who is meant by a cause: a queue's name, "the CPU", "unknown". */
 const char *trace_cause_name(const struct trace_model *model, uint32_t cause);
 
-/* "execute 12", with the names of its command buffers if it has any. */
-#define TRACE_PACKET_SIZE (TRACE_NAME_SIZE + 48)
-const char *trace_packet_label(const struct trace_model *model, const struct trace_packet *packet,
-                               char label[TRACE_PACKET_SIZE]);
+/* "execute 12", with the names of its command buffers if it has any, without their labels. */
+#define TRACE_PACKET_SIZE (TRACE_CAPTION_SIZE + 48)
+const char *trace_packet_label(const struct trace_packet *packet, char label[TRACE_PACKET_SIZE]);
 
 /* A hop in words, without its time. */
 #define TRACE_HOP_SIZE (3 * TRACE_LABEL_SIZE)

@@ -2,9 +2,10 @@
 
 #include "os/map.h"
 
-#define DEPTH_MAX 256 /* steps from packet to packet in search of when one was done */
-#define STEPS_MAX 1024
-#define SKIP_MAX  64 /* presents passed over in search of a predecessor */
+#define DEPTH_MAX   256 /* steps from packet to packet in search of when one was done */
+#define SIGNALS_MAX 256 /* of one fence, looked through for the one that ended a wait */
+#define STEPS_MAX   1024
+#define SKIP_MAX    64 /* presents passed over in search of a predecessor */
 
 /* --- When packets were done -------------------------------------------------------------------*/
 
@@ -27,6 +28,63 @@ bool trace_cause_find(struct trace_model *m, uint64_t id, struct trace_cause *ca
     return true;
 }
 
+uint64_t trace_operation_done(struct trace_model *m, const struct trace_operation *o)
+{
+    struct trace_packet *p = o->late ? trace_packet_at(m, o->serial) : NULL;
+    uint64_t done = p ? trace_packet_done(m, p) : 0;
+    return done && done < o->done_ns ? done : o->done_ns;
+}
+
+/* The fence that a packet waited for, as far as the trace says. */
+static struct trace_fence fence_waited(const struct trace_packet *p)
+{
+    if (p->waited.name != TRACE_NONE)
+        return p->waited;
+    if (p->kind == TRACE_PACKET_WAIT && p->fence.name != TRACE_NONE)
+        return p->fence;
+    return p->longest.begin && !p->longest.on_predecessor
+               ? p->longest.on
+               : (struct trace_fence){.name = TRACE_NONE};
+}
+
+/* The wait was over with the first signal of its fence that was high enough: the first since it was
+ * queued, else the last before. */
+static bool cause_guess(struct trace_model *m, const struct trace_packet *p,
+                        struct trace_cause *cause)
+{
+    struct trace_fence fence = fence_waited(p);
+    uint64_t over = p->unblocked_ns > p->handed_over_ns ? p->unblocked_ns : p->handed_over_ns;
+    if (fence.name == TRACE_NONE || !fence.valued || !over)
+        return false;
+    const struct trace_operation *best = NULL;
+    uint64_t best_done = 0;
+    uint64_t at = m->signals[fence.name];
+    for (int step = 0; step < SIGNALS_MAX; step++) {
+        const struct trace_operation *o = trace_operation_at(m, at);
+        if (!o || o->wait || o->fence.name != fence.name)
+            break;
+        uint64_t done = trace_operation_done(m, o);
+        bool fits = done && done <= over + TRACE_SLACK_NS && o->fence.value >= fence.value;
+        if (fits &&
+            (!best || (done < best_done ? done >= p->queued_ns : best_done < p->queued_ns))) {
+            best = o;
+            best_done = done;
+        }
+        if (o->older >= at)
+            break;
+        at = o->older;
+    }
+    if (!best)
+        return false;
+    *cause = (struct trace_cause){
+        .queue = best->queue,
+        .packet = trace_packet_at(m, best->serial),
+        .time_ns = best_done,
+        .fence = best->fence,
+    };
+    return true;
+}
+
 bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
                         struct trace_cause *cause)
 {
@@ -41,7 +99,7 @@ bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
             *cause = one;
         found = true;
     }
-    return found;
+    return found || cause_guess(m, p, cause);
 }
 
 struct trace_packet *trace_packet_before(struct trace_model *m, const struct trace_packet *p)
@@ -145,13 +203,8 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
         wait->released_ns = p->longest.end;
     else
         return false;
-    if (p->waited.name != TRACE_NONE)
-        wait->fence = p->waited;
-    else if (p->kind == TRACE_PACKET_WAIT && p->fence.name != TRACE_NONE)
-        wait->fence = p->fence;
-    else if (held)
-        wait->fence = p->longest.on;
-    else
+    wait->fence = fence_waited(p);
+    if (wait->fence.name == TRACE_NONE)
         wait->fence = wait->cause.fence;
     struct trace_packet *before = trace_packet_before(m, p);
     uint64_t before_ns = before ? trace_packet_done(m, before) : 0;

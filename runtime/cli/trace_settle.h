@@ -8,12 +8,18 @@
 
 #include "cli/trace_model.h"
 
+/* A signal by the CPU, or on an idle queue, is written down just after what it has released. */
+#define TRACE_SLACK_NS 1000000
+
 /* Sums up the oldest packet that isn't yet. */
 void trace_settle_oldest(struct trace_model *model);
 
 /* The packet before it in its queue, presents left out, or NULL: none, or no longer in the window. */
 struct trace_packet *trace_packet_before(struct trace_model *model,
                                          const struct trace_packet *packet);
+
+/* When an operation was done; where that was found late, when its packet was. 0: not known. */
+uint64_t trace_operation_done(struct trace_model *model, const struct trace_operation *operation);
 
 /*
  * What a packet waited for last, and what that cost: from when its queue could have gone on with it

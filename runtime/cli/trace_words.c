@@ -34,12 +34,16 @@ const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
     return cause < m->queue_count ? m->queues[cause].name : "unknown";
 }
 
-const char *trace_packet_label(const struct trace_model *m, const struct trace_packet *p,
-                               char label[TRACE_PACKET_SIZE])
+const char *trace_packet_label(const struct trace_packet *p, char label[TRACE_PACKET_SIZE])
 {
-    const char *name = trace_name(m, p->name);
-    snprintf(label, TRACE_PACKET_SIZE, *name ? "%s %" PRIu64 " '%s'" : "%s %" PRIu64,
-             trace_kind_name(p->kind), p->id, name);
+    const char *kind = trace_kind_name(p->kind);
+    const char *labels = strstr(p->caption, " [");
+    int length = labels ? (int)(labels - p->caption) : (int)strlen(p->caption);
+    if (length > 0)
+        snprintf(label, TRACE_PACKET_SIZE, "%s %" PRIu64 " '%.*s'", kind, p->id, length,
+                 p->caption);
+    else
+        snprintf(label, TRACE_PACKET_SIZE, "%s %" PRIu64, kind, p->id);
     return label;
 }
 
@@ -48,7 +52,7 @@ static void packet_where(const struct trace_model *m, const struct trace_packet 
                          size_t size)
 {
     char label[TRACE_PACKET_SIZE];
-    snprintf(text, size, "%s of %s", trace_packet_label(m, p, label), m->queues[p->queue].name);
+    snprintf(text, size, "%s of %s", trace_packet_label(p, label), m->queues[p->queue].name);
 }
 
 const char *trace_hop_label(const struct trace_report *r, const struct trace_hop *hop,
@@ -66,26 +70,31 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
         packet_where(m, p, after, sizeof(after));
     trace_fence_label(m, hop->fence, fence);
     const char *of = *fence ? " of " : "";
+    struct trace_packet *self = trace_packet_at(m, hop->packet);
+    bool present = self && self->kind == TRACE_PACKET_PRESENT;
+    const char *verb = present ? "returns" : "starts";
     switch (hop->kind) {
     case TRACE_HOP_EXECUTION:
         snprintf(label, TRACE_HOP_SIZE, "%.200s runs", packet);
         break;
     case TRACE_HOP_START:
         if (hop->link == TRACE_LINK_CPU)
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after its hand-over", packet);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after its hand-over", packet, verb);
         else if (hop->link == TRACE_LINK_CPU_SIGNAL)
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after the CPU's signal%s%s", packet, of,
-                     fence);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after the CPU's signal%s%s", packet, verb,
+                     of, fence);
         else
-            snprintf(label, TRACE_HOP_SIZE, "%.200s starts, after %s%.200s%s%s", packet,
-                     hop->link == TRACE_LINK_SIGNAL ? "the signal by " : "", after,
-                     *fence ? ": " : "", fence);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s %s, after %s%.200s%s%s", packet, verb,
+                     hop->link == TRACE_LINK_SIGNAL && p && p->kind != TRACE_PACKET_SIGNAL
+                         ? "the signal by "
+                         : "",
+                     after, *fence ? ": " : "", fence);
         break;
     case TRACE_HOP_QUEUED:
         if (hop->link == TRACE_LINK_QUEUE)
             snprintf(label, TRACE_HOP_SIZE, "%.200s is queued behind %.200s", packet, after);
         else
-            snprintf(label, TRACE_HOP_SIZE, "%.200s is queued", packet);
+            snprintf(label, TRACE_HOP_SIZE, "%.200s is %s", packet, present ? "called" : "queued");
         break;
     case TRACE_HOP_CPU:
         if (hop->link == TRACE_LINK_CPU_SIGNAL)
@@ -123,6 +132,7 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
         {unfinished, "packet%s that the trace sees no end of"},
         {lost->events, "event%s that the trace says it lacks: it could not be written fast enough"},
         {lost->log_entries, "fence log entries overwritten unread%.0s"},
+        {lost->late_ends, "end%s of fence operations known only from when the log was read"},
         {r->model->busy.late, "execution%s too late in the file to count in full"},
         {lost->late_packets, "event%s about packets that had left the window"},
         {lost->ins, "arrow%s or annotations beyond those that a packet has room for"},
@@ -207,7 +217,7 @@ const char *trace_frames_label(const struct trace_report *r, char label[TRACE_HO
                  name);
     else
         snprintf(label, TRACE_HOP_SIZE,
-                 "no presents: a frame ends with each %" PRIu32 ". submission of %s", f->period,
+                 "no presents: a frame ends after every %" PRIu32 " submissions of %s", f->period,
                  name);
     return label;
 }

@@ -1,0 +1,232 @@
+#include "cli/trace_tracks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/map.h"
+
+/* --- Names ------------------------------------------------------------------------------------*/
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001B3u;
+    return bf_map_hash(hash);
+}
+
+static uint32_t name_add(struct trace_model *m, const char *text)
+{
+    if (!*text)
+        return TRACE_NONE;
+    uint32_t slots = 2 * TRACE_NAMES_MAX;
+    for (uint64_t i = text_hash(text);; i++) {
+        uint32_t *slot = &m->name_index[i % slots];
+        if (*slot && strcmp(m->names[*slot - 1], text) == 0)
+            return *slot - 1;
+        if (*slot)
+            continue;
+        if (m->name_count == TRACE_NAMES_MAX) {
+            m->lost.names++;
+            return TRACE_NONE;
+        }
+        snprintf(m->names[m->name_count], TRACE_NAME_SIZE, "%s", text);
+        *slot = ++m->name_count;
+        return *slot - 1;
+    }
+}
+
+static uint32_t name_of_span(struct trace_model *m, struct trace_span span)
+{
+    char text[TRACE_NAME_SIZE];
+    trace_span_copy(span, text, sizeof(text));
+    return name_add(m, text);
+}
+
+const char *trace_name(const struct trace_model *m, uint32_t name)
+{
+    return name < m->name_count ? m->names[name] : "";
+}
+
+const char *trace_fence_label(const struct trace_model *m, struct trace_fence fence,
+                              char label[TRACE_FENCE_SIZE])
+{
+    label[0] = 0;
+    if (fence.name == TRACE_NONE)
+        return label;
+    if (fence.valued)
+        snprintf(label, TRACE_FENCE_SIZE, "%s = %" PRIu64, trace_name(m, fence.name), fence.value);
+    else
+        snprintf(label, TRACE_FENCE_SIZE, "%s", trace_name(m, fence.name));
+    return label;
+}
+
+struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item *item)
+{
+    struct trace_fence fence = {.name = TRACE_NONE};
+    const struct trace_annotation *a = trace_item_annotation(item, "fence");
+    if (!a)
+        a = trace_item_annotation(item, "semaphore");
+    if (!a)
+        return fence;
+    if (a->is_text) {
+        fence.name = name_of_span(m, a->text);
+    } else {
+        char text[TRACE_NAME_SIZE];
+        snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
+        fence.name = name_add(m, text);
+    }
+    a = trace_item_annotation(item, "value");
+    fence.valued = a && !a->is_text;
+    fence.value = fence.valued ? a->number : 0;
+    return fence;
+}
+
+/* --- Tracks -----------------------------------------------------------------------------------*/
+
+static struct trace_track *track_slot(struct trace_track *tracks, uint32_t capacity, uint64_t uuid)
+{
+    for (uint64_t i = bf_map_hash(uuid);; i++) {
+        struct trace_track *track = &tracks[i & (capacity - 1)];
+        if (track->uuid == uuid || track->uuid == 0)
+            return track;
+    }
+}
+
+struct trace_track *trace_track_find(struct trace_model *m, uint64_t uuid)
+{
+    if (!uuid)
+        return NULL;
+    struct trace_track *track = track_slot(m->tracks, m->track_capacity, uuid);
+    return track->uuid ? track : NULL;
+}
+
+static struct trace_track *track_add(struct trace_model *m, uint64_t uuid)
+{
+    struct trace_track *track = trace_track_find(m, uuid);
+    if (track)
+        return track;
+    if (m->track_count == TRACE_TRACKS_MAX) {
+        m->lost.tracks++;
+        return NULL;
+    }
+    if (2 * (m->track_count + 1) > m->track_capacity) {
+        uint32_t capacity = 2 * m->track_capacity;
+        struct trace_track *tracks = calloc(capacity, sizeof(*tracks));
+        if (!tracks) {
+            m->out_of_memory = true;
+            return NULL;
+        }
+        for (uint32_t i = 0; i < m->track_capacity; i++)
+            if (m->tracks[i].uuid)
+                *track_slot(tracks, capacity, m->tracks[i].uuid) = m->tracks[i];
+        free(m->tracks);
+        m->tracks = tracks;
+        m->track_capacity = capacity;
+    }
+    m->track_count++;
+    track = track_slot(m->tracks, m->track_capacity, uuid);
+    *track = (struct trace_track){.uuid = uuid, .serial = TRACE_NO_SERIAL};
+    return track;
+}
+
+static bool engine_make(struct trace_model *m, struct trace_track *track)
+{
+    if (track->kind == TRACE_TRACK_ENGINE)
+        return true;
+    struct trace_track *process = trace_track_find(m, track->parent);
+    if (!process || process->kind != TRACE_TRACK_PROCESS || !process->belfry)
+        return false;
+    if (m->engine_count == TRACE_ENGINES_MAX) {
+        m->lost.tracks++;
+        return false;
+    }
+    if (!trace_busy_add_engine(&m->busy)) {
+        m->out_of_memory = true;
+        return false;
+    }
+    struct trace_engine *engine = &m->engines[m->engine_count];
+    snprintf(engine->name, sizeof(engine->name), "%s", track->name);
+    track->kind = TRACE_TRACK_ENGINE;
+    track->index = m->engine_count++;
+    return true;
+}
+
+/* What has a software or a hardware queue is a queue, and what it lies on an engine. */
+static bool queue_make(struct trace_model *m, struct trace_track *track)
+{
+    if (track->kind == TRACE_TRACK_QUEUE)
+        return true;
+    struct trace_track *engine = trace_track_find(m, track->parent);
+    if (!engine || track->kind != TRACE_TRACK_OTHER ||
+        (engine->kind != TRACE_TRACK_OTHER && engine->kind != TRACE_TRACK_ENGINE) ||
+        !engine_make(m, engine))
+        return false;
+    if (m->queue_count == TRACE_QUEUES_MAX) {
+        m->lost.tracks++;
+        return false;
+    }
+    if (!trace_busy_add_queue(&m->busy, engine->index)) {
+        m->out_of_memory = true;
+        return false;
+    }
+    struct trace_queue *queue = &m->queues[m->queue_count];
+    *queue = (struct trace_queue){.engine = engine->index, .last = TRACE_NO_SERIAL};
+    snprintf(queue->name, sizeof(queue->name), "%s", track->name);
+    track->kind = TRACE_TRACK_QUEUE;
+    track->index = m->queue_count++;
+    return true;
+}
+
+void trace_track_take(struct trace_model *m, const struct trace_item *item)
+{
+    if (!item->track || item->track == item->parent)
+        return;
+    struct trace_track *track = track_add(m, item->track);
+    if (!track)
+        return;
+    trace_span_copy(item->name, track->name, sizeof(track->name));
+    if (track->kind == TRACE_TRACK_QUEUE) /* it has got a name meanwhile */
+        snprintf(m->queues[track->index].name, TRACE_LABEL_SIZE, "%s", track->name);
+    if (track->kind != TRACE_TRACK_OTHER)
+        return;
+    track->parent = item->parent;
+    if (item->counter)
+        return;
+    if (item->process) {
+        track->kind = TRACE_TRACK_PROCESS;
+        return;
+    }
+    struct trace_track *parent = trace_track_find(m, track->parent);
+    if (!parent)
+        return;
+    if (parent->kind == TRACE_TRACK_PROCESS && parent->belfry &&
+        trace_span_is(item->name, "host signals")) {
+        track->kind = TRACE_TRACK_HOST;
+        track->index = parent->index;
+        return;
+    }
+    enum trace_track_kind kind =
+        trace_span_is(item->name, "software queue")     ? TRACE_TRACK_SOFTWARE
+        : trace_span_is(item->name, "hardware queue")   ? TRACE_TRACK_HARDWARE
+        : trace_span_is(item->name, "fence operations") ? TRACE_TRACK_FENCES
+                                                        : TRACE_TRACK_OTHER;
+    if (kind != TRACE_TRACK_OTHER && queue_make(m, parent)) {
+        track->kind = kind;
+        track->index = parent->index;
+    }
+}
+
+uint32_t trace_process_of(struct trace_model *m, const struct trace_track *track)
+{
+    for (int step = 0; step < 8; step++) {
+        if (track->kind == TRACE_TRACK_PROCESS)
+            return track->index;
+        track = trace_track_find(m, track->parent);
+        if (!track)
+            break;
+    }
+    return 0;
+}
