@@ -293,7 +293,8 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bool shared = info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT);
-    if (info->flags & ~(VkFlags)(shared ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS)) {
+    if (info->flags &
+        ~(VkFlags)(shared ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS)) {
         bf_log(BF_LOG_ERROR, "bfCreateFence: flags: 0x%x: %s", info->flags,
                shared ? "unknown bits" : "unknown bits, or those of a shared fence alone");
         return VK_ERROR_VALIDATION_FAILED_EXT;

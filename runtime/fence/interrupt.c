@@ -76,9 +76,9 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
     while (known && count == AT_ONCE) {
         struct bf_log_item items[AT_ONCE];
         count = 0;
-        known = bf_log_cursor_read(log->interrupts, items, AT_ONCE, &count, &lost) ==
-                    BF_LOG_READ_OK &&
-                lost == 0;
+        known =
+            bf_log_cursor_read(log->interrupts, items, AT_ONCE, &count, &lost) == BF_LOG_READ_OK &&
+            lost == 0;
         bf_lock_acquire(&ledger->lock);
         for (uint32_t i = 0; i < count; i++) {
             struct bf_fence *fence = find(ledger, items[i].fence);
@@ -116,10 +116,10 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     if (!notification || notification->pNext || (notification->flags & ~known) ||
         (notification->signaledFenceCount && notification->queue)) {
         bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: %s",
-               !notification          ? "pNotification is NULL"
-               : notification->pNext  ? "pNext is not NULL"
-               : notification->queue  ? "there are fences as well as a queue, or an unknown flag"
-                                      : "a flag is not known");
+               !notification         ? "pNotification is NULL"
+               : notification->pNext ? "pNext is not NULL"
+               : notification->queue ? "there are fences as well as a queue, or an unknown flag"
+                                     : "a flag is not known");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     /* No array: all. */
@@ -127,8 +127,9 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = bf_fence_of(notification->pSignaledFences[i], __func__);
         if (fence && fence->device != device)
-            bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
-                                 "device",
+            bf_log(BF_LOG_ERROR,
+                   "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
+                   "device",
                    i);
         if (!fence || fence->device != device)
             return VK_ERROR_VALIDATION_FAILED_EXT;

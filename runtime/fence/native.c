@@ -23,8 +23,8 @@ bool bf_native_is_supported(const struct bf_device *device)
 static VkResult create_words(struct bf_device *device, bool single, struct bf_native *native)
 {
     bool local = native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
-    VkResult result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single,
-                                     &native->current);
+    VkResult result =
+        bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single, &native->current);
     if (result != VK_SUCCESS)
         return result;
     result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_MONITORED, single,
@@ -44,8 +44,7 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
     if (!native)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     native->type = type;
-    native->cross_adapter =
-        fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
+    native->cross_adapter = fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
     result = create_words(device, fence->shared != NULL, native);
     if (result != VK_SUCCESS) {
         free(native);

@@ -34,7 +34,7 @@ struct bf_native {
     BfNativeFenceType type;
     struct bf_word current, monitored;
     bool cross_adapter; /* its monitored value is 0 for ever: whoever signals it interrupts */
-    bool raced; /* NF-2; never of one that the program writes: its word is followed */
+    bool raced;         /* NF-2; never of one that the program writes: its word is followed */
 };
 
 /* Can the device have native fences? */

@@ -84,7 +84,8 @@ struct bf_log {
     uint64_t last_epoch;         /* of the queue's last batch that was accepted */
     struct bf_log_trace *trace;  /* what the timeline reads of both; NULL: it doesn't */
     uint32_t trace_id;           /* what it knows the queue by */
-    struct bf_log_cursor *interrupts; /* what interrupts have read of its signals; NULL: none came */
+    struct bf_log_cursor
+        *interrupts;             /* what interrupts have read of its signals; NULL: none came */
     uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
     struct bf_lock lock;         /* a leaf: what has been noted */
     uint32_t noted;

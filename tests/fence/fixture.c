@@ -141,7 +141,12 @@ void fixture_open_instance(struct fixture *f, const struct fixture_options *opti
     };
     counters_reset();
     struct variable saved[ENVIRONMENT];
-    uint32_t n = environment_apply(options->environment, saved);
+    char environment[512];
+    snprintf(environment, sizeof(environment), "%s%s",
+             options->environment ? options->environment : "",
+             options->no_native_fences ? " VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES=off" : "");
+    f->no_native_fences = options->no_native_fences;
+    uint32_t n = environment_apply(environment, saved);
     VkResult result = vkCreateInstance(&info, NULL, &f->instance);
     environment_restore(n, saved);
     assert_success(result);

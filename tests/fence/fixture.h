@@ -85,6 +85,7 @@ struct fixture_options {
                               * BELFRY_ICD_ in front unless the name begins with VK_; or NULL */
     bool realtime;           /* families ask for the global priority REALTIME */
     bool uncalibrated;       /* without VK_EXT_calibrated_timestamps */
+    bool no_native_fences;   /* as on a device without them */
     uint32_t family;         /* UINT32_MAX: queues of all families; else of this one alone */
 };
 

@@ -34,7 +34,7 @@ static _Atomic uint64_t *word_of(BfFence fence)
 static void open_hooks(struct fixture *f)
 {
     hook = (void (**)(int))dlsym(RTLD_DEFAULT, "bf_hook");
-    monitored_of = (_Atomic uint64_t * (*)(BfFence)) dlsym(RTLD_DEFAULT, "bf_hook_monitored_value");
+    monitored_of = (_Atomic uint64_t *(*)(BfFence))dlsym(RTLD_DEFAULT, "bf_hook_monitored_value");
     assert_non_null(hook);
     assert_non_null(monitored_of);
     fixture_open(f, &writable);

@@ -597,7 +597,7 @@ static void descriptors_that_lead_to_no_fence_are_refused(void **state)
         {{MAGIC, 1, BF_FENCE_SHARED_BIT}, sizeof(good) - 1, 1},
         {{MAGIC ^ 1, 1, BF_FENCE_SHARED_BIT}, sizeof(good), 1},
         {{MAGIC, 7, BF_FENCE_SHARED_BIT}, sizeof(good), 1},
-        {{MAGIC, 1, 0x80000000}, sizeof(good), 1},
+        {{MAGIC, 1, 0x40000000}, sizeof(good), 1},
         /* The pipe is missing; and is none. */
         {{MAGIC, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 1},
         {{MAGIC, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 3},

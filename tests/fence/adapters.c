@@ -1,0 +1,230 @@
+/* Fences that several adapters have: who waits, who signals, and who has native fences, cell by cell
+ * of the tables in "Native GPU fence object", section 9. */
+#include "fixture.h"
+
+#include <unistd.h>
+
+#include <belfry/native_fence.h>
+
+/* The document's two adapters, and the fence as each has it. */
+struct adapters {
+    struct fixture dgpu, igpu;
+    BfQueue dgpu_queue, igpu_queue;
+    BfFence on_dgpu, on_igpu;
+};
+
+static const struct fixture_options without = {.no_native_fences = true, .family = UINT32_MAX};
+
+static bool is_native(BfFence fence)
+{
+    BfNativeFenceMapping mapping;
+    return bfGetNativeFenceMapping(fence, &mapping) == VK_SUCCESS;
+}
+
+static const volatile uint64_t *word_of(BfFence fence)
+{
+    BfNativeFenceMapping mapping;
+    assert_success(bfGetNativeFenceMapping(fence, &mapping));
+    return mapping.pCurrentValue;
+}
+
+static BfFence keep(struct fixture *f, BfFence fence)
+{
+    assert_true(f->fence_count < FIXTURE_OBJECTS);
+    return f->made_fences[f->fence_count++] = fence;
+}
+
+static BfFence open_on(struct fixture *f, BfFence fence)
+{
+    int fd;
+    BfFence opened;
+    assert_success(bfExportFenceFd(fence, 0, &fd));
+    assert_success(bfOpenFenceFd(f->bf, fd, 0, &opened));
+    close(fd);
+    return keep(f, opened);
+}
+
+static BfFence create_on(struct fixture *f, bool native)
+{
+    BfFence fence;
+    const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_CROSS_ADAPTER_BIT};
+    const BfFenceCreateInfo monitored = {.flags = BF_FENCE_CROSS_ADAPTER_BIT};
+    assert_success(native ? bfCreateNativeFence(f->bf, &info, &fence)
+                          : bfCreateFence(f->bf, &monitored, &fence));
+    return keep(f, fence);
+}
+
+/* The integrated one has native fences or not; the fence is made on it, or on the other. */
+static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igpu)
+{
+    fixture_open(&a->dgpu, &fixture_plain);
+    fixture_open(&a->igpu, igpu_native ? &fixture_plain : &without);
+    a->dgpu_queue = make_queue(&a->dgpu, BF_QUEUE_TYPE_DIRECT);
+    a->igpu_queue = make_queue(&a->igpu, BF_QUEUE_TYPE_DIRECT);
+    if (made_on_igpu) {
+        a->on_igpu = create_on(&a->igpu, igpu_native);
+        a->on_dgpu = open_on(&a->dgpu, a->on_igpu);
+    } else {
+        a->on_dgpu = create_on(&a->dgpu, true);
+        a->on_igpu = open_on(&a->igpu, a->on_dgpu);
+    }
+    /* Native where the adapter has such, whatever it was made as. */
+    assert_true(is_native(a->on_dgpu));
+    assert_int_equal(is_native(a->on_igpu), igpu_native);
+}
+
+static void adapters_close(struct adapters *a)
+{
+    fixture_close(&a->igpu);
+    fixture_close(&a->dgpu);
+}
+
+enum { GPU, CPU };
+
+/* One cell: 'waiter' waits for 10, 'signaller' signals it, each from its GPU or its CPU; behind the
+ * GPU's wait comes work, before its signal too. */
+static void cell(struct fixture *waiter, BfQueue waits, BfFence waited, int wait_from,
+                 struct fixture *signaller, BfQueue signals, BfFence signalled, int signal_from)
+{
+    BfFence done = make_fence(waiter, 0);
+    BfEvent event = make_event(waiter);
+    if (wait_from == GPU) {
+        queue_wait(waits, waited, 10);
+        execute(waits, write_word(waiter, waits, 7, 77));
+        queue_signal(waits, done, 1);
+        set_event_on(done, 1, event);
+    } else {
+        set_event_on(waited, 10, event);
+    }
+    cpu_signal(signalled, 9);
+    fixture_settle(waiter);
+    assert_false(take_event(event));
+    assert_int_equal(read_word(waiter, 7), 0);
+    if (signal_from == GPU) {
+        execute(signals, write_word(signaller, signals, 8, 88));
+        queue_signal(signals, signalled, 10);
+    } else {
+        cpu_signal(signalled, 10);
+    }
+    await_event(event);
+    assert_value(waited, 10);
+    assert_value(signalled, 10);
+    if (wait_from == GPU)
+        assert_int_equal(read_word(waiter, 7), 77);
+    if (signal_from == GPU)
+        assert_int_equal(read_word(signaller, 8), 88);
+    if (is_native(waited)) /* all GPUs see the value */
+        assert_int_equal(*word_of(waited), 10);
+    if (is_native(signalled))
+        assert_int_equal(*word_of(signalled), 10);
+}
+
+static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_from)
+{
+    for (int made_on_igpu = 0; made_on_igpu < 2; made_on_igpu++) {
+        struct adapters a;
+        adapters_open(&a, igpu_native, made_on_igpu);
+        if (igpu_waits)
+            cell(&a.igpu, a.igpu_queue, a.on_igpu, wait_from, &a.dgpu, a.dgpu_queue, a.on_dgpu,
+                 signal_from);
+        else
+            cell(&a.dgpu, a.dgpu_queue, a.on_dgpu, wait_from, &a.igpu, a.igpu_queue, a.on_igpu,
+                 signal_from);
+        adapters_close(&a);
+    }
+}
+
+#define CELL(name_, igpu_native_, igpu_waits_, wait_from_, signal_from_)                           \
+    static void name_(void **state)                                                                \
+    {                                                                                              \
+        (void)state;                                                                               \
+        table(igpu_native_, igpu_waits_, wait_from_, signal_from_);                                \
+    }
+
+CELL(scenario_1_wait_from_gpu_signal_from_gpu, true, true, GPU, GPU)
+CELL(scenario_1_wait_from_gpu_signal_from_cpu, true, true, GPU, CPU)
+CELL(scenario_1_wait_from_cpu_signal_from_gpu, true, true, CPU, GPU)
+CELL(scenario_1_wait_from_cpu_signal_from_cpu, true, true, CPU, CPU)
+CELL(scenario_2a_wait_from_gpu_signal_from_gpu, false, true, GPU, GPU)
+CELL(scenario_2a_wait_from_gpu_signal_from_cpu, false, true, GPU, CPU)
+CELL(scenario_2a_wait_from_cpu_signal_from_gpu, false, true, CPU, GPU)
+CELL(scenario_2a_wait_from_cpu_signal_from_cpu, false, true, CPU, CPU)
+CELL(scenario_2b_wait_from_gpu_signal_from_gpu, false, false, GPU, GPU)
+CELL(scenario_2b_wait_from_gpu_signal_from_cpu, false, false, GPU, CPU)
+CELL(scenario_2b_wait_from_cpu_signal_from_gpu, false, false, CPU, GPU)
+CELL(scenario_2b_wait_from_cpu_signal_from_cpu, false, false, CPU, CPU)
+
+static void the_word_follows_without_a_call(void **state)
+{
+    (void)state;
+    struct adapters a;
+    adapters_open(&a, true, false);
+    const volatile uint64_t *there = word_of(a.on_igpu);
+    static const uint64_t values[] = {5, 3, 0, BIG, UINT64_MAX, 0, 1};
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        queue_signal(a.dgpu_queue, a.on_dgpu, values[i]);
+        while (*there != values[i]) /* nobody waits there, and nobody asks */
+            ;
+    }
+    adapters_close(&a);
+}
+
+/* The monitored value as the adapter's GPU sees it. */
+static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
+{
+    BfNativeFenceMapping mapping;
+    assert_success(bfGetNativeFenceMapping(fence, &mapping));
+    VkCommandBuffer commands = commands_begin(f, queue);
+    const VkBufferCopy copy = {.srcOffset = mapping.monitoredValueOffset, .size = 8};
+    vkCmdCopyBuffer(commands, mapping.monitoredValueBuffer, f->buffer, 1, &copy);
+    commands_end(commands);
+    execute(queue, commands);
+    await_idle(queue);
+    return (uint64_t)f->words[1] << 32 | f->words[0];
+}
+
+static void each_adapters_monitored_value_is_0_for_ever(void **state)
+{
+    (void)state;
+    struct adapters a;
+    adapters_open(&a, true, false);
+    assert_int_equal(monitored_of(&a.dgpu, a.dgpu_queue, a.on_dgpu), 0);
+    BfEvent event = make_event(&a.igpu);
+    set_event_on(a.on_igpu, 5, event);
+    assert_int_equal(monitored_of(&a.igpu, a.igpu_queue, a.on_igpu), 0);
+    queue_signal(a.dgpu_queue, a.on_dgpu, 5);
+    await_event(event);
+    assert_int_equal(monitored_of(&a.igpu, a.igpu_queue, a.on_igpu), 0);
+    adapters_close(&a);
+}
+
+static void only_the_default_type_crosses_adapters(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, &fixture_plain);
+    BfFence fence;
+    const BfNativeFenceCreateInfo info = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
+                                          .flags = BF_FENCE_CROSS_ADAPTER_BIT};
+    assert_bad_input(bfCreateNativeFence(f.bf, &info, &fence));
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(scenario_1_wait_from_gpu_signal_from_gpu),
+    TEST(scenario_1_wait_from_gpu_signal_from_cpu),
+    TEST(scenario_1_wait_from_cpu_signal_from_gpu),
+    TEST(scenario_1_wait_from_cpu_signal_from_cpu),
+    TEST(scenario_2a_wait_from_gpu_signal_from_gpu),
+    TEST(scenario_2a_wait_from_gpu_signal_from_cpu),
+    TEST(scenario_2a_wait_from_cpu_signal_from_gpu),
+    TEST(scenario_2a_wait_from_cpu_signal_from_cpu),
+    TEST(scenario_2b_wait_from_gpu_signal_from_gpu),
+    TEST(scenario_2b_wait_from_gpu_signal_from_cpu),
+    TEST(scenario_2b_wait_from_cpu_signal_from_gpu),
+    TEST(scenario_2b_wait_from_cpu_signal_from_cpu),
+    TEST(the_word_follows_without_a_call),
+    TEST(each_adapters_monitored_value_is_0_for_ever),
+    TEST(only_the_default_type_crosses_adapters),
+};
+FIXTURE_MAIN("adapters", tests)
