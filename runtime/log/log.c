@@ -69,6 +69,13 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
         log->writer->next_dying = log->dying;
         log->dying = log->writer;
     }
+    if (!log->writer)
+        log->last_epoch = atomic_load(&queue->engine->accepted_epoch);
+    if (!writer) {
+        bf_lock_acquire(&log->lock);
+        log->noted = 0;
+        bf_lock_release(&log->lock);
+    }
     queue->engine->logs += (writer != NULL) - (log->writer != NULL);
     log->writer = writer;
     atomic_store(&log->enabled, writer != NULL);
