@@ -448,10 +448,12 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
                                                    .name = name_of(t, kind, op->sync.semaphore),
                                                    .annotation_count = n,
                                                    .annotations = about});
-    if (drawn)
+    if (drawn) {
         op->lane = lane;
-    else
-        bf_fence_lane_free(ops, lane, 0);
+        return;
+    }
+    bf_fence_lane_free(ops, lane, 0);
+    t->lost -= t->drawing; /* its end will be told after all, by an instant */
 }
 
 void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_packet *packet,
@@ -474,7 +476,7 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
         if (packet)
             packet->fences = true;
-        t->lost += t->drawing && !op;
+        t->lost += t->drawing && !op ? 2 : 0;
     }
     if (op) {
         op->id = ++t->last_id;

@@ -128,7 +128,7 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
     packet->caption = buffers ? buffers : label;
     packet->lane = software_lane_take(queue);
     if (packet->lane == BF_TRACE_NO_LANE) {
-        t->lost++;
+        t->lost += 2;
         return;
     }
     uint64_t caption = caption_of(t, packet);

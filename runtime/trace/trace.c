@@ -103,14 +103,16 @@ const char *bf_trace_path(const struct bf_trace *t)
     return t ? t->output.file.path : NULL;
 }
 
-uint64_t bf_trace_lost(struct bf_trace *t)
+void bf_trace_count(struct bf_trace *t, struct bf_trace_counts *counts)
 {
+    *counts = (struct bf_trace_counts){0};
     if (!t)
-        return 0;
+        return;
     bf_lock_acquire(&t->lock);
-    uint64_t lost = t->lost + t->output.lost;
+    counts->events = t->output.events - t->output.lost;
+    counts->lost = t->lost + t->output.lost;
+    counts->bytes = t->output.bytes;
     bf_trace_leave(t);
-    return lost;
 }
 
 uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)

@@ -96,8 +96,13 @@ BF_SHARED void bf_trace_flush(struct bf_trace *trace);
 /* Returns when all that was reported before is in the file: for whoever reads it next. */
 BF_SHARED void bf_trace_drain(struct bf_trace *trace);
 
-/* How many events the file lacks: they came too fast, or it could not be written. */
-BF_SHARED uint64_t bf_trace_lost(struct bf_trace *trace);
+/* All zero without a trace or file. */
+struct bf_trace_counts {
+    uint64_t events; /* that the file has, or will have */
+    uint64_t lost;   /* that it lacks: they came too fast, or it could not be written */
+    uint64_t bytes;  /* in the file */
+};
+BF_SHARED void bf_trace_count(struct bf_trace *trace, struct bf_trace_counts *counts);
 
 /* The path of the file, which may have got a number; NULL without a file. Valid until destroyed. */
 BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);

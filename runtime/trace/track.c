@@ -60,7 +60,7 @@ bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
     if (t->lost != t->lost_told)
         lost_tell(t, now);
     if (!bf_output_room(&t->output, event->type == BF_PERFETTO_END)) {
-        t->lost++;
+        t->lost += event->type == BF_PERFETTO_BEGIN ? 2 : 1; /* its end won't come */
         return false;
     }
     t->output.open += event->type == BF_PERFETTO_BEGIN;
