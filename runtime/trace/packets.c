@@ -92,6 +92,8 @@ static bool buffers_describe(struct bf_trace *t, const struct bf_trace_contents 
                              char text[BF_TRACE_NAME])
 {
     text[0] = 0;
+    if (!contents->infos && !contents->buffers)
+        return false;
     for (uint32_t i = 0; i < contents->count && t->buffers.live; i++) {
         VkCommandBuffer handle =
             contents->infos ? contents->infos[i].commandBuffer : contents->buffers[i];
@@ -191,10 +193,6 @@ void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, 
 {
     /* How many, and nothing about them. */
     const struct bf_trace_contents contents = {.count = command_buffers};
-    if (!t) {
-        bf_trace_packet_queued_with(NULL, packet, queue, kind, &contents);
-        return;
-    }
     bf_trace_packet_queued_with(t, packet, queue, kind, &contents);
 }
 

@@ -28,7 +28,7 @@ endforeach()
 list(TRANSFORM trace_parts PREPEND ${runtime}/trace/ OUTPUT_VARIABLE trace_sources)
 add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${trace_sources})
 target_link_libraries(test_trace_output PRIVATE belfry_internal trace_decode PkgConfig::CMOCKA)
-target_link_options(test_trace_output PRIVATE -Wl,--wrap=write)
+target_compile_definitions(test_trace_output PRIVATE write=disk_write)
 belfry_add_test(unit_trace_output SUITE unit DRIVER none COMMAND test_trace_output)
 
 # Stamps against a driver and a clock of the test's own; the trace is the test's, too.
