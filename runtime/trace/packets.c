@@ -87,29 +87,29 @@ static void append(char *text, const char *more)
     bf_name_copy(text + length, BF_TRACE_NAME - length, more);
 }
 
-/* "name [labels], name": false if there is nothing to tell. */
-static bool buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
-                             char text[BF_TRACE_NAME])
+/* "name, name", and with 'labels' "name [labels], [labels]"; 0: there is nothing to tell. */
+static uint64_t buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
+                                 bool labels)
 {
-    text[0] = 0;
+    char text[BF_TRACE_NAME] = "";
     if (!contents->infos && !contents->buffers)
-        return false;
+        return 0;
     for (uint32_t i = 0; i < contents->count && t->buffers.live; i++) {
         VkCommandBuffer handle =
             contents->infos ? contents->infos[i].commandBuffer : contents->buffers[i];
         const struct bf_trace_buffer *buffer = bf_map_find(&t->buffers, (uintptr_t)handle);
-        if (!buffer || (!buffer->name[0] && !buffer->labels[0]))
+        if (!buffer || !(buffer->name[0] || (labels && buffer->labels[0])))
             continue;
         if (text[0])
             append(text, ", ");
         append(text, buffer->name);
-        if (buffer->labels[0]) {
+        if (labels && buffer->labels[0]) {
             append(text, buffer->name[0] ? " [" : "[");
             append(text, buffer->labels);
             append(text, "]");
         }
     }
-    return text[0] != 0;
+    return bf_words_number(&t->words, text);
 }
 
 /* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
@@ -124,10 +124,10 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
                                  const struct bf_trace_contents *contents)
 {
     struct bf_trace_queue *queue = &t->queues[packet->queue];
-    char text[BF_TRACE_NAME];
     uint64_t label = bf_words_number(&t->words, contents->label);
-    uint64_t buffers = buffers_describe(t, contents, text) ? bf_words_number(&t->words, text) : 0;
-    packet->caption = buffers ? buffers : label;
+    uint64_t buffers = buffers_describe(t, contents, true);
+    uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
+    packet->caption = names ? names : buffers ? buffers : label;
     packet->lane = software_lane_take(queue);
     if (packet->lane == BF_TRACE_NO_LANE) {
         t->lost += 2;
