@@ -1,9 +1,9 @@
 /*
- * The fence operations of one queue that have been queued and are not known to be over: its waits and its
- * signals, each in the order in which they were queued, and the lanes their boxes lie on.
+ * The fence operations of one queue that have been queued and are not known to be over: its waits
+ * and its signals, each in the order in which they were queued, and the lanes their boxes lie on.
  *
- * Bounded: BF_FENCE_OPS of each kind. An operation that was found over ends all before it of its kind
- * that a log tells of: entries of one queue and kind come in order, so theirs were lost.
+ * Bounded: BF_FENCE_OPS of each kind. An operation that was found over ends all before it of its
+ * kind that a log tells of: entries of one queue and kind come in order, so theirs were lost.
  *
  * Thread-safety: none; the trace's lock is held.
  */
@@ -24,10 +24,9 @@ struct bf_fence_op {
     uint64_t packet; /* that carries it; 0: none */
     struct bf_trace_sync sync;
     uint64_t queued_ns;
-    uint64_t
-        handed_over_ns; /* it has no times of its own: ends with what comes before it; 0: not yet,
-                                or others tell */
-    uint64_t after;     /* of its queue's timed packets this many come before it */
+    uint64_t handed_over_ns; /* it has no times of its own: ends with what comes before it; 0: not
+                                yet, or others tell */
+    uint64_t after;          /* of its queue's timed packets this many come before it */
     /* Of a wait, once its signal has been found: */
     uint64_t flow;          /* the arrow's number; 0: not found, or no arrow */
     uint64_t source;        /* the signal's operation; 0: the host */

@@ -1,9 +1,10 @@
 /*
  * Fence operations: a box each, from when the CPU queued it to when the GPU was through with it.
  *
- * When that is, one of three tells: the entry that the GPU wrote into the queue's log (bf_trace_fence_done);
- * the stamps of the packet that carries it; or, for a packet without stamps, what it comes after: a wait
- * ends with the signal it waits for, a signal with the queue's timed packets and waits before it.
+ * When that is, one of three tells: the entry that the GPU wrote into the queue's log
+ * (bf_trace_fence_done); the stamps of the packet that carries it; or, for a packet without stamps,
+ * what it comes after: a wait ends with the signal it waits for, a signal with the queue's timed
+ * packets and waits before it.
  */
 #include <stdlib.h>
 
@@ -232,8 +233,8 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
 
     uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
     uint32_t flow_count = bf_trace_flows_from(record, flows);
-    /* A wait that was over before, by its own clock or by another signal of that value: its arrow leaves from
-     * inside the box. */
+    /* A wait that was over before, by its own clock or by another signal of that value: its arrow
+     * leaves from inside the box. */
     bool early = record->over_ns && record->over_ns <= ending.time_ns;
     if (early) {
         const struct bf_perfetto_event mark = {
@@ -318,8 +319,8 @@ static void queue_settle(struct bf_trace *t, uint32_t index)
     }
 }
 
-/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion, since
- * such a chain can be as long as there are operations. */
+/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion,
+ * since such a chain can be as long as there are operations. */
 static void settle(struct bf_trace *t)
 {
     while (t->first_unsettled != UINT32_MAX) {

@@ -30,7 +30,7 @@ struct bf_flow_out {
     };
 };
 
-/* A packet that was handed over, or a fence operation (trace/fences.c): these share their numbers. */
+/* A packet that was handed over, or a fence operation (trace/fences.c): they share numbers. */
 struct bf_flow_packet {
     uint64_t id;    /* 0: empty */
     uint64_t track; /* where arrows leave from, once 'drawn' */

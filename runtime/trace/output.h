@@ -13,8 +13,8 @@
  * A child that a program forks has no such thread: what it reports is left out, and the file
  * stays its parent's.
  *
- * Thread-safety: the trace's lock is held for all but open, close and drain; it is the same lock that
- * the thread takes. Proven by tests/unit/trace_output.c and trace_file.c.
+ * Thread-safety: the trace's lock is held for all but open, close and drain; it is the same lock
+ * that the thread takes. Proven by tests/unit/trace_output.c and trace_file.c.
  */
 #ifndef BELFRY_TRACE_OUTPUT_H
 #define BELFRY_TRACE_OUTPUT_H

@@ -1,6 +1,6 @@
 /*
- * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and fences.c
- * (what is drawn) share. The trace's lock is held for every function.
+ * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and
+ * fences.c (what is drawn) share. The trace's lock is held for every function.
  */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H

@@ -8,8 +8,8 @@
 
 #include "trace/state.h"
 
-/* Numbers of tracks take seven bytes each with this, and are unlike those of other traces, should files
- * be joined. */
+/* Numbers of tracks take seven bytes each with this, and are unlike those of other traces, should
+ * files be joined. */
 #define BASE_MASK 0xFFFFFF000000u
 
 static uint64_t scramble(uint64_t x)

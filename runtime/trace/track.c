@@ -6,7 +6,8 @@
 
 #include "trace/state.h"
 
-/* Room in a track's number for each engine and queue; what spills over is unlike that of others, too. */
+/* Room in a track's number for each engine and queue; what spills over is unlike that of others,
+ * too. */
 #define TRACKS_EACH 1024
 
 _Static_assert((int)BF_TRACK_QUEUE_END <= TRACKS_EACH,

@@ -14,8 +14,8 @@
 #define THREADS_MAX 8
 #define TICK_NS     1000000u /* a thread catches up this often */
 
-/* Of one packet: two slices with two ends; a wait and a signal with begin and end; the counters of packets in
- * flight and of pending signals, up and down. */
+/* Of one packet: two slices with two ends; a wait and a signal with begin and end; the counters of
+ * packets in flight and of pending signals, up and down. */
 #define EVENTS_EACH 12
 #define CALLS_EACH  5
 

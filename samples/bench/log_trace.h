@@ -19,9 +19,10 @@ struct log_trace_found {
     uint64_t longest_ns;    /* the longest one */
 };
 
-/* What `threads` threads, each with a queue of its own, report of packets that wait for each other's
- * fences, `rate` events a second in all, for `seconds`; into a new file in the folder `folder`, which is
- * removed again. No Vulkan device is needed. Returns false, having complained. */
+/* What `threads` threads, each with a queue of its own, report of packets that wait for each
+ * other's fences, `rate` events a second in all, for `seconds`; into a new file in the folder
+ * `folder`, which is removed again. No Vulkan device is needed. Returns false, having complained.
+ */
 bool log_trace_measure(const char *folder, uint32_t threads, uint32_t rate, double seconds,
                        struct log_trace_found *found);
 

@@ -97,18 +97,24 @@ static unsigned marks(const struct decoded *d)
     return n;
 }
 
-/* A disk that takes nothing: nobody waits for it, and what has no room is left out whole and counted. */
+#define OPEN 2000
+
+/* A disk that takes nothing: nobody waits for it, and what has no room is left out whole and
+ * counted. */
 static void slow_disk(void **state)
 {
     (void)state;
     struct run r = run_begin();
     bf_trace_drain(r.trace);
     disk_stall(true);
-    struct bf_trace_packet open[50];
-    for (int i = 0; i < 50; i++) {
-        bf_trace_packet_queued(r.trace, &open[i], r.queue, BF_TRACE_EXECUTE, 1);
+    static struct bf_trace_packet open[OPEN];
+    uint32_t queues[8];
+    for (int i = 0; i < 8; i++)
+        queues[i] = bf_trace_add_queue(r.trace, 0, "another");
+    for (int i = 0; i < OPEN; i++) {
+        bf_trace_packet_queued(r.trace, &open[i], queues[i % 8], BF_TRACE_EXECUTE, 1);
         bf_trace_packet_held(r.trace, &open[i], SYNC(1, 1));
-        bf_trace_fence_queued(r.trace, r.queue, &open[i], BF_TRACE_FENCE_SIGNAL,
+        bf_trace_fence_queued(r.trace, queues[i % 8], &open[i], BF_TRACE_FENCE_SIGNAL,
                               SYNC(2, (uint64_t)i), true);
     }
     struct bf_trace_counts counts = {0};
@@ -122,13 +128,15 @@ static void slow_disk(void **state)
     assert_in_range(counts.events, 100000, 128 * 65536 / 10);
     /* Slices that have begun get their ends all the same. */
     uint64_t lost = counts.lost;
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < OPEN; i++) {
         handed_over(r.trace, &open[i], NOTHING, NOTHING);
-        bf_trace_fence_done(r.trace, r.queue, BF_TRACE_FENCE_SIGNAL, SYNC(2, (uint64_t)i), 1, 0, 0);
+        bf_trace_fence_done(r.trace, queues[i % 8], BF_TRACE_FENCE_SIGNAL, SYNC(2, (uint64_t)i), 1,
+                            0, 0);
     }
     bf_trace_count(r.trace, &counts);
-    /* Of each, at most: a counter's value for 'held' and for 'pending', and the mark of the hand-over. */
-    assert_in_range(counts.lost - lost, 0, 50 * 3);
+    /* Of each, at most: a counter's value for 'held' and for 'pending', and the mark of the
+     * hand-over. */
+    assert_in_range(counts.lost - lost, 0, OPEN * 3);
     disk_stall(false);
     bf_trace_drain(r.trace);
     report(&r, 10);
@@ -140,9 +148,9 @@ static void slow_disk(void **state)
     assert_int_equal(marks(&d), 1);
     assert_int_equal(count_of(&d, DECODED_EVENT, DECODED_BEGIN),
                      count_of(&d, DECODED_EVENT, DECODED_END));
-    /* 50 open ones: three slices with two ends each, three counter values up and down, and one mark; two
-     * more for the beginning and 'lost events'. */
-    assert_int_equal(counts.events + counts.lost, EVENTS_EACH * packets + 50 * (6 + 4 + 1) + 2);
+    /* The open ones: three slices with two ends each, three counter values up and down, and one
+     * mark; two more for the beginning and 'lost events'. */
+    assert_int_equal(counts.events + counts.lost, EVENTS_EACH * packets + OPEN * (6 + 4 + 1) + 2);
     decoded_free(&d);
 }
 

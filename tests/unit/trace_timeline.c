@@ -392,7 +392,8 @@ static struct bf_trace_packet submit(struct run *r, uint32_t count, const VkComm
     return packet;
 }
 
-/* What a program calls its command buffers, and the labels in them and around them, is on its packets. */
+/* What a program calls its command buffers, and the labels in them and around them, is on its
+ * packets. */
 static void captions(void **state)
 {
     (void)state;
