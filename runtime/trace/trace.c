@@ -195,7 +195,8 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
 
 /* --- Command buffers --------------------------------------------------------------------------*/
 
-/* The lock is held. NULL: nothing is known, and 'wanted' is false or memory has run out. */
+/* NULL: nothing is known, and 'wanted' is false or memory has run out. The lock is held if it is
+ * wanted, or looked into; the caller of Vulkan alone makes and ends what its handle stands for. */
 static struct bf_trace_buffer *buffer_of(struct bf_trace *t, VkCommandBuffer handle, bool wanted)
 {
     uint64_t key = (uintptr_t)handle;
@@ -223,7 +224,8 @@ void bf_trace_name_command_buffer(struct bf_trace *t, VkCommandBuffer handle, co
 
 void bf_trace_command_buffer_begun(struct bf_trace *t, VkCommandBuffer handle)
 {
-    if (!t)
+    /* Threads that record need not meet here for buffers that nobody has named. */
+    if (!t || !buffer_of(t, handle, false))
         return;
     bf_lock_acquire(&t->lock);
     struct bf_trace_buffer *buffer = buffer_of(t, handle, false);
@@ -251,7 +253,7 @@ void bf_trace_command_buffer_label(struct bf_trace *t, VkCommandBuffer handle, c
 
 void bf_trace_forget_command_buffer(struct bf_trace *t, VkCommandBuffer handle)
 {
-    if (!t)
+    if (!t || !handle || !buffer_of(t, handle, false))
         return;
     bf_lock_acquire(&t->lock);
     struct bf_trace_buffer *buffer = bf_map_remove(&t->buffers, (uintptr_t)handle);
