@@ -171,7 +171,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
     }
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
-    *packet = (struct bf_trace_packet){.id = ++t->last_id,
+    *packet = (struct bf_trace_packet){.id = ++t->last_packet,
                                        .queue = queue,
                                        .kind = kind,
                                        .command_buffers = contents->count,
@@ -323,8 +323,10 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
         record->in[record->in_count++] = flow;
 }
 
-uint32_t bf_trace_flows_from(const struct bf_flow_packet *record,
-                             uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
+/* Numbers that a packet's mark on its hardware track carries: its signals' own, then those added
+ * for further waits. */
+static uint32_t flows_from(const struct bf_flow_packet *record,
+                           uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
 {
     uint32_t n = 0;
     for (; n < record->own_count; n++)
@@ -354,7 +356,7 @@ static void instant_write(struct bf_trace *t, const struct bf_trace_packet *pack
                                                .type = BF_PERFETTO_INSTANT,
                                                .category = BF_WORD_HANDED_OVER,
                                                .name = caption,
-                                               .flow_count = bf_trace_flows_from(record, flows),
+                                               .flow_count = flows_from(record, flows),
                                                .flows = flows,
                                                .terminating_flow_count = record->in_count,
                                                .terminating_flows = record->in,
@@ -470,7 +472,7 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
                                                    .type = BF_PERFETTO_BEGIN,
                                                    .category = BF_WORD_EXECUTED,
                                                    .name = caption,
-                                                   .flow_count = bf_trace_flows_from(record, flows),
+                                                   .flow_count = flows_from(record, flows),
                                                    .flows = flows,
                                                    .terminating_flow_count = record->in_count,
                                                    .terminating_flows = record->in,

@@ -426,6 +426,47 @@ static void long_chains(void **state)
     decoded_free(&d);
 }
 
+/* Under way while thousands of others come and go: nothing of it is forgotten. */
+static void outlives_thousands(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet w;
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    logged(&r, 0, WAIT, SYNC(5, 1));
+    bf_trace_packet_queued(r.trace, &w, r.queues[1], BF_TRACE_WAIT, 0);
+    bf_trace_fence_queued(r.trace, r.queues[1], &w, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
+    handed_over(r.trace, &w, SYNC(5, 1), NOTHING);
+    uint64_t t = clock_now();
+    done(&r, 0, WAIT, SYNC(5, 1), t + 100, 0);
+    for (uint64_t i = 1; i <= 10000; i++) {
+        struct bf_trace_packet p = queued(r.trace, r.queues[1]);
+        handed_over(r.trace, &p, NOTHING, NOTHING);
+        logged(&r, 1, SIGNAL, SYNC(6, i));
+        done(&r, 1, SIGNAL, SYNC(6, i), clock_now(), 0);
+        bf_trace_packet_executed(r.trace, &p, p.handed_over_ns, p.handed_over_ns + 1);
+    }
+    done(&r, 0, SIGNAL, SYNC(5, 1), t + 50, 0);
+    struct bf_trace_counts counts;
+    bf_trace_count(r.trace, &counts);
+    assert_int_equal(counts.lost, 0);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", bf_trace_path(r.trace));
+    bf_trace_destroy(r.trace);
+    struct decoded d = decode_file(path); /* decoded_check would take its time */
+    const struct decoded_packet *signal = end_of_box(&d, box_of(&d, SIGNAL, 1, 0));
+    const struct decoded_packet *wait = end_of_box(&d, box_of(&d, WAIT, 1, 0));
+    assert_int_equal(wait->time, t + 100);
+    assert_ptr_equal(decoded_flow_source(&d, wait->terminating[0]), signal);
+    wait = end_of_box(&d, box_of(&d, WAIT, 1, 1));
+    assert_int_equal(wait->time, t + 50);
+    assert_true(says(wait, "ended by", "signal"));
+    assert_ptr_equal(decoded_flow_source(&d, wait->terminating[0]), signal);
+    decoded_free(&d);
+    unlink(path);
+    rmdir(r.folder);
+}
+
 static void dropped_with_their_packet(void **state)
 {
     (void)state;
@@ -517,6 +558,7 @@ int main(void)
         cmocka_unit_test(by_stamps),
         cmocka_unit_test(calls_on_command_queues),
         cmocka_unit_test(long_chains),
+        cmocka_unit_test(outlives_thousands),
         cmocka_unit_test(dropped_with_their_packet),
         cmocka_unit_test(signalled_by_the_host),
         cmocka_unit_test(signals_pending),
