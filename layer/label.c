@@ -1,4 +1,5 @@
-/* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its packets. */
+/* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its
+ * packets. */
 #include "layer.h"
 
 #include "access.h"

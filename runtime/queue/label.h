@@ -53,8 +53,8 @@ BF_SHARED void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT
 BF_SHARED void bf_label_end(struct bf_queue *queue);
 BF_SHARED void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
 
-/* The labels open on the queue, outermost first: "frame > post". NULL: none. What doesn't fit is cut.
- * Takes the queue's lock. */
+/* The labels open on the queue, outermost first: "frame > post". NULL: none. What doesn't fit is
+ * cut. Takes the queue's lock. */
 const char *bf_label_path(struct bf_queue *queue, char *text, size_t size);
 
 /* The rest is for the scheduler: where nobody uses labels, a comparison each. */

@@ -299,7 +299,7 @@ static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
                          enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
 {
     struct bf_trace *trace = queue->device->trace;
-    char labels[128];
+    char labels[256]; /* more than is shown: where it is cut there, characters stay whole */
     const struct bf_trace_contents contents = {
         .count = info ? info->commandBufferInfoCount : 0,
         .infos = info ? info->pCommandBufferInfos : NULL,

@@ -14,16 +14,17 @@
 #define WINDOW_NS 2000000000u
 #define POINTS    256
 
-/* A reading this short needs no better one. At first there is none to compare with: it had better be good. */
+/* A reading this short needs no better one. At first there is none to compare with: it had better
+ * be good. */
 #define TRIES       5
 #define TRIES_FIRST 40
 #define PROMPT_NS   2000u
-/* One that may be wrong by more than this, and by more than readings are here, is done without, and soon made
- * up for. */
+/* One that may be wrong by more than this, and by more than readings are here, is done without, and
+ * soon made up for. */
 #define DOUBT_NS 10000u
 
-/* How far a clock may be off what its driver says; beyond it, and beyond what readings can be off, it was
- * stopped or set. */
+/* How far a clock may be off what its driver says; beyond it, and beyond what readings can be off,
+ * it was stopped or set. */
 #define TOLERANCE    1e-3
 #define TOLERANCE_NS 50000.0
 

@@ -28,7 +28,7 @@ struct bf_fence_op *bf_fence_list_find(struct bf_fence_list *list, struct bf_tra
 
 struct bf_fence_op *bf_fence_list_find_id(struct bf_fence_list *list, uint64_t id)
 {
-    for (uint64_t at = list->begin; at < list->end; at++) {
+    for (uint64_t at = list->begin; at < list->end && id; at++) {
         struct bf_fence_op *op = bf_fence_list_at(list, at);
         if (op->id == id)
             return op;

@@ -1,9 +1,10 @@
 /*
  * Fence operations: a box each, from when the CPU queued it to when the GPU was through with it.
  *
- * When that is, one of three tells: the entry that the GPU wrote into the queue's log (bf_trace_fence_done);
- * the stamps of the packet that carries it; or, for a packet without stamps, what it comes after: a wait
- * ends with the signal it waits for, a signal with the queue's timed packets and waits before it.
+ * When that is, one of three tells: the entry that the GPU wrote into the queue's log
+ * (bf_trace_fence_done); the stamps of the packet that carries it; or, for a packet without stamps,
+ * what it comes after: a wait ends with the signal it waits for, a signal with the queue's timed
+ * packets and waits before it.
  */
 #include <stdlib.h>
 
@@ -63,36 +64,54 @@ static void reach(struct bf_trace *t, uint32_t index, uint64_t time_ns)
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
 
-/* The signal that satisfies a wait, if its operation, or the host's signal, is remembered. */
+/* What is known of the signal that satisfies a wait. */
+struct source {
+    struct bf_fence_op *op;         /* it is under way, */
+    struct bf_fence_arrows *arrows; /* with these; NULL: */
+    const struct bf_flow_op *drawn; /* it is over; NULL, too: the host's */
+};
+
+/* False: so many operations ago that it is forgotten. */
+static bool source_find(struct bf_trace *t, uint64_t id, uint32_t queue, struct source *source)
+{
+    *source = (struct source){0};
+    if (!id)
+        return true;
+    struct bf_fence_ops *ops = t->queues[queue].fences;
+    source->op = bf_fence_list_find_id(&ops->lists[BF_TRACE_FENCE_SIGNAL], id);
+    if (source->op)
+        source->arrows = bf_fence_arrows_of(ops, source->op);
+    else
+        source->drawn = bf_flow_op_find(t->flow, id);
+    return source->op || source->drawn;
+}
+
 static struct bf_flow_signal *signal_of(struct bf_trace *t, struct bf_trace_sync wait,
-                                        struct bf_flow_packet **source)
+                                        struct source *source)
 {
     const struct bf_trace_sync key = {bf_trace_fence_key(wait.semaphore), wait.value};
     struct bf_flow_signal *signal = bf_flow_signal_find(t->flow, key);
-    if (!signal)
-        return NULL;
-    *source = bf_flow_packet_find(t->flow, signal->packet);
-    return signal->packet && !*source ? NULL : signal;
+    return signal && source_find(t, signal->packet, signal->queue, source) ? signal : NULL;
 }
 
-/* The number of an arrow that leaves from a signal that is not drawn yet; 0: there are too many. */
+/* The number of an arrow that leaves from a signal that is under way; 0: there are too many. */
 static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
-                           struct bf_flow_packet *source, uint64_t consumer, uint32_t queue)
+                           struct bf_fence_arrows *arrows, uint64_t consumer, uint32_t queue)
 {
     uint64_t flow = signal->flow;
     if (flow && !consumer) {
         signal->flow = 0;
         return flow; /* its end carries that anyway */
     }
-    if (source->out_count == BF_FLOW_ENDS) {
+    if (arrows->count == BF_FLOW_ENDS) {
         t->flow->lost++;
         return 0;
     }
     signal->flow = 0;
     if (!flow)
         flow = t->flow->next_flow++;
-    source->out[source->out_count++] =
-        (struct bf_flow_out){.flow = flow, .consumer = consumer, .consumer_queue = queue};
+    arrows->out[arrows->count++] =
+        (struct bf_fence_out){.flow = flow, .consumer = consumer, .queue = queue};
     return flow;
 }
 
@@ -100,39 +119,42 @@ static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
  * has been handed over and before a program can have destroyed the fence; else at its end. */
 static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
-    struct bf_flow_packet *source;
+    struct source source;
     struct bf_flow_signal *signal = wait->flow ? NULL : signal_of(t, wait->sync, &source);
     if (!signal)
         return;
     wait->source = signal->packet;
-    if (source && !source->drawn) {
-        if (source->time_ns >= now)
+    wait->source_queue = signal->queue;
+    if (source.op) {
+        if (source.op->queued_ns >= now)
             return; /* queued only afterwards: another satisfied it */
-        wait->not_before_ns = source->time_ns + 1;
-        wait->flow = arrow_from(t, signal, source, 0, 0);
+        wait->not_before_ns = source.op->queued_ns + 1;
+        wait->flow = arrow_from(t, signal, source.arrows, 0, 0);
         return;
     }
-    wait->not_before_ns = source ? source->over_ns : signal->time_ns;
+    wait->not_before_ns = source.drawn ? source.drawn->over_ns : signal->time_ns;
     wait->flow = signal->flow;
     signal->flow = 0;
     if (wait->flow)
         return;
     wait->flow = t->flow->next_flow++;
-    bf_trace_arrow_end(t, source ? source->time_ns : signal->time_ns,
-                       source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL, 0,
-                       &wait->flow, NULL);
+    bf_trace_arrow_end(t, source.drawn ? source.drawn->time_ns : signal->time_ns,
+                       source.drawn ? source.drawn->track : bf_trace_host_track(t), BF_WORD_SIGNAL,
+                       0, &wait->flow, NULL);
 }
 
 /* The wait ends, at 'end_ns', or as soon afterwards as its arrow can arrive. */
 static uint64_t arrow_arrive(struct bf_trace *t, const struct bf_fence_op *wait, uint64_t end_ns)
 {
+    struct source source;
     if (end_ns < wait->not_before_ns)
         end_ns = wait->not_before_ns;
-    struct bf_flow_packet *source = bf_flow_packet_find(t->flow, wait->source);
-    if (source && source->drawn && end_ns < source->over_ns)
-        end_ns = source->over_ns;
-    else if (source && !source->drawn && (!source->over_ns || end_ns < source->over_ns))
-        source->over_ns = end_ns;
+    if (!source_find(t, wait->source, wait->source_queue, &source))
+        return end_ns;
+    if (source.drawn && end_ns < source.drawn->over_ns)
+        end_ns = source.drawn->over_ns;
+    if (source.arrows && (!source.arrows->over_ns || end_ns < source.arrows->over_ns))
+        source.arrows->over_ns = end_ns;
     return end_ns;
 }
 
@@ -220,24 +242,26 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
                           struct ending ending)
 {
-    struct bf_flow_packet nothing = {0};
-    struct bf_flow_packet *record = bf_flow_packet_find(t->flow, op->id);
-    if (!record)
-        record = &nothing;
-    if (ending.by == BF_WORD_LOST_ENTRY && record->over_ns && record->over_ns <= ending.time_ns)
-        ending.time_ns = record->over_ns - 1;
+    /* Its place may be another's before all is done. */
+    const struct bf_fence_arrows arrows = *bf_fence_arrows_of(t->queues[queue].fences, op);
+    if (ending.by == BF_WORD_LOST_ENTRY && arrows.over_ns && arrows.over_ns <= ending.time_ns)
+        ending.time_ns = arrows.over_ns - 1;
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
     done_probe(queue, BF_TRACE_FENCE_SIGNAL, op->sync, &ending);
 
-    uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
-    uint32_t flow_count = bf_trace_flows_from(record, flows);
-    /* A wait that was over before, by its own clock or by another signal of that value: its arrow leaves from
-     * inside the box. */
-    bool early = record->over_ns && record->over_ns <= ending.time_ns;
+    uint64_t flows[1 + BF_FLOW_ENDS] = {arrows.own};
+    uint32_t flow_count = 1;
+    for (uint32_t i = 0; i < arrows.count; i++) {
+        if (arrows.out[i].flow != arrows.own)
+            flows[flow_count++] = arrows.out[i].flow;
+    }
+    /* A wait that was over before, by its own clock or by another signal of that value: its arrow
+     * leaves from inside the box. */
+    bool early = arrows.over_ns && arrows.over_ns <= ending.time_ns;
     if (early) {
         const struct bf_perfetto_event mark = {
-            .time_ns = record->over_ns - 1, /* which is after it was queued */
+            .time_ns = arrows.over_ns - 1, /* which is after it was queued */
             .track = bf_trace_fence_track(t, queue, op->lane != BF_TRACE_NO_LANE ? op->lane : 0),
             .type = BF_PERFETTO_INSTANT,
             .category = BF_WORD_ARROW,
@@ -248,8 +272,9 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
         bf_trace_event(t, &t->late, &mark);
     }
     struct bf_perfetto_event event = {.flow_count = early ? 0 : flow_count, .flows = flows};
+    struct bf_flow_op *record = bf_flow_op_add(t->flow, op->id);
     record->track = end_write(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending, &event);
-    record->drawn = true;
+    /* One nanosecond inside, so that a mark there belongs to this box and not to the next. */
     record->time_ns = ending.time_ns > op->queued_ns ? ending.time_ns - 1 : ending.time_ns;
     record->over_ns = ending.time_ns;
     over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
@@ -257,15 +282,15 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     bf_trace_counter(t, engine, BF_TRACK_SIGNALS_PENDING, --t->engines[engine].signals_pending,
                      bf_now_ns());
 
-    for (uint32_t i = 0; i < record->out_count; i++) {
-        const struct bf_flow_out *out = &record->out[i];
-        struct bf_fence_ops *others = t->queues[out->consumer_queue].fences;
+    for (uint32_t i = 0; i < arrows.count; i++) {
+        const struct bf_fence_out *out = &arrows.out[i];
+        struct bf_fence_ops *others = t->queues[out->queue].fences;
         struct bf_fence_op *wait =
-            out->consumer && others
+            out->consumer
                 ? bf_fence_list_find_id(&others->lists[BF_TRACE_FENCE_WAIT], out->consumer)
                 : NULL;
         if (wait)
-            wait_finish(t, out->consumer_queue, wait,
+            wait_finish(t, out->queue, wait,
                         (struct ending){.time_ns = wait->handed_over_ns > ending.time_ns
                                                        ? wait->handed_over_ns
                                                        : ending.time_ns,
@@ -318,8 +343,8 @@ static void queue_settle(struct bf_trace *t, uint32_t index)
     }
 }
 
-/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion, since
- * such a chain can be as long as there are operations. */
+/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion,
+ * since such a chain can be as long as there are operations. */
 static void settle(struct bf_trace *t)
 {
     while (t->first_unsettled != UINT32_MAX) {
@@ -333,9 +358,9 @@ static void settle(struct bf_trace *t)
 /* A wait without times of its own: over now, or when its signal is. */
 static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op, uint64_t now)
 {
-    struct bf_flow_packet *source;
+    struct source source;
     struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
-    if (signal && source && !source->drawn && arrow_from(t, signal, source, op->id, queue))
+    if (signal && source.op && arrow_from(t, signal, source.arrows, op->id, queue))
         return;
     wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_WORD_HAND_OVER});
 }
@@ -418,16 +443,15 @@ void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *p
 
 /* --- Interface --------------------------------------------------------------------------------*/
 
-static void signal_remember(struct bf_trace *t, const struct bf_fence_op *op)
+static void signal_remember(struct bf_trace *t, uint32_t queue, const struct bf_fence_op *op)
 {
-    struct bf_flow_packet *record = bf_flow_packet_add(t->flow, op->id);
-    record->time_ns = op->queued_ns;
-    record->own_count = 1;
-    record->first_flow = t->flow->next_flow++;
+    uint64_t own = t->flow->next_flow++;
+    *bf_fence_arrows_of(t->queues[queue].fences, op) = (struct bf_fence_arrows){.own = own};
     struct bf_flow_signal *signal = bf_flow_signal_add(
         t->flow, (struct bf_trace_sync){bf_trace_fence_key(op->sync.semaphore), op->sync.value});
     signal->packet = op->id;
-    signal->flow = record->first_flow;
+    signal->queue = queue;
+    signal->flow = own;
 }
 
 static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op kind,
@@ -448,10 +472,12 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
                                                    .name = name_of(t, kind, op->sync.semaphore),
                                                    .annotation_count = n,
                                                    .annotations = about});
-    if (drawn)
+    if (drawn) {
         op->lane = lane;
-    else
-        bf_fence_lane_free(ops, lane, 0);
+        return;
+    }
+    bf_fence_lane_free(ops, lane, 0);
+    t->lost -= t->drawing; /* its end will be told after all, by an instant */
 }
 
 void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_packet *packet,
@@ -474,17 +500,17 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
         if (packet)
             packet->fences = true;
-        t->lost += t->drawing && !op;
+        t->lost += t->drawing && !op ? 2 : 0;
     }
     if (op) {
-        op->id = ++t->last_id;
+        op->id = ++t->last_fence_op;
         op->packet = carrier;
         op->sync = sync;
         op->queued_ns = now;
         op->logged = logged;
         box_begin(t, index, kind, op);
         if (kind == BF_TRACE_FENCE_SIGNAL) {
-            signal_remember(t, op);
+            signal_remember(t, index, op);
             bf_trace_fence_track(t, index, 0); /* describes the engine's counters */
             bf_trace_counter(t, queue->engine, BF_TRACK_SIGNALS_PENDING,
                              ++t->engines[queue->engine].signals_pending, now);

@@ -33,6 +33,19 @@ struct bf_flow_packet *bf_flow_packet_find(struct bf_flow *flow, uint64_t id)
     return id && packet->id == id ? packet : NULL;
 }
 
+struct bf_flow_op *bf_flow_op_add(struct bf_flow *flow, uint64_t id)
+{
+    struct bf_flow_op *op = &flow->ops[id % BF_FLOW_OPS];
+    *op = (struct bf_flow_op){.id = id};
+    return op;
+}
+
+const struct bf_flow_op *bf_flow_op_find(const struct bf_flow *flow, uint64_t id)
+{
+    const struct bf_flow_op *op = &flow->ops[id % BF_FLOW_OPS];
+    return id && op->id == id ? op : NULL;
+}
+
 static uint64_t *bucket_of(struct bf_flow *flow, uint64_t semaphore)
 {
     return &flow->buckets[bf_map_hash(semaphore) % (BF_FLOW_SIGNALS / 4)];

@@ -13,7 +13,8 @@
 
 #include "trace/trace.h"
 
-#define BF_FLOW_PACKETS 2048 /* remembered at once; powers of two */
+#define BF_FLOW_PACKETS 4096 /* remembered at once; powers of two */
+#define BF_FLOW_OPS     2048
 #define BF_FLOW_SIGNALS 4096
 #define BF_FLOW_ENDS    6 /* arrows of a packet beyond one for each of its signals, each way */
 #define BF_FLOW_OWN     8 /* signals of a packet that get an arrow's number of their own */
@@ -21,22 +22,16 @@
 /* An arrow that leaves a packet whose hardware slice is not known yet. */
 struct bf_flow_out {
     uint64_t flow;
-    uint64_t consumer; /* untimed packet that shows no slice to point at, or, with a fence operation
-                          as the source, a wait that ends when the source does; 0: the arrow's end
-                          is drawn by the consumer */
-    union {
-        uint64_t consumer_track;
-        uint32_t consumer_queue;
-    };
+    uint64_t consumer; /* untimed packet that shows no slice to point at; 0: the arrow's end is
+                          drawn by the consumer */
+    uint64_t consumer_track;
 };
 
-/* A packet that was handed over, or a fence operation (trace/fences.c): these share their numbers. */
+/* A packet that was handed over. */
 struct bf_flow_packet {
     uint64_t id;    /* 0: empty */
     uint64_t track; /* where arrows leave from, once 'drawn' */
     uint64_t time_ns;
-    uint64_t over_ns;    /* of a fence's signal: when it was executed, or, as long as that is not
-                              known, when the first wait for it was over; 0: not yet */
     uint64_t first_flow; /* numbers first_flow to + own_count - 1 belong to its signals */
     uint32_t own_count;
     bool drawn;
@@ -46,9 +41,18 @@ struct bf_flow_packet {
     struct bf_flow_out out[BF_FLOW_ENDS];
 };
 
+/* A fence's signal by a queue that is over (trace/fences.c; those under way are in its lists). */
+struct bf_flow_op {
+    uint64_t id;      /* 0: empty */
+    uint64_t track;   /* where further arrows leave from, */
+    uint64_t time_ns; /* at this time */
+    uint64_t over_ns; /* when it was executed */
+};
+
 struct bf_flow_signal {
     struct bf_trace_sync sync;
-    uint64_t packet;     /* 0: the host */
+    uint64_t packet;     /* or fence operation; 0: the host */
+    uint32_t queue;      /* of a fence operation */
     uint64_t flow;       /* the number that its source carries; 0: none, or taken by a wait */
     uint64_t time_ns;    /* host only */
     uint64_t older_plus; /* 1 + absolute position of the bucket's next older entry; 0: none */
@@ -61,6 +65,7 @@ struct bf_flow {
     uint64_t buckets[BF_FLOW_SIGNALS / 4];
     struct bf_flow_signal signals[BF_FLOW_SIGNALS];
     struct bf_flow_packet packets[BF_FLOW_PACKETS];
+    struct bf_flow_op ops[BF_FLOW_OPS];
 };
 
 struct bf_flow *bf_flow_create(uint64_t first_flow); /* NULL: out of memory */
@@ -68,6 +73,9 @@ void bf_flow_destroy(struct bf_flow *flow);
 
 struct bf_flow_packet *bf_flow_packet_add(struct bf_flow *flow, uint64_t id);
 struct bf_flow_packet *bf_flow_packet_find(struct bf_flow *flow, uint64_t id); /* or NULL */
+
+struct bf_flow_op *bf_flow_op_add(struct bf_flow *flow, uint64_t id);
+const struct bf_flow_op *bf_flow_op_find(const struct bf_flow *flow, uint64_t id); /* or NULL */
 
 struct bf_flow_signal *bf_flow_signal_add(struct bf_flow *flow, struct bf_trace_sync sync);
 

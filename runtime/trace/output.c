@@ -177,10 +177,12 @@ void bf_output_wrote(struct bf_output *o, size_t begin, bool event, uint64_t now
 {
     if (o->pb.failed) {
         bf_protobuf_rewind(&o->pb, begin);
+        o->events += event;
         o->lost += event;
         return;
     }
     o->chunks[o->current].events += event;
+    o->events += event;
     if (!o->pending_since_ns) {
         o->pending_since_ns = now;
         o->wake = true; /* from now on the thread has a deadline */

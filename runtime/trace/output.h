@@ -13,8 +13,8 @@
  * A child that a program forks has no such thread: what it reports is left out, and the file
  * stays its parent's.
  *
- * Thread-safety: the trace's lock is held for all but open, close and drain; it is the same lock that
- * the thread takes. Proven by tests/unit/trace_output.c and trace_file.c.
+ * Thread-safety: the trace's lock is held for all but open, close and drain; it is the same lock
+ * that the thread takes. Proven by tests/unit/trace_output.c and trace_file.c.
  */
 #ifndef BELFRY_TRACE_OUTPUT_H
 #define BELFRY_TRACE_OUTPUT_H
@@ -57,7 +57,8 @@ struct bf_output {
     uint64_t written;                /* and done with */
     uint64_t pending_since_ns;       /* 0: nothing is in 'current' */
     uint64_t open;                   /* slices that have yet to end */
-    uint64_t lost;                   /* events that the file lacks */
+    uint64_t events;                 /* written to 'pb' */
+    uint64_t lost;                   /* of these, that the file lacks */
     uint64_t bytes;                  /* written to the file */
     int error;                       /* on which the file was given up */
     bool flush;

@@ -87,27 +87,29 @@ static void append(char *text, const char *more)
     bf_name_copy(text + length, BF_TRACE_NAME - length, more);
 }
 
-/* "name [labels], name": false if there is nothing to tell. */
-static bool buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
-                             char text[BF_TRACE_NAME])
+/* "name, name", and with 'labels' "name [labels], [labels]"; 0: there is nothing to tell. */
+static uint64_t buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
+                                 bool labels)
 {
-    text[0] = 0;
+    char text[BF_TRACE_NAME] = "";
+    if (!contents->infos && !contents->buffers)
+        return 0;
     for (uint32_t i = 0; i < contents->count && t->buffers.live; i++) {
         VkCommandBuffer handle =
             contents->infos ? contents->infos[i].commandBuffer : contents->buffers[i];
         const struct bf_trace_buffer *buffer = bf_map_find(&t->buffers, (uintptr_t)handle);
-        if (!buffer || (!buffer->name[0] && !buffer->labels[0]))
+        if (!buffer || !(buffer->name[0] || (labels && buffer->labels[0])))
             continue;
         if (text[0])
             append(text, ", ");
         append(text, buffer->name);
-        if (buffer->labels[0]) {
+        if (labels && buffer->labels[0]) {
             append(text, buffer->name[0] ? " [" : "[");
             append(text, buffer->labels);
             append(text, "]");
         }
     }
-    return text[0] != 0;
+    return bf_words_number(&t->words, text);
 }
 
 /* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
@@ -122,13 +124,13 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
                                  const struct bf_trace_contents *contents)
 {
     struct bf_trace_queue *queue = &t->queues[packet->queue];
-    char text[BF_TRACE_NAME];
     uint64_t label = bf_words_number(&t->words, contents->label);
-    uint64_t buffers = buffers_describe(t, contents, text) ? bf_words_number(&t->words, text) : 0;
-    packet->caption = buffers ? buffers : label;
+    uint64_t buffers = buffers_describe(t, contents, true);
+    uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
+    packet->caption = names ? names : buffers ? buffers : label;
     packet->lane = software_lane_take(queue);
     if (packet->lane == BF_TRACE_NO_LANE) {
-        t->lost++;
+        t->lost += 2;
         return;
     }
     uint64_t caption = caption_of(t, packet);
@@ -169,7 +171,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
     }
     bf_lock_acquire(&t->lock);
     uint64_t now = bf_now_ns();
-    *packet = (struct bf_trace_packet){.id = ++t->last_id,
+    *packet = (struct bf_trace_packet){.id = ++t->last_packet,
                                        .queue = queue,
                                        .kind = kind,
                                        .command_buffers = contents->count,
@@ -191,10 +193,6 @@ void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, 
 {
     /* How many, and nothing about them. */
     const struct bf_trace_contents contents = {.count = command_buffers};
-    if (!t) {
-        bf_trace_packet_queued_with(NULL, packet, queue, kind, &contents);
-        return;
-    }
     bf_trace_packet_queued_with(t, packet, queue, kind, &contents);
 }
 
@@ -325,8 +323,10 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
         record->in[record->in_count++] = flow;
 }
 
-uint32_t bf_trace_flows_from(const struct bf_flow_packet *record,
-                             uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
+/* Numbers that a packet's mark on its hardware track carries: its signals' own, then those added
+ * for further waits. */
+static uint32_t flows_from(const struct bf_flow_packet *record,
+                           uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
 {
     uint32_t n = 0;
     for (; n < record->own_count; n++)
@@ -356,7 +356,7 @@ static void instant_write(struct bf_trace *t, const struct bf_trace_packet *pack
                                                .type = BF_PERFETTO_INSTANT,
                                                .category = BF_WORD_HANDED_OVER,
                                                .name = caption,
-                                               .flow_count = bf_trace_flows_from(record, flows),
+                                               .flow_count = flows_from(record, flows),
                                                .flows = flows,
                                                .terminating_flow_count = record->in_count,
                                                .terminating_flows = record->in,
@@ -472,7 +472,7 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
                                                    .type = BF_PERFETTO_BEGIN,
                                                    .category = BF_WORD_EXECUTED,
                                                    .name = caption,
-                                                   .flow_count = bf_trace_flows_from(record, flows),
+                                                   .flow_count = flows_from(record, flows),
                                                    .flows = flows,
                                                    .terminating_flow_count = record->in_count,
                                                    .terminating_flows = record->in,

@@ -1,6 +1,7 @@
 /*
- * Belfry's probes for tracers of the whole system (bpftrace, perf, SystemTap): static ones of provider
- * 'belfry', each a single nop where nobody listens. docs/probes.md lists them with their arguments.
+ * Belfry's probes for tracers of the whole system (bpftrace, perf, SystemTap): static ones of
+ * provider 'belfry', each a single nop where nobody listens. docs/probes.md lists them with their
+ * arguments.
  *
  * Without <sys/sdt.h> at build (Debian: systemtap-sdt-dev) there are none.
  */

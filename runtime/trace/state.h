@@ -1,6 +1,6 @@
 /*
- * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and fences.c
- * (what is drawn) share. The trace's lock is held for every function.
+ * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and
+ * fences.c (what is drawn) share. The trace's lock is held for every function.
  */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H
@@ -90,7 +90,8 @@ struct bf_trace {
     struct bf_trace_queue *queues;
     uint32_t engine_count;
     uint32_t queue_count;
-    uint64_t last_id; /* of packets and fence operations */
+    uint64_t last_packet;
+    uint64_t last_fence_op;
     uint32_t first_unsettled;
     bool host_described;
     struct bf_map names;   /* semaphore → char *, owned */
@@ -139,13 +140,6 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_word what, struct bf
 /* A point on a track, drawn in arrears, where an arrow begins or ends. */
 void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_word name,
                         uint64_t packet, const uint64_t *from, const uint64_t *to);
-
-/* --- packets.c --------------------------------------------------------------------------------*/
-
-/* Numbers that the mark of a packet or operation carries: its signals' own, then those added for
- * further waits. */
-uint32_t bf_trace_flows_from(const struct bf_flow_packet *record,
-                             uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS]);
 
 /* --- fences.c ---------------------------------------------------------------------------------*/
 

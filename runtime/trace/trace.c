@@ -8,8 +8,8 @@
 
 #include "trace/state.h"
 
-/* Numbers of tracks take seven bytes each with this, and are unlike those of other traces, should files
- * be joined. */
+/* Numbers of tracks take seven bytes each with this, and are unlike those of other traces, should
+ * files be joined. */
 #define BASE_MASK 0xFFFFFF000000u
 
 static uint64_t scramble(uint64_t x)
@@ -103,14 +103,16 @@ const char *bf_trace_path(const struct bf_trace *t)
     return t ? t->output.file.path : NULL;
 }
 
-uint64_t bf_trace_lost(struct bf_trace *t)
+void bf_trace_count(struct bf_trace *t, struct bf_trace_counts *counts)
 {
+    *counts = (struct bf_trace_counts){0};
     if (!t)
-        return 0;
+        return;
     bf_lock_acquire(&t->lock);
-    uint64_t lost = t->lost + t->output.lost;
+    counts->events = t->output.events - t->output.lost;
+    counts->lost = t->lost + t->output.lost;
+    counts->bytes = t->output.bytes;
     bf_trace_leave(t);
-    return lost;
 }
 
 uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)
@@ -193,7 +195,8 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
 
 /* --- Command buffers --------------------------------------------------------------------------*/
 
-/* The lock is held. NULL: nothing is known, and 'wanted' is false or memory has run out. */
+/* NULL: nothing is known, and 'wanted' is false or memory has run out. The lock is held if it is
+ * wanted, or looked into; the caller of Vulkan alone makes and ends what its handle stands for. */
 static struct bf_trace_buffer *buffer_of(struct bf_trace *t, VkCommandBuffer handle, bool wanted)
 {
     uint64_t key = (uintptr_t)handle;
@@ -221,7 +224,8 @@ void bf_trace_name_command_buffer(struct bf_trace *t, VkCommandBuffer handle, co
 
 void bf_trace_command_buffer_begun(struct bf_trace *t, VkCommandBuffer handle)
 {
-    if (!t)
+    /* Threads that record need not meet here for buffers that nobody has named. */
+    if (!t || !buffer_of(t, handle, false))
         return;
     bf_lock_acquire(&t->lock);
     struct bf_trace_buffer *buffer = buffer_of(t, handle, false);
@@ -249,7 +253,7 @@ void bf_trace_command_buffer_label(struct bf_trace *t, VkCommandBuffer handle, c
 
 void bf_trace_forget_command_buffer(struct bf_trace *t, VkCommandBuffer handle)
 {
-    if (!t)
+    if (!t || !handle || !buffer_of(t, handle, false))
         return;
     bf_lock_acquire(&t->lock);
     struct bf_trace_buffer *buffer = bf_map_remove(&t->buffers, (uintptr_t)handle);

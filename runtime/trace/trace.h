@@ -5,10 +5,10 @@
  *      are written together, by a thread of the trace's own (trace/output.h), when there are 64 KiB
  *      of them or the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending.
  * T-2  An existing file is never overwritten.
- * T-3  Tracing never stops the program, nor makes it wait for a disk: what comes faster than the file
- *      takes it is left out and counted, slices with both their ends; and a file that can't be
- *      written any more is closed with one line on stderr, the rest being counted, while the summary
- *      goes on.
+ * T-3  Tracing never stops the program, nor makes it wait for a disk: what comes faster than the
+ *      file takes it is left out and counted, slices with both their ends; and a file that can't be
+ *      written any more is closed with one line on stderr, the rest being counted, while the
+ *      summary goes on.
  * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event. Of the fence
  *      operations of a queue as many are followed at once as trace/fence_ops.h says.
  * T-5  No lock is held over anything but memory.
@@ -58,8 +58,8 @@ enum bf_trace_packet_kind {
 /* A semaphore operation of a packet. Binary semaphores count their own operations: value is the
  * ordinal of the signal that the wait consumes. */
 struct bf_trace_sync {
-    uint64_t
-        semaphore; /* handle, or the fence; as an obstacle 0 means 'the packet before it in its queue' */
+    uint64_t semaphore; /* handle, or the fence; as an obstacle 0 means 'the packet before it in its
+                           queue' */
     uint64_t value;
 };
 
@@ -96,8 +96,13 @@ BF_SHARED void bf_trace_flush(struct bf_trace *trace);
 /* Returns when all that was reported before is in the file: for whoever reads it next. */
 BF_SHARED void bf_trace_drain(struct bf_trace *trace);
 
-/* How many events the file lacks: they came too fast, or it could not be written. */
-BF_SHARED uint64_t bf_trace_lost(struct bf_trace *trace);
+/* All zero without a trace or file. */
+struct bf_trace_counts {
+    uint64_t events; /* that the file has, or will have */
+    uint64_t lost;   /* that it lacks: they came too fast, or it could not be written */
+    uint64_t bytes;  /* in the file */
+};
+BF_SHARED void bf_trace_count(struct bf_trace *trace, struct bf_trace_counts *counts);
 
 /* The path of the file, which may have got a number; NULL without a file. Valid until destroyed. */
 BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
@@ -115,8 +120,9 @@ BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const
 BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
                                        const char *name);
 
-/* Of a command buffer: its debug name (NULL or "" takes it back), that it was begun (labels recorded in
- * it before are gone), a label recorded in it, and its end (handles come back as others). */
+/* Of a command buffer: its debug name (NULL or "" takes it back), that it was begun (labels
+ * recorded in it before are gone), a label recorded in it, and its end (handles come back as
+ * others). */
 BF_SHARED void bf_trace_name_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer,
                                             const char *name);
 BF_SHARED void bf_trace_command_buffer_begun(struct bf_trace *trace, VkCommandBuffer buffer);
@@ -132,8 +138,8 @@ struct bf_trace_contents {
     const char *label; /* the queue's labels, outermost first; NULL: none */
 };
 
-/* The program submitted: fills 'packet' and stamps queued_ns. The second form knows how many command
- * buffers there are, and nothing else about them. */
+/* The program submitted: fills 'packet' and stamps queued_ns. The second form knows how many
+ * command buffers there are, and nothing else about them. */
 BF_SHARED void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet *packet,
                                            uint32_t queue, enum bf_trace_packet_kind kind,
                                            const struct bf_trace_contents *contents);
@@ -165,9 +171,9 @@ BF_SHARED void bf_trace_packet_executed(struct bf_trace *trace,
 
 /*
  * Fence operations: GPU signals and waits of fences and timeline semaphores, by queues. Each is
- * drawn as a box from when the program queued it to when the GPU executed the signal, or was unblocked. (Native GPU fences,
- * 'Native fence log buffer design': FENCE_WAIT_QUEUED, FENCE_SIGNAL_QUEUED, FENCE_SIGNAL_EXECUTED,
- * FENCE_WAIT_UNBLOCKED.)
+ * drawn as a box from when the program queued it to when the GPU executed the signal, or was
+ * unblocked. (Native GPU fences, 'Native fence log buffer design': FENCE_WAIT_QUEUED,
+ * FENCE_SIGNAL_QUEUED, FENCE_SIGNAL_EXECUTED, FENCE_WAIT_UNBLOCKED.)
  */
 enum bf_trace_fence_op {
     BF_TRACE_FENCE_SIGNAL = 0, /* as the operations of log entries are numbered */
@@ -176,9 +182,10 @@ enum bf_trace_fence_op {
 
 /*
  * The program queued the operation now. 'logged': the GPU's log will tell when it is over
- * (bf_trace_fence_done). If not, it is over when the packet that carries it is, by its stamps or what comes before
- * it. 'packet' (NULL: none; then it must be logged) has been queued just before; if it is of kind
- * SIGNAL or WAIT, the box is all that is drawn of it beside its time in the software queue.
+ * (bf_trace_fence_done). If not, it is over when the packet that carries it is, by its stamps or
+ * what comes before it. 'packet' (NULL: none; then it must be logged) has been queued just before;
+ * if it is of kind SIGNAL or WAIT, the box is all that is drawn of it beside its time in the
+ * software queue.
  */
 BF_SHARED void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue,
                                      struct bf_trace_packet *packet, enum bf_trace_fence_op op,
@@ -190,10 +197,10 @@ enum {
 };
 
 /*
- * An entry of the queue's log, read in the order of the log: the operation was over on the GPU at 'end_ns'
- * (0: the entry has no time), and the GPU had come to it at 'observed_ns' (0: a signal, or a wait that was
- * satisfied when the GPU came to it). It belongs to the oldest such operation of the queue; older logged ones of its
- * kind have lost their entries.
+ * An entry of the queue's log, read in the order of the log: the operation was over on the GPU at
+ * 'end_ns' (0: the entry has no time), and the GPU had come to it at 'observed_ns' (0: a signal, or
+ * a wait that was satisfied when the GPU came to it). It belongs to the oldest such operation of
+ * the queue; older logged ones of its kind have lost their entries.
  */
 BF_SHARED void bf_trace_fence_done(struct bf_trace *trace, uint32_t queue,
                                    enum bf_trace_fence_op op, struct bf_trace_sync sync,

@@ -6,7 +6,8 @@
 
 #include "trace/state.h"
 
-/* Room in a track's number for each engine and queue; what spills over is unlike that of others, too. */
+/* Room in a track's number for each engine and queue; what spills over is unlike that of others,
+ * too. */
 #define TRACKS_EACH 1024
 
 _Static_assert((int)BF_TRACK_QUEUE_END <= TRACKS_EACH,
@@ -60,7 +61,7 @@ bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
     if (t->lost != t->lost_told)
         lost_tell(t, now);
     if (!bf_output_room(&t->output, event->type == BF_PERFETTO_END)) {
-        t->lost++;
+        t->lost += event->type == BF_PERFETTO_BEGIN ? 2 : 1; /* its end won't come */
         return false;
     }
     t->output.open += event->type == BF_PERFETTO_BEGIN;

@@ -1,9 +1,10 @@
 /*
  * The words of a trace: what is written once and then referred to by number (Perfetto's interning).
  *
- * The writer's own words have fixed numbers; a program's names get theirs when they are first used. Of
- * the latter a bounded number is remembered, the most recently used: a name that comes back after it has
- * been forgotten is written again, with another number. A number never comes to mean something else.
+ * The writer's own words have fixed numbers; a program's names get theirs when they are first used.
+ * Of the latter a bounded number is remembered, the most recently used: a name that comes back
+ * after it has been forgotten is written again, with another number. A number never comes to mean
+ * something else.
  *
  * Thread-safety: none; the trace's lock is held.
  */
@@ -14,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BF_WORD_SIZE 128 /* bytes of a word with its end; longer ones are cut, between characters */
+/* Bytes of a word with its end; longer ones are cut, between characters. */
+#define BF_WORD_SIZE 128
 
 #define BF_WORDS(X)                                                                                \
     /* categories and names */                                                                     \

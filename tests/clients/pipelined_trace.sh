@@ -20,6 +20,10 @@ exits 0 run
     fail_with 'the timeline is not as it should be:' check
 cat check
 
+# What the sample calls its command buffers, and the labels in them, are on the packets.
+grep -aqF 'draw 1 [draw frame 1, light, bloom, develop]' run.pftrace ||
+    fail_with 'the timeline has no names and labels of command buffers:' check
+
 says run.err 'Belfry: pipelined on '
 says run.err '18 submissions'
 says run.err "timeline $folder/run.pftrace"

@@ -1,5 +1,8 @@
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 
+set(trace_parts protobuf.c words.c perfetto.c file.c output.c flow.c fence_ops.c overlap.c summary.c
+  track.c trace.c packets.c fences.c)
+
 # The decoder knows the format, not the writer: no code is shared between the two.
 add_library(trace_decode STATIC ${CMAKE_CURRENT_LIST_DIR}/trace_decode.c)
 target_link_libraries(trace_decode PRIVATE belfry_options PkgConfig::CMOCKA)
@@ -20,6 +23,13 @@ foreach(name trace_wire trace_flow trace_summary)
   target_link_libraries(test_${name} PRIVATE belfry_internal PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
+
+# The way to the file, with a disk of the test's own: the parts are built into the test.
+list(TRANSFORM trace_parts PREPEND ${runtime}/trace/ OUTPUT_VARIABLE trace_sources)
+add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${trace_sources})
+target_link_libraries(test_trace_output PRIVATE belfry_internal trace_decode PkgConfig::CMOCKA)
+target_compile_definitions(test_trace_output PRIVATE write=disk_write)
+belfry_add_test(unit_trace_output SUITE unit DRIVER none COMMAND test_trace_output)
 
 # Stamps against a driver and a clock of the test's own; the trace is the test's, too.
 add_executable(test_trace_stamps ${CMAKE_CURRENT_LIST_DIR}/trace_stamps.c ${runtime}/trace/stamps.c

@@ -243,7 +243,8 @@ static void event_read(struct reader body, struct decoded_packet *p)
     assert_ptr_equal(body.at, body.end);
 }
 
-/* --- Words, clocks and defaults, by sequence -----------------------------------------------------*/
+/* --- Words, clocks and defaults, by sequence
+ * -----------------------------------------------------*/
 
 enum { CATEGORIES, NAMES, ANNOTATIONS, TEXTS, ROLES };
 #define SEQUENCES 8

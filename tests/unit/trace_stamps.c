@@ -438,9 +438,9 @@ static void drift(void **state)
 }
 
 /*
- * A minute of a clock that is 100 ppm off and wanders by 20 more, read by calls that take a while, and are
- * interrupted one time in four: no event is off by 20 us, from the first on, and on no engine of those that
- * share the calibration do times go backwards.
+ * A minute of a clock that is 100 ppm off and wanders by 20 more, read by calls that take a while,
+ * and are interrupted one time in four: no event is off by 20 us, from the first on, and on no
+ * engine of those that share the calibration do times go backwards.
  */
 static void a_minute(void **state)
 {
@@ -485,8 +485,8 @@ static void a_minute(void **state)
     }
 }
 
-/* The CPU's clock stands still while the machine sleeps, and the device's starts again at 0: what comes
- * afterwards is placed right again. */
+/* The CPU's clock stands still while the machine sleeps, and the device's starts again at 0: what
+ * comes afterwards is placed right again. */
 static void clocks_that_jump(void **state)
 {
     (void)state;

@@ -20,20 +20,36 @@ static void *work(void *argument)
         uint32_t queue = w->queues[(w->number + i) % 3];
         struct bf_trace_packet p = queued(w->trace, queue);
         p.timed = i % 5 != 0;
+        struct bf_trace_sync waits[2] = {SYNC(1 + w->number, i), SYNC(1 + (i + 1) % THREADS, i)};
+        struct bf_trace_sync signal = SYNC(1 + w->number, i + 1);
+        bool logged = i % 3 == 0;
+        bf_trace_fence_queued(w->trace, queue, &p, BF_TRACE_FENCE_WAIT, waits[i % 2], logged);
+        bf_trace_fence_queued(w->trace, queue, &p, BF_TRACE_FENCE_SIGNAL, signal, logged);
         if (i % 4 == 1)
             bf_trace_packet_held(w->trace, &p, SYNC(1 + i % 7, i));
         if (i % 16 == 3) {
             bf_trace_packet_dropped(w->trace, &p);
             continue;
         }
-        struct bf_trace_sync waits[2] = {SYNC(1 + w->number, i), SYNC(1 + (i + 1) % THREADS, i)};
-        handed_over(w->trace, &p, waits[i % 2], SYNC(1 + w->number, i + 1));
+        handed_over(w->trace, &p, waits[i % 2], signal);
         if (p.timed)
             bf_trace_packet_executed(w->trace, &p, p.handed_over_ns, p.handed_over_ns + i);
+        if (logged) {
+            bf_trace_fence_done(w->trace, queue, BF_TRACE_FENCE_SIGNAL, signal,
+                                p.handed_over_ns + i, 0, 0);
+            bf_trace_fence_done(w->trace, queue, BF_TRACE_FENCE_WAIT, waits[i % 2],
+                                p.handed_over_ns + i, p.queued_ns + 1, 0);
+        }
+        VkCommandBuffer buffer = (VkCommandBuffer)(uintptr_t)(0x1000 + 16 * (i % 9));
+        bf_trace_command_buffer_label(w->trace, buffer, "label");
+        if (i % 7 == 0)
+            bf_trace_command_buffer_begun(w->trace, buffer);
         if (i % 50 == 7) {
             snprintf(name, sizeof(name), "name %u", (unsigned)i);
             bf_trace_name_semaphore(w->trace, 1 + i % 7, i % 100 == 7 ? name : NULL);
             bf_trace_name_queue(w->trace, queue, name);
+            bf_trace_name_command_buffer(w->trace, buffer, name);
+            bf_trace_fences_lost(w->trace, queue, i);
             bf_trace_host_signal(w->trace, SYNC(50 + w->number, i));
         }
         if (i % 150 == 149) {
@@ -41,6 +57,8 @@ static void *work(void *argument)
             bf_trace_print_summary(w->trace, out);
             fclose(out);
             bf_trace_flush(w->trace);
+            bf_trace_drain(w->trace);
+            bf_trace_forget_command_buffer(w->trace, buffer);
         }
     }
     return NULL;
@@ -64,6 +82,9 @@ static void all_at_once(void **state)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    struct bf_trace_counts counts;
+    bf_trace_count(trace, &counts);
+    assert_int_equal(counts.lost, 0);
     struct decoded d = trace_close(trace, folder, NULL);
     size_t slices = 0;
     size_t ends = 0;

@@ -380,6 +380,74 @@ static void names(void **state)
     decoded_free(&d);
 }
 
+static struct bf_trace_packet submit(struct run *r, uint32_t count, const VkCommandBuffer *buffers,
+                                     const char *label)
+{
+    struct bf_trace_packet packet;
+    const struct bf_trace_contents contents = {.count = count, .buffers = buffers, .label = label};
+    bf_trace_packet_queued_with(r->trace, &packet, r->queues[0], BF_TRACE_EXECUTE, &contents);
+    packet.timed = true;
+    handed_over(r->trace, &packet, NOTHING, NOTHING);
+    bf_trace_packet_executed(r->trace, &packet, packet.handed_over_ns, packet.handed_over_ns + 1);
+    return packet;
+}
+
+/* What a program calls its command buffers, and the labels in them and around them, is on its
+ * packets. */
+static void captions(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    VkCommandBuffer b[3] = {(VkCommandBuffer)0x10, (VkCommandBuffer)0x20, (VkCommandBuffer)0x30};
+    bf_trace_name_command_buffer(r.trace, b[0], "shadows");
+    bf_trace_command_buffer_begun(r.trace, b[0]);
+    bf_trace_command_buffer_label(r.trace, b[0], "cascade 0");
+    bf_trace_command_buffer_label(r.trace, b[0], "cascade 1");
+    bf_trace_command_buffer_label(r.trace, b[1], "post");
+    submit(&r, 3, b, "frame > main");             /* 1 */
+    submit(&r, 1, b + 1, "frame");                /* 2 */
+    submit(&r, 1, b + 2, "frame > main");         /* 3 */
+    submit(&r, 1, b + 2, NULL);                   /* 4 */
+    bf_trace_command_buffer_begun(r.trace, b[0]); /* recorded anew */
+    bf_trace_name_command_buffer(r.trace, b[1], "late");
+    submit(&r, 2, b, NULL); /* 5 */
+    bf_trace_forget_command_buffer(r.trace, b[0]);
+    bf_trace_name_command_buffer(r.trace, b[1], NULL);
+    bf_trace_command_buffer_begun(r.trace, b[1]);
+    bf_trace_name_command_buffer(r.trace, b[2], "");
+    submit(&r, 3, b, NULL);      /* 6 */
+    for (int i = 0; i < 30; i++) /* more than fits */
+        bf_trace_command_buffer_label(r.trace, b[1], "a label of some length");
+    struct bf_trace_packet last = submit(&r, 2, b, NULL);
+    struct decoded d = run_end(&r, NULL);
+    static const struct {
+        const char *caption, *buffers, *label;
+    } expected[] = {
+        {"shadows", "shadows [cascade 0, cascade 1], [post]", "frame > main"},
+        {"[post]", "[post]", "frame"},
+        {"frame > main", NULL, "frame > main"},
+        {"execute", NULL, NULL},
+        {"shadows, late", "shadows, late [post]", NULL},
+        {"execute", NULL, NULL},
+    };
+    for (uint64_t i = 0; i < 6; i++) {
+        const struct decoded_packet *slice = event_of(&d, i + 1, "queued", DECODED_BEGIN, 0);
+        const struct decoded_packet *run = hardware_slice(&d, i + 1);
+        assert_true(decoded_is(slice->name, expected[i].caption));
+        assert_true(decoded_is(run->name, expected[i].caption));
+        bool plain = strcmp(expected[i].caption, "execute") == 0;
+        assert_true(says(slice, "kind", "execute") == !plain);
+        assert_true(says(run, "kind", "execute") == !plain);
+        assert_true(expected[i].buffers ? says(slice, "buffers", expected[i].buffers)
+                                        : !decoded_annotation(slice, "buffers"));
+        assert_true(expected[i].label ? says(slice, "label", expected[i].label)
+                                      : !decoded_annotation(slice, "label"));
+    }
+    const struct decoded_packet *slice = event_of(&d, last.id, "queued", DECODED_BEGIN, 0);
+    assert_int_equal(decoded_annotation(slice, "buffers")->text.size, 127);
+    decoded_free(&d);
+}
+
 static void uncalibrated(void **state)
 {
     (void)state;
@@ -467,6 +535,7 @@ int main(void)
         cmocka_unit_test(destroyed_semaphore),
         cmocka_unit_test(dropped),
         cmocka_unit_test(names),
+        cmocka_unit_test(captions),
         cmocka_unit_test(uncalibrated),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(nothing_to_write_to),
