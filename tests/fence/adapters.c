@@ -13,7 +13,9 @@ struct adapters {
     BfFence on_dgpu, on_igpu;
 };
 
-static const struct fixture_options without = {.no_native_fences = true, .family = UINT32_MAX};
+static const struct fixture_options second = {.second = true, .family = UINT32_MAX};
+static const struct fixture_options without = {
+    .no_native_fences = true, .second = true, .family = UINT32_MAX};
 
 static bool is_native(BfFence fence)
 {
@@ -58,7 +60,7 @@ static BfFence create_on(struct fixture *f, bool native)
 static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igpu)
 {
     fixture_open(&a->dgpu, &fixture_plain);
-    fixture_open(&a->igpu, igpu_native ? &fixture_plain : &without);
+    fixture_open(&a->igpu, igpu_native ? &second : &without);
     a->dgpu_queue = make_queue(&a->dgpu, BF_QUEUE_TYPE_DIRECT);
     a->igpu_queue = make_queue(&a->igpu, BF_QUEUE_TYPE_DIRECT);
     if (made_on_igpu) {

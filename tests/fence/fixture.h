@@ -86,6 +86,7 @@ struct fixture_options {
     bool realtime;           /* families ask for the global priority REALTIME */
     bool uncalibrated;       /* without VK_EXT_calibrated_timestamps */
     bool no_native_fences;   /* as on a device without them */
+    bool second;             /* another physical device, where there is one */
     uint32_t family;         /* UINT32_MAX: queues of all families; else of this one alone */
 };
 
