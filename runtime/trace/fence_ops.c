@@ -2,9 +2,28 @@
 
 #define NO_LANE UINT32_MAX
 
+/* Closes the gaps that operations have left which were over before older ones: those of several
+ * threads, or ones that no log tells of. */
+static void close_gaps(struct bf_fence_ops *ops, enum bf_trace_fence_op kind)
+{
+    struct bf_fence_list *list = &ops->lists[kind];
+    uint64_t to = list->begin;
+    for (uint64_t at = list->begin; at < list->end; at++) {
+        const struct bf_fence_op *op = bf_fence_list_at(list, at);
+        if (!op->id)
+            continue;
+        if (to != at && kind == BF_TRACE_FENCE_SIGNAL)
+            ops->arrows[to % BF_FENCE_OPS] = ops->arrows[at % BF_FENCE_OPS];
+        *bf_fence_list_at(list, to++) = *op;
+    }
+    list->end = to;
+}
+
 struct bf_fence_op *bf_fence_ops_add(struct bf_fence_ops *ops, enum bf_trace_fence_op kind)
 {
     struct bf_fence_list *list = &ops->lists[kind];
+    if (list->end - list->begin == BF_FENCE_OPS)
+        close_gaps(ops, kind);
     if (list->end - list->begin == BF_FENCE_OPS)
         return NULL;
     struct bf_fence_op *op = bf_fence_list_at(list, list->end++);

@@ -34,8 +34,9 @@ struct bf_fence_op {
     uint32_t source_queue;  /* of that */
     uint64_t not_before_ns; /* the arrow doesn't run backwards */
 
-    uint32_t lane; /* BF_TRACE_NO_LANE: no box */
-    bool logged;   /* bf_trace_fence_done will tell */
+    uint32_t lane;    /* BF_TRACE_NO_LANE: no box */
+    bool handed_over; /* its packet has been, or none carries it */
+    bool logged;      /* bf_trace_fence_done will tell */
 };
 
 struct bf_fence_list {

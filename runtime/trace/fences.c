@@ -126,8 +126,9 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
     wait->source = signal->packet;
     wait->source_queue = signal->queue;
     if (source.op) {
-        if (source.op->queued_ns >= now)
-            return; /* queued only afterwards: another satisfied it */
+        /* Queued only afterwards, or not handed over yet: another satisfied it. */
+        if (source.op->queued_ns >= now || !source.op->handed_over)
+            return;
         wait->not_before_ns = source.op->queued_ns + 1;
         wait->flow = arrow_from(t, signal, source.arrows, 0, 0);
         return;
@@ -360,7 +361,9 @@ static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op
 {
     struct source source;
     struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
-    if (signal && source.op && arrow_from(t, signal, source.arrows, op->id, queue))
+    /* Handed over before it: so no two can wait for each other, whatever is reported. */
+    if (signal && source.op && source.op->handed_over &&
+        arrow_from(t, signal, source.arrows, op->id, queue))
         return;
     wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_WORD_HAND_OVER});
 }
@@ -388,6 +391,7 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
     struct bf_fence_op *op;
     struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
     for (uint64_t at = waits->begin; (op = next_of(waits, packet, &at)) != NULL;) {
+        op->handed_over = true;
         if (op->logged || packet->timed) {
             arrow_find(t, op, now);
             continue;
@@ -397,6 +401,7 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
     }
     struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
     for (uint64_t at = signals->begin; (op = next_of(signals, packet, &at)) != NULL;) {
+        op->handed_over = true;
         if (op->logged || packet->timed)
             continue;
         op->handed_over_ns = now;
@@ -508,6 +513,7 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         op->sync = sync;
         op->queued_ns = now;
         op->logged = logged;
+        op->handed_over = !carrier;
         box_begin(t, index, kind, op);
         if (kind == BF_TRACE_FENCE_SIGNAL) {
             signal_remember(t, index, op);

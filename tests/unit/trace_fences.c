@@ -426,6 +426,35 @@ static void long_chains(void **state)
     decoded_free(&d);
 }
 
+/* Whatever is reported, no two operations wait for each other: only what was handed over before can
+ * be what a wait ends with. */
+static void no_circles(void **state)
+{
+    (void)state;
+    struct run r = run_begin();
+    struct bf_trace_packet w[2], s[2];
+    for (int q = 0; q < 2; q++) {
+        bf_trace_packet_queued(r.trace, &w[q], r.queues[q], BF_TRACE_WAIT, 0);
+        bf_trace_fence_queued(r.trace, r.queues[q], &w[q], BF_TRACE_FENCE_WAIT,
+                              SYNC(5 + (uint64_t)q, 1), false);
+        bf_trace_packet_queued(r.trace, &s[q], r.queues[q], BF_TRACE_SIGNAL, 0);
+        bf_trace_fence_queued(r.trace, r.queues[q], &s[q], BF_TRACE_FENCE_SIGNAL,
+                              SYNC(6 - (uint64_t)q, 1), false);
+    }
+    for (int q = 0; q < 2; q++)
+        handed_over(r.trace, &w[q], NOTHING, NOTHING);
+    for (int q = 0; q < 2; q++)
+        handed_over(r.trace, &s[q], NOTHING, NOTHING);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 0);
+    for (unsigned n = 0; n < 2; n++) {
+        assert_non_null(end_of_box(&d, box_of(&d, WAIT, 1, n)));
+        assert_non_null(end_of_box(&d, box_of(&d, SIGNAL, 1, n)));
+    }
+    decoded_free(&d);
+}
+
 /* Under way while thousands of others come and go: nothing of it is forgotten. */
 static void outlives_thousands(void **state)
 {
@@ -440,13 +469,20 @@ static void outlives_thousands(void **state)
     uint64_t t = clock_now();
     done(&r, 0, WAIT, SYNC(5, 1), t + 100, 0);
     for (uint64_t i = 1; i <= 10000; i++) {
-        struct bf_trace_packet p = queued(r.trace, r.queues[1]);
-        handed_over(r.trace, &p, NOTHING, NOTHING);
-        logged(&r, 1, SIGNAL, SYNC(6, i));
-        done(&r, 1, SIGNAL, SYNC(6, i), clock_now(), 0);
+        if (i == 100) {
+            logged(&r, 0, SIGNAL, SYNC(7, 20000));
+            logged(&r, 0, WAIT, SYNC(7, 20000));
+            done(&r, 0, WAIT, SYNC(7, 20000), clock_now() + 100, 0);
+        }
+        /* On its queue, too, though what comes behind it is told of by stamps. */
+        struct bf_trace_packet p = queued(r.trace, r.queues[i % 2]);
+        bf_trace_fence_queued(r.trace, r.queues[i % 2], &p, BF_TRACE_FENCE_SIGNAL, SYNC(6, i),
+                              false);
+        handed_over(r.trace, &p, NOTHING, SYNC(6, i));
         bf_trace_packet_executed(r.trace, &p, p.handed_over_ns, p.handed_over_ns + 1);
     }
     done(&r, 0, SIGNAL, SYNC(5, 1), t + 50, 0);
+    done(&r, 0, SIGNAL, SYNC(7, 20000), 1, 0); /* as soon as it was queued */
     struct bf_trace_counts counts;
     bf_trace_count(r.trace, &counts);
     assert_int_equal(counts.lost, 0);
@@ -461,6 +497,9 @@ static void outlives_thousands(void **state)
     wait = end_of_box(&d, box_of(&d, WAIT, 1, 1));
     assert_int_equal(wait->time, t + 50);
     assert_true(says(wait, "ended by", "signal"));
+    assert_ptr_equal(decoded_flow_source(&d, wait->terminating[0]), signal);
+    signal = end_of_box(&d, box_of(&d, SIGNAL, 20000, 0));
+    wait = end_of_box(&d, box_of(&d, WAIT, 20000, 0));
     assert_ptr_equal(decoded_flow_source(&d, wait->terminating[0]), signal);
     decoded_free(&d);
     unlink(path);
@@ -558,6 +597,7 @@ int main(void)
         cmocka_unit_test(by_stamps),
         cmocka_unit_test(calls_on_command_queues),
         cmocka_unit_test(long_chains),
+        cmocka_unit_test(no_circles),
         cmocka_unit_test(outlives_thousands),
         cmocka_unit_test(dropped_with_their_packet),
         cmocka_unit_test(signalled_by_the_host),
