@@ -574,6 +574,10 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
     struct bf_ledger *ledger = &device->ledger;
     enum settled how = QUEUED;
     bool idle = false;
+    /* Its last packet may be complete while the driver call that it went in is about to return on
+     * another thread: after that, the queue is idle. */
+    if (bf_queue_is_being_issued(&queue->base))
+        bf_engine_pump_taking_over(queue->base.engine);
     if (bf_queue_has_backlog(&queue->base))
         return QUEUED;
     bf_lock_acquire(&ledger->lock);

@@ -62,6 +62,7 @@ static void settle(struct bf_queue *queue, struct bf_packet *packet)
     trace_handed_over(queue->device, packet);
     take_off_list(queue, packet);
     bf_packet_recycle(queue, packet);
+    atomic_fetch_add(&queue->issued, 1);
     atomic_fetch_add(&queue->finished, 1);
 }
 
@@ -365,6 +366,8 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         if (is_for_driver(engine->batch[i]))
             last = engine->batch[i];
     }
+    for (uint32_t i = first; i < first + count; i++)
+        atomic_fetch_add(&engine->batch_queues[i]->issued, 1);
     if (!last)
         return VK_SUCCESS;
     bf_label_enter(engine, last->labels);
@@ -394,6 +397,7 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
     }
     withdraw(engine, first, count);
     for (uint32_t i = first; i < first + count; i++) {
+        atomic_fetch_sub(&engine->batch_queues[i]->issued, 1);
         if (engine->batch[i]->epoch)
             drop_epoch(engine->batch[i]);
     }
@@ -464,6 +468,7 @@ static uint64_t drop_backlog(struct bf_engine *engine)
                                              .semaphore = sync->sem->handle,
                                              .value = sync->target});
             }
+            atomic_fetch_add(&queue->issued, 1);
             engines |= finish_packet(engine, queue, packet, false);
         }
     }

@@ -35,6 +35,7 @@ struct bf_queue {
     struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */
     uint32_t spare_count;
     _Atomic uint64_t appended; /* packets that took the list, ever */
+    _Atomic uint64_t issued;   /* of these, given to a driver call that may not have returned yet */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
 
     struct bf_log *_Atomic log; /* log/log.h; NULL: none so far. Made under the engine's lock */
@@ -54,6 +55,13 @@ struct bf_queue {
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
 {
     return atomic_load(&queue->finished) != atomic_load(&queue->appended);
+}
+
+/* Is all of its backlog in a driver call right now? The GPU may be done with it. */
+static inline bool bf_queue_is_being_issued(const struct bf_queue *queue)
+{
+    return bf_queue_has_backlog(queue) &&
+           atomic_load(&queue->issued) == atomic_load(&queue->appended);
 }
 
 /* Puts a packet behind all others of the queue, and hands over what may go. */

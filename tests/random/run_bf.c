@@ -89,8 +89,7 @@ void bf_objects_destroy(struct run *run)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
-/* On a queue that is idle, a signal is there when its call returns; where other threads submit, one
- * of them may be at the end of handing over what has run already, and the signal comes after it. */
+/* On a queue that is idle, a signal is there when its call returns, whatever other threads do. */
 static void signal_check_idle(struct run *run, int op, int index)
 {
     const struct plan *plan = run->plan;
@@ -110,10 +109,7 @@ static void signal_check_idle(struct run *run, int op, int index)
             return; /* which is work */
         if (plan->semaphores[f].face != FACE_FENCE || plan->semaphores[f].wild)
             continue;
-        uint64_t value;
-        do
-            value = run->bench->bf.GetFenceValue(run->bf_fences[f]);
-        while (plan->thread_count > 1 && value < batch->signals[s].value && !sched_yield());
+        uint64_t value = run->bench->bf.GetFenceValue(run->bf_fences[f]);
         if (value < batch->signals[s].value)
             run_fail(run, op,
                      "b%d has nothing to wait for, but S%d is %" PRIu64 " after its signal", index,

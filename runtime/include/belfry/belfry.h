@@ -267,9 +267,7 @@ BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
 
 /*
  * Sets the fence to the value once everything before it in the queue is complete. [ME 1, 2] On an
- * idle queue it is set before the call returns (unless another thread is at that moment handing the
- * queue's last work to the driver: then as soon as it has). Any value is legal, equal and lower
- * ones too.
+ * idle queue it is set before the call returns. Any value is legal, equal and lower ones too.
  *
  * A plain fence costs no submission. An imported one costs one, and takes only larger values, as
  * its semaphore does.
