@@ -62,8 +62,8 @@ static void queues_print(const struct trace_model *m, FILE *out)
                 ",\n     \"held\": {\"count\": %" PRIu64 ", \"total_ns\": %" PRIu64
                 ", \"longest_ns\": %" PRIu64,
                 queue->submissions, queue->executed, queue->untimed, queue->presents,
-                queue->fence_packets, queue->dropped, queue->unfinished, m->busy.queues[q].busy_ns,
-                queue->held, queue->held_ns, queue->held_longest_ns);
+                trace_queue_fence_operations(queue), queue->dropped, queue->unfinished,
+                m->busy.queues[q].busy_ns, queue->held, queue->held_ns, queue->held_longest_ns);
         if (queue->held) {
             fprintf(out, ", \"packet\": %" PRIu64 ", ", queue->held_longest_id);
             if (queue->held_longest.on_predecessor)

@@ -394,6 +394,8 @@ static struct trace_operation *operation_add(struct trace_model *m, const struct
                                              bool wait, uint32_t queue)
 {
     struct trace_operation *o = &m->operations[m->operation_count++ % TRACE_OPERATIONS];
+    if (queue < m->queue_count)
+        m->queues[queue].fence_boxes++;
     *o = (struct trace_operation){
         .wait = wait,
         .queue = queue,

@@ -122,6 +122,7 @@ struct trace_queue {
     uint64_t submissions;
     uint64_t presents;
     uint64_t fence_packets;
+    uint64_t fence_boxes; /* of operations that are drawn as such */
     uint64_t executed; /* with GPU times */
     uint64_t untimed;  /* handed over, never timed */
     uint64_t dropped;
@@ -140,6 +141,12 @@ struct trace_queue {
     uint64_t pattern_count;
     uint64_t matches[TRACE_PERIOD_MAX + 1]; /* submissions that look like the n-th before them */
 };
+
+/* Its waits and signals of fences: those in submissions as well, where the trace tells them apart. */
+static inline uint64_t trace_queue_fence_operations(const struct trace_queue *queue)
+{
+    return queue->fence_boxes > queue->fence_packets ? queue->fence_boxes : queue->fence_packets;
+}
 
 /* Whose signal released a wait. */
 #define TRACE_CAUSE_CPU     (TRACE_NONE - 1)

@@ -111,8 +111,8 @@ static void queues_print(const struct trace_report *r, FILE *out)
         fprintf(out,
                 "  %-*s  %-*s  %11" PRIu64 "  %8" PRIu64 "  %9" PRIu64 "  %*s  %5" PRIu64 "  %*s\n",
                 padded(queue->name, width), queue->name, padded(engine, engine_width), engine,
-                queue->submissions, queue->executed, queue->fence_packets, padded(b, 10), b,
-                queue->held, padded(h, 10), h);
+                queue->submissions, queue->executed, trace_queue_fence_operations(queue),
+                padded(b, 10), b, queue->held, padded(h, 10), h);
     }
     for (uint32_t q = 0; q < m->queue_count; q++) {
         const struct trace_queue *queue = &m->queues[q];

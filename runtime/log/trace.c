@@ -66,6 +66,9 @@ static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struc
 void bf_log_report(struct bf_log *log)
 {
     struct bf_trace *trace = log->engine->device->trace;
+    struct bf_stamps *stamps = log->engine->stamps;
+    if (stamps && bf_stamps_calibration(stamps))
+        bf_calibration_update(bf_stamps_calibration(stamps));
     for (int side = 0; log->trace && side < BF_LOG_SIDES; side++) {
         struct bf_log_cursor *cursor = &log->trace->cursors[side];
         struct bf_log_item items[AT_ONCE];
