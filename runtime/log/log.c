@@ -63,6 +63,8 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
     if (!log)
         return VK_SUCCESS;
     if (log->writer) {
+        for (int side = 0; side < BF_LOG_SIDES; side++)
+            log->entries[side] += log->writer->next[side];
         log->writer->successor = writer;
         if (writer)
             writer->cursors++; /* those that will come from there */
@@ -251,7 +253,7 @@ static void put(struct place *place, VkCommandBuffer commands)
     };
 }
 
-static void add(struct bf_log *log, struct bf_packet *packet, struct place *place,
+static bool add(struct bf_log *log, struct bf_packet *packet, struct place *place,
                 const struct bf_log_operation *op, bool noted)
 {
     VkCommandBuffer commands = bf_log_writer_add(log->writer, op, noted);
@@ -259,10 +261,9 @@ static void add(struct bf_log *log, struct bf_packet *packet, struct place *plac
         put(place, commands);
         packet->log_slots++;
     } else {
-        bf_lock_acquire(&log->lock);
         log->lost[op->side]++;
-        bf_lock_release(&log->lock);
     }
+    return commands != NULL;
 }
 
 static void add_notes(struct bf_log *log, struct bf_packet *packet, struct place *place)
@@ -298,21 +299,19 @@ static void add_entries(struct bf_log *log, struct bf_packet *packet,
     for (uint32_t i = packet->barrier; i < count; i++)
         place.infos[place.count++] = *own++;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op)) {
-            signalled = true;
-            add(log, packet, &place, &op, false);
-        }
+        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op))
+            signalled = add(log, packet, &place, &op, false);
     }
     if (packet->update) {
-        signalled = true;
         op = (struct bf_log_operation){
             .side = BF_LOG_SIGNALS,
             .handle = packet->update->fence->log_handle,
             .key = (uintptr_t)packet->update->fence,
             .value = packet->update->value,
         };
-        add(log, packet, &place, &op, false);
+        signalled = add(log, packet, &place, &op, false);
     }
+    /* The last signal's stamp is the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &packet->log_slots);
     if (end)
         put(&place, end);

@@ -1,17 +1,6 @@
 /* Native fences: their values in memory, written by the GPU itself. */
 #include "fixture.h"
 
-#include <belfry/native_fence.h>
-
-static BfFence make_native(struct fixture *f, uint64_t value)
-{
-    BfFence fence;
-    const BfNativeFenceCreateInfo info = {.initialValue = value};
-    assert_success(bfCreateNativeFence(f->bf, &info, &fence));
-    assert_true(f->fence_count < FIXTURE_OBJECTS);
-    return f->made_fences[f->fence_count++] = fence;
-}
-
 static const volatile uint64_t *word_of(BfFence fence)
 {
     BfNativeFenceMapping mapping;
@@ -26,7 +15,7 @@ static void a_queues_signal_is_stored_by_the_gpu(void **state)
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_native(&f, 7);
+    BfFence fence = make_native_fence(&f, 7);
     const volatile uint64_t *word = word_of(fence);
     assert_int_equal(*word, 7);
     for (uint64_t i = 1; i < 100; i++) {
@@ -44,7 +33,7 @@ static void races_leave_word_and_value_alike(void **state)
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native(&f, 0);
+    BfFence fence = make_native_fence(&f, 0);
     const volatile uint64_t *word = word_of(fence);
     for (uint64_t i = 0; i < TIMES(500); i++) {
         queue_signal(a, fence, 3 * i + 5);

@@ -97,7 +97,8 @@ BF_API VkResult bfGetNativeFenceCaps(BfDevice device, BfNativeFenceCaps *pCaps);
 typedef enum BfNativeFenceType {
     BF_NATIVE_FENCE_TYPE_DEFAULT = 0, /* CPU and GPU */
     /* Its values are in the GPU's own memory, and the CPU neither reads, nor waits for, nor signals
-     * it. The word holds the initial value once a queue has written it there. */
+     * it; queues with software fences don't signal it either. The word holds the initial value once
+     * a queue has written it there. */
     BF_NATIVE_FENCE_TYPE_INTRA_GPU = 1,
 } BfNativeFenceType;
 
