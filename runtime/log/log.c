@@ -332,6 +332,19 @@ static uint32_t room_for(const struct bf_packet *packet)
            packet->signal_count + 2;
 }
 
+/* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
+ * one, which takes it along. */
+static void note_passed(struct bf_log *log, struct bf_packet *packet)
+{
+    packet->log_noted = true;
+    if (packet->kind == BF_PACKET_WAIT)
+        bf_log_note_fence(log, BF_LOG_WAITS, packet->wait.fence, packet->wait.node.key,
+                          (enum bf_log_when)packet->log_when, packet->called_ns);
+    else
+        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
+                          BF_LOG_AFTER_LAST, 0);
+}
+
 void bf_log_add_batch(struct bf_engine *engine)
 {
     uint32_t room = 0, used = 0;
@@ -350,9 +363,12 @@ void bf_log_add_batch(struct bf_engine *engine)
     for (uint32_t i = 0; i < engine->batch_count; i++) {
         struct bf_packet *packet = engine->batch[i];
         struct bf_log *log = engine->batch_queues[i]->log;
-        if (!bf_log_is_enabled(log) || packet->kind == BF_PACKET_SIGNAL ||
-            packet->kind == BF_PACKET_WAIT)
+        if (!bf_log_is_enabled(log))
             continue;
+        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
+            note_passed(log, packet);
+            continue;
+        }
         if (!takes_entries(packet) || used + room_for(packet) > engine->log_room) {
             note_packet(log, packet); /* or there is no memory for more */
             continue;

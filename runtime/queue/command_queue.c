@@ -212,13 +212,13 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     struct bf_effects effects = {0};
     bf_lock_acquire(&ledger->lock);
     if (packet->kind == BF_PACKET_WAIT) {
-        if (accepted && packet->wait.fence)
+        if (accepted && packet->wait.fence && !packet->log_noted)
             bf_log_note_fence(queue->base.log, BF_LOG_WAITS, packet->wait.fence,
                               packet->wait.node.key, (enum bf_log_when)packet->log_when,
                               packet->called_ns);
         bf_fence_disarm(&packet->wait);
     }
-    if (packet->kind == BF_PACKET_SIGNAL && packet->update && accepted)
+    if (packet->kind == BF_PACKET_SIGNAL && packet->update && accepted && !packet->log_noted)
         log_signal(queue, packet->update->fence, packet->update->value);
     if (packet->kind == BF_PACKET_EXECUTE && accepted)
         queue->frontier[engine->number] = packet->epoch;
