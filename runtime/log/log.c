@@ -27,7 +27,7 @@ static void see_off(struct bf_log *log, uint64_t completed)
     while (*link) {
         struct bf_log_writer *writer = *link, *successor = writer->successor;
         bf_log_writer_collect(writer, completed);
-        if (writer->first || writer->cursors) {
+        if (bf_log_writer_is_busy(writer, completed) || writer->cursors) {
             link = &writer->next_dying;
             continue;
         }
@@ -109,11 +109,11 @@ void bf_log_leave(struct bf_log *log)
     log->engine->left_logs = log;
 }
 
-static bool has_some_on_its_way(const struct bf_log *log)
+static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
 {
-    bool any = log->writer && log->writer->first;
+    bool any = log->writer && bf_log_writer_is_busy(log->writer, completed);
     for (const struct bf_log_writer *w = log->dying; w; w = w->next_dying)
-        any = any || w->first;
+        any = any || bf_log_writer_is_busy(w, completed);
     return any;
 }
 
@@ -123,7 +123,7 @@ void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
-        if (has_some_on_its_way(log)) {
+        if (has_some_on_its_way(log, completed)) {
             link = &log->next;
         } else {
             *link = log->next;
@@ -382,7 +382,7 @@ void bf_log_add_batch(struct bf_engine *engine)
 void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
     log->last_epoch = epoch;
-    if (packet->log_slots)
+    if (takes_entries(packet))
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
 }
 

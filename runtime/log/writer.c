@@ -292,6 +292,7 @@ void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64
     for (uint32_t i = 0; i < slots; i++, slot = slot->next)
         slot->epoch = epoch;
     writer->unaccepted = slot;
+    writer->last_epoch = epoch;
 }
 
 /* --- Arriving ---------------------------------------------------------------------------------*/
