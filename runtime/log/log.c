@@ -236,6 +236,9 @@ static void note_packet(struct bf_log *log, const struct bf_packet *packet)
             bf_log_note(log, &op);
         }
     }
+    if (packet->update)
+        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
+                          BF_LOG_WITH_STAMP, 0);
 }
 
 /* --- Adding -----------------------------------------------------------------------------------*/

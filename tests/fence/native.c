@@ -414,7 +414,8 @@ static void flags_forbid_signals_and_waits(void **state)
     await_idle(queue);
     assert_int_equal(load(word_of(deaf)), 4);
     assert_int_equal(load(word_of(mute)), 3);
-    BfNativeFenceCreateInfo info = {.flags = BF_FENCE_SHARED_BIT};
+    BfNativeFenceCreateInfo info = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
+                                    .flags = BF_FENCE_SHARED_BIT};
     BfFence none;
     assert_bad_input(bfCreateNativeFence(f.bf, &info, &none));
     info = (BfNativeFenceCreateInfo){.flags = 1u << 31};

@@ -74,8 +74,8 @@ static void the_cpus_signal_beside_a_queues_is_overtaken_in_both(void **state)
 static void the_order_of_stores_gives_way_to_that_of_signals(void **state)
 {
     (void)state;
-    if (!fixture_is_icd())
-        return;
+    if (!fixture_is_icd() || fixture_is_layered())
+        return; /* the layer's families aren't the driver's */
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue first = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
@@ -97,8 +97,9 @@ static void the_order_of_stores_gives_way_to_that_of_signals(void **state)
     /* A signal of the CPU's in between; and the first queue's comes last. */
     cpu_signal(fence, 1);
     f.icd.resume();
-    await_word(word, 5);
+    f.icd.quiesce();
     assert_value(fence, 5);
+    assert_int_equal(load(word), 5);
     /* The other way round in the ledger: both complete at one look, in the order of acceptance. */
     f.icd.pause();
     queue_signal(first, fence, 8);
@@ -156,10 +157,12 @@ static void signals_in_order_wake_nobody(void **state)
     queue_wait(b, fence, 20);
     queue_signal(b, fence, 30);
     queue_wait(a, fence, 30);
-    queue_signal(a, fence, 4);
-    await_word(word, 4);
+    queue_signal(a, fence, 25);
+    await_word(word, 25);
+    if (f.icd.library)
+        fixture_settle(&f); /* elsewhere it waits itself */
     assert_int_equal(counters(&f).sleeperWakeups, 0);
-    assert_value(fence, 4);
+    assert_value(fence, 25);
     fixture_close(&f);
 }
 
