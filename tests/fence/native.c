@@ -557,10 +557,13 @@ static void always_signaled_means_always(void **state)
     await_idle(busy);
     assert_int_equal(load(word), UINT64_MAX);
     cpu_signal(gate, 1);
+    if (f.icd.library) {
+        f.icd.quiesce();
+        assert_int_equal(load(word), UINT64_MAX); /* with nobody looking how far the GPU is */
+    }
     await_fence(done, 2);
     await_idle(held);
-    fixture_settle(&f);
-    assert_int_equal(load(word), UINT64_MAX); /* with nobody asking for the fence's value */
+    assert_int_equal(load(word), UINT64_MAX);
     queue_signal(busy, fence, 8);
     await_idle(busy);
     assert_int_equal(load(word), UINT64_MAX);
@@ -574,8 +577,10 @@ static void always_signaled_means_always(void **state)
 static void a_progress_fence_counts_finished_executions(void **state)
 {
     (void)state;
+    /* In one mapping alone, where a sanitizer sees that the word orders what it stands for. */
+    const struct fixture_options options = {.environment = "HOST_MEMORY=0", .family = UINT32_MAX};
     struct fixture f;
-    fixture_open(&f, NULL);
+    fixture_open(&f, &options);
     for (int t = 0; t < 3; t++) {
         BfQueue queue = make_queue(&f, types[t]);
         BfFence progress, again;
