@@ -436,8 +436,6 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     }
     if (fence->imported)
         return bf_bridge_signal(fence, value);
-    if (fence->native && bf_native_expect_race(fence, NULL) != VK_SUCCESS)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result = bf_shared_check(fence);
     if (result != VK_SUCCESS)
         return result;

@@ -77,7 +77,7 @@ struct bf_fence {
     struct bf_device *device;
     BfFenceFlags flags;
     uint32_t log_handle;              /* what logs call it */
-    bool always_signaled;             /* it stays as it is (bfUpdateFenceValues) */
+    _Atomic bool always_signaled;     /* it stays as it is (bfUpdateFenceValues) */
     bool queue_owned;                 /* a queue's progress fence */
     struct bf_native *native;         /* fence/native.h; NULL: none of that */
     struct bf_access_fence *access;   /* NULL: unchecked */

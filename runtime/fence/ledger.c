@@ -436,8 +436,8 @@ static void retire_first_of(struct bf_ledger *ledger, struct bf_command_queue *q
         update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
     bf_fence_apply(fence, update->value, effects);
-    if (fence->native && !fence->first_update && !fence->device->ledger.lost)
-        bf_native_settled(fence);
+    if (fence->native)
+        bf_native_applied(fence, queue, update->value);
     atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
     atomic_fetch_sub(&ledger->pending, 1);
     bf_ledger_drop_update(ledger, update);

@@ -45,7 +45,10 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     native->type = type;
     native->cross_adapter = fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
-    result = create_words(device, fence->shared != NULL, native);
+    /* Who sets a raced word right (NF-2) has to be there before the first race. */
+    result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(device);
+    if (result == VK_SUCCESS)
+        result = create_words(device, fence->shared != NULL, native);
     if (result != VK_SUCCESS) {
         free(native);
         return result;
@@ -105,17 +108,35 @@ void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effec
 void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
                         struct bf_effects *effects)
 {
+    const struct bf_ledger *ledger = &fence->device->ledger;
+    const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
     if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
         race(fence, effects); /* the CPU will have to store it */
     if (!before || fence->native->raced)
         return;
-    for (uint32_t i = 0; i < fence->device->ledger.engine_count; i++) {
-        if (before->frontier[i] > queue->frontier[i]) {
+    /* What this engine has put behind itself counts, not what the queue has waited for: another
+     * thread's wait may have passed since the execution was made ready (C-1). On one engine stores
+     * are in order anyway. */
+    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+        if (i != engine->number && before->frontier[i] > ledger->engines[i].completed &&
+            before->frontier[i] > engine->waited[i]) {
             race(fence, effects);
             return;
         }
     }
+}
+
+void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *queue, uint64_t value)
+{
+    struct bf_native *native = fence->native;
+    if (fence->device->ledger.lost)
+        return;
+    if (!fence->first_update)
+        bf_native_settled(fence);
+    else if ((queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT) && native->current.value &&
+             !fence->always_signaled)
+        atomic_store(native->current.value, value);
 }
 
 void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
@@ -173,17 +194,6 @@ void bf_native_monitored(struct bf_fence *fence)
 void bf_native_lost(struct bf_fence *fence)
 {
     bf_native_settled(fence);
-}
-
-VkResult bf_native_expect_race(struct bf_fence *fence, const struct bf_command_queue *queue)
-{
-    struct bf_ledger *ledger = &fence->device->ledger;
-    if (!atomic_load(&fence->pending) || atomic_load(&ledger->cpu_waits))
-        return VK_SUCCESS;
-    bf_lock_acquire(&ledger->lock);
-    bool races = fence->last_update && fence->last_update->queue != queue;
-    bf_lock_release(&ledger->lock);
-    return races ? bf_sleepers_ensure(fence->device) : VK_SUCCESS;
 }
 
 VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
@@ -342,14 +352,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         return bf_device_settle(device);
     struct bf_ledger *ledger = &device->ledger;
     struct bf_effects effects = {0};
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
-        struct bf_fence *fence = (struct bf_fence *)fences[i];
-        if (fence->native && !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT))
-            result = bf_native_expect_race(fence, NULL);
-    }
-    if (result == VK_SUCCESS)
-        result = bf_ledger_retire(ledger, &effects);
+    VkResult result = bf_ledger_retire(ledger, &effects);
     if (result != VK_SUCCESS) {
         bf_effects_run(device, &effects);
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
@@ -364,7 +367,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         } else if (flags & BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT) {
             bf_access_fence_signal(fence->access, UINT64_MAX);
             bf_fence_signal(fence, UINT64_MAX, &effects);
-            fence->always_signaled = true;
+            atomic_store(&fence->always_signaled, true);
         } else {
             bf_access_fence_signal(fence->access, values[i]);
             bf_fence_signal(fence, values[i], &effects);

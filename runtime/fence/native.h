@@ -63,16 +63,15 @@ void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effec
 /* The queue's signal is about to be on its way, behind those that are. */
 void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
                         struct bf_effects *effects);
-/* A signal has been applied, and none is left. */
+/* A signal of the queue's has been applied. */
+void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *queue,
+                       uint64_t value);
+/* No signal is under way. */
 void bf_native_settled(struct bf_fence *fence);
 /* 'monitored' has changed. */
 void bf_native_monitored(struct bf_fence *fence);
 /* The device is lost, and the fence has this value for good. */
 void bf_native_lost(struct bf_fence *fence);
-
-/* Before a signal of the queue's, or the CPU's (NULL): if it may race, somebody will look (NF-2).
- * No lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_native_expect_race(struct bf_fence *fence, const struct bf_command_queue *queue);
 
 /* The same as bf_native_sample for who holds no lock. */
 void bf_native_look(struct bf_fence *fence);

@@ -27,6 +27,7 @@ void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log
         .time = bf_gpu_clock_now(engine->device),
     };
     bf_log_reader_init(&cursor->reader, &info);
+    cursor->reader.base = log->entries[side];
     log->writer->cursors++;
     /* What is there already is nobody's loss. */
     while (count == 16 && bf_log_reader_read(&cursor->reader, items, 16, &count) == BF_LOG_READ_OK)
@@ -79,8 +80,9 @@ enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_
         cursor_go_on(cursor);
     }
     *lost += bf_log_reader_counts(&cursor->reader).lost - before.lost;
-    *lost += log->lost[cursor->side] - cursor->lost_before;
-    cursor->lost_before = log->lost[cursor->side];
+    uint64_t never_logged = log->lost[cursor->side]; /* others note at this moment */
+    *lost += never_logged - cursor->lost_before;
+    cursor->lost_before = never_logged;
     /* What was read before the error is good; the next read meets it again. */
     return *count ? BF_LOG_READ_OK : result;
 }

@@ -27,7 +27,7 @@ static void see_off(struct bf_log *log, uint64_t completed)
     while (*link) {
         struct bf_log_writer *writer = *link, *successor = writer->successor;
         bf_log_writer_collect(writer, completed);
-        if (writer->first || writer->cursors) {
+        if (bf_log_writer_is_busy(writer, completed) || writer->cursors) {
             link = &writer->next_dying;
             continue;
         }
@@ -63,6 +63,8 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
     if (!log)
         return VK_SUCCESS;
     if (log->writer) {
+        for (int side = 0; side < BF_LOG_SIDES; side++)
+            log->entries[side] += log->writer->next[side];
         log->writer->successor = writer;
         if (writer)
             writer->cursors++; /* those that will come from there */
@@ -107,11 +109,11 @@ void bf_log_leave(struct bf_log *log)
     log->engine->left_logs = log;
 }
 
-static bool has_some_on_its_way(const struct bf_log *log)
+static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
 {
-    bool any = log->writer && log->writer->first;
+    bool any = log->writer && bf_log_writer_is_busy(log->writer, completed);
     for (const struct bf_log_writer *w = log->dying; w; w = w->next_dying)
-        any = any || w->first;
+        any = any || bf_log_writer_is_busy(w, completed);
     return any;
 }
 
@@ -121,7 +123,7 @@ void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
-        if (has_some_on_its_way(log)) {
+        if (has_some_on_its_way(log, completed)) {
             link = &log->next;
         } else {
             *link = log->next;
@@ -234,6 +236,9 @@ static void note_packet(struct bf_log *log, const struct bf_packet *packet)
             bf_log_note(log, &op);
         }
     }
+    if (packet->update)
+        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
+                          BF_LOG_WITH_STAMP, 0);
 }
 
 /* --- Adding -----------------------------------------------------------------------------------*/
@@ -251,7 +256,7 @@ static void put(struct place *place, VkCommandBuffer commands)
     };
 }
 
-static void add(struct bf_log *log, struct bf_packet *packet, struct place *place,
+static bool add(struct bf_log *log, struct bf_packet *packet, struct place *place,
                 const struct bf_log_operation *op, bool noted)
 {
     VkCommandBuffer commands = bf_log_writer_add(log->writer, op, noted);
@@ -259,10 +264,9 @@ static void add(struct bf_log *log, struct bf_packet *packet, struct place *plac
         put(place, commands);
         packet->log_slots++;
     } else {
-        bf_lock_acquire(&log->lock);
         log->lost[op->side]++;
-        bf_lock_release(&log->lock);
     }
+    return commands != NULL;
 }
 
 static void add_notes(struct bf_log *log, struct bf_packet *packet, struct place *place)
@@ -298,21 +302,19 @@ static void add_entries(struct bf_log *log, struct bf_packet *packet,
     for (uint32_t i = packet->barrier; i < count; i++)
         place.infos[place.count++] = *own++;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op)) {
-            signalled = true;
-            add(log, packet, &place, &op, false);
-        }
+        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op))
+            signalled = add(log, packet, &place, &op, false);
     }
     if (packet->update) {
-        signalled = true;
         op = (struct bf_log_operation){
             .side = BF_LOG_SIGNALS,
             .handle = packet->update->fence->log_handle,
             .key = (uintptr_t)packet->update->fence,
             .value = packet->update->value,
         };
-        add(log, packet, &place, &op, false);
+        signalled = add(log, packet, &place, &op, false);
     }
+    /* The last signal's stamp is the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &packet->log_slots);
     if (end)
         put(&place, end);
@@ -333,6 +335,19 @@ static uint32_t room_for(const struct bf_packet *packet)
            packet->signal_count + 2;
 }
 
+/* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
+ * one, which takes it along. */
+static void note_passed(struct bf_log *log, struct bf_packet *packet)
+{
+    packet->log_noted = true;
+    if (packet->kind == BF_PACKET_WAIT)
+        bf_log_note_fence(log, BF_LOG_WAITS, packet->wait.fence, packet->wait.node.key,
+                          (enum bf_log_when)packet->log_when, packet->called_ns);
+    else
+        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
+                          BF_LOG_AFTER_LAST, 0);
+}
+
 void bf_log_add_batch(struct bf_engine *engine)
 {
     uint32_t room = 0, used = 0;
@@ -351,9 +366,12 @@ void bf_log_add_batch(struct bf_engine *engine)
     for (uint32_t i = 0; i < engine->batch_count; i++) {
         struct bf_packet *packet = engine->batch[i];
         struct bf_log *log = engine->batch_queues[i]->log;
-        if (!bf_log_is_enabled(log) || packet->kind == BF_PACKET_SIGNAL ||
-            packet->kind == BF_PACKET_WAIT)
+        if (!bf_log_is_enabled(log))
             continue;
+        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
+            note_passed(log, packet);
+            continue;
+        }
         if (!takes_entries(packet) || used + room_for(packet) > engine->log_room) {
             note_packet(log, packet); /* or there is no memory for more */
             continue;
@@ -367,7 +385,7 @@ void bf_log_add_batch(struct bf_engine *engine)
 void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
     log->last_epoch = epoch;
-    if (packet->log_slots)
+    if (takes_entries(packet))
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
 }
 

@@ -85,9 +85,10 @@ struct bf_log {
     struct bf_log_trace *trace;  /* what the timeline reads of both; NULL: it doesn't */
     uint32_t trace_id;           /* what it knows the queue by */
     struct bf_log_cursor
-        *interrupts;             /* what interrupts have read of its signals; NULL: none came */
-    uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
-    struct bf_lock lock;         /* a leaf: what has been noted */
+        *interrupts;                /* what interrupts have read of its signals; NULL: none came */
+    uint64_t entries[BF_LOG_SIDES]; /* of all writers before this one */
+    _Atomic uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
+    struct bf_lock lock;                 /* a leaf: what has been noted */
     uint32_t noted;
     struct bf_log_operation notes[BF_LOG_NOTES];
 };

@@ -10,6 +10,7 @@
 #include "os/log.h"
 #include "queue/command_queue.h"
 
+#define MIN_ENTRIES 2 /* one may be being written at any time */
 #define MAX_ENTRIES 65536
 #define AT_ONCE     32 /* entries that are read under the engine's lock */
 
@@ -47,10 +48,12 @@ static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreate
     return NULL;
 }
 
-/* The engine's lock is held: a log, of as many entries at least. */
+/* The engine's lock is held: a log, of as many entries at least; 0: the usual number. */
 static VkResult enable(struct bf_queue *queue, uint32_t entries)
 {
     struct bf_log *log = queue->log;
+    entries = entries ? entries : BF_FENCE_LOG_DEFAULT_ENTRIES;
+    entries = entries < MIN_ENTRIES ? MIN_ENTRIES : entries;
     if (log && log->writer && log->writer->count >= entries)
         return VK_SUCCESS;
     return bf_log_set(queue, entries);
@@ -86,7 +89,7 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     }
     reader->queue = queue;
     bf_engine_enter(queue->engine);
-    VkResult result = enable(queue, info->entries ? info->entries : BF_FENCE_LOG_DEFAULT_ENTRIES);
+    VkResult result = enable(queue, info->entries);
     if (result == VK_SUCCESS) {
         bf_log_cursor_open(queue->log, (enum bf_log_side)(info->type - 1), &reader->cursor);
         queue->log->readers++;
@@ -234,9 +237,9 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
 VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
 {
     struct reader *reader = reader_of(handle, __func__);
-    if (!reader || entries == 0 || entries > MAX_ENTRIES) {
+    if (!reader || entries < MIN_ENTRIES || entries > MAX_ENTRIES) {
         if (reader)
-            bf_log(BF_LOG_ERROR, "bfSetFenceLogEntries: %u entries, 1 to 65536 are possible",
+            bf_log(BF_LOG_ERROR, "bfSetFenceLogEntries: %u entries, 2 to 65536 are possible",
                    entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -249,5 +252,7 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
 uint32_t bfGetFenceLogHandle(BfFence handle)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
-    return fence ? fence->log_handle : 0;
+    if (!fence)
+        return 0;
+    return fence->imported ? fence->imported->log_handle : fence->log_handle;
 }

@@ -220,17 +220,21 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
     if (slot->epoch)
         return NULL;
     enum bf_log_timing timing = BF_LOG_AS_GIVEN;
-    if (writer->timed && (wait || !noted || op->when == BF_LOG_WITH_STAMP))
+    enum bf_log_when when = op->when;
+    /* Packets from before the log was there have left no time: a wait was there when it was handed
+     * over, at the least, and a signal when this batch begins, at the most. */
+    if (when == BF_LOG_AFTER_LAST && !writer->has_end)
+        when = wait ? BF_LOG_AT_NS : BF_LOG_WITH_STAMP;
+    if (writer->timed && (wait || !noted || when == BF_LOG_WITH_STAMP))
         timing |= BF_LOG_STAMP;
-    if (writer->timed && op->when == BF_LOG_AFTER_LAST)
+    if (writer->timed && when == BF_LOG_AFTER_LAST)
         timing |= BF_LOG_KEPT;
     VkCommandBuffer commands = use(writer, slot, timing);
     if (!commands)
         return NULL;
 
-    uint64_t given = writer->timed && op->when == BF_LOG_AT_NS && op->ns
-                         ? bf_gpu_clock_ticks(engine, op->ns)
-                         : 0;
+    uint64_t given =
+        writer->timed && when == BF_LOG_AT_NS && op->ns ? bf_gpu_clock_ticks(engine, op->ns) : 0;
     uint32_t flags = op->flags;
     if (!writer->timed)
         flags |= BF_FENCE_LOG_UNTIMED_BIT;
@@ -249,6 +253,7 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
             },
         .word = bfFenceLogWord(number + 1, writer->count),
     };
+    writer->has_end = writer->has_end || (!wait && (timing & BF_LOG_STAMP));
     slot->number = number;
     slot->key = op->key;
     slot->added_ns = engine->device->trace ? bf_now_ns() : 0;
@@ -264,6 +269,7 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
     if (writer->copies_stamps) {
         if (!writer->end)
             writer->end = record(writer, NULL, BF_LOG_STAMP);
+        writer->has_end = writer->has_end || writer->end;
         return writer->end;
     }
     struct bf_log_slot *slot =
@@ -273,6 +279,7 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
     VkCommandBuffer commands = use(writer, slot, BF_LOG_STAMP);
     if (commands) {
         writer->ends++;
+        writer->has_end = true;
         (*slots)++;
         put_on_its_way(writer, slot);
     }
@@ -285,6 +292,7 @@ void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64
     for (uint32_t i = 0; i < slots; i++, slot = slot->next)
         slot->epoch = epoch;
     writer->unaccepted = slot;
+    writer->last_epoch = epoch;
 }
 
 /* --- Arriving ---------------------------------------------------------------------------------*/

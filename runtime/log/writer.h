@@ -53,7 +53,9 @@ struct bf_log_writer {
     uint64_t next[BF_LOG_SIDES];      /* number of the next entry, ever */
     struct bf_log_slot *first, *last; /* on their way, in order of submission */
     struct bf_log_slot *unaccepted;   /* the first of these whose batch hasn't been accepted yet */
+    bool has_end;                     /* the time of a packet's end is kept, or will be by then */
     VkCommandBuffer end; /* keeps the time of a packet's end; where the host reads, slots do */
+    uint64_t last_epoch; /* of the last batch with anything of the writer's, slots or that one */
     uint64_t ends;       /* of these slots, ever used */
     uint64_t last_end;   /* the host's: the stamp of the last packet's end */
 };
@@ -84,6 +86,13 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
 
 /* The first so many slots that haven't been yet. */
 void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64_t epoch);
+
+/* Has the GPU still something of it? */
+static inline bool bf_log_writer_is_busy(const struct bf_log_writer *writer, uint64_t completed)
+{
+    return writer->first || writer->last_epoch > completed;
+}
+
 void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed);
 
 #endif

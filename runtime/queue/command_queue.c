@@ -9,7 +9,6 @@
 #include "fence/ledger.h"
 #include "fence/native.h"
 #include "fence/shared.h"
-#include "fence/sleeper.h"
 #include "fence/store.h"
 #include "log/log.h"
 #include "os/clock.h"
@@ -198,6 +197,8 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
     if (!packet->update)
         return;
     bf_lock_acquire(&device->ledger.lock);
+    if (packet->store && packet->update->fence->always_signaled)
+        packet->store->slot->value = UINT64_MAX; /* nor does the word change any more */
     bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, effects);
     bf_lock_release(&device->ledger.lock);
 }
@@ -211,13 +212,13 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
     struct bf_effects effects = {0};
     bf_lock_acquire(&ledger->lock);
     if (packet->kind == BF_PACKET_WAIT) {
-        if (accepted && packet->wait.fence)
+        if (accepted && packet->wait.fence && !packet->log_noted)
             bf_log_note_fence(queue->base.log, BF_LOG_WAITS, packet->wait.fence,
                               packet->wait.node.key, (enum bf_log_when)packet->log_when,
                               packet->called_ns);
         bf_fence_disarm(&packet->wait);
     }
-    if (packet->kind == BF_PACKET_SIGNAL && packet->update && accepted)
+    if (packet->kind == BF_PACKET_SIGNAL && packet->update && accepted && !packet->log_noted)
         log_signal(queue, packet->update->fence, packet->update->value);
     if (packet->kind == BF_PACKET_EXECUTE && accepted)
         queue->frontier[engine->number] = packet->epoch;
@@ -360,6 +361,7 @@ static VkResult submit_execution(struct bf_command_queue *queue, const struct bf
         bf_lock_acquire(&device->ledger.lock);
         bf_fence_reference(what->fence);
         bf_lock_release(&device->ledger.lock);
+        packet->called_ns = bf_log_is_enabled(queue->base.log) ? bf_now_ns() : 0;
     }
     trace_queued(queue, packet, what);
     bf_queue_append(&queue->base, packet);
@@ -501,8 +503,8 @@ static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fen
 {
     struct bf_engine *engine = queue->base.engine;
     struct bf_ledger *ledger = &engine->device->ledger;
-    VkResult result = fence->native ? bf_native_expect_race(fence, queue) : VK_SUCCESS;
-    if (result == VK_SUCCESS && fence->native)
+    VkResult result = VK_SUCCESS;
+    if (fence->native)
         result = bf_store_take(engine, &fence->native->current, value, &what->store);
     if (result != VK_SUCCESS)
         return result;
@@ -685,6 +687,12 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
             bf_bridge_will_not_signal(fence, value, before);
         return told(device, result);
     }
+    if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
+        (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) {
+        bf_log(BF_LOG_ERROR, "bfQueueSignal: the CPU writes this queue's signals, and can't write "
+                             "to a fence in the GPU's own memory");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     VkResult owned = bf_shared_check(fence);
     if (owned != VK_SUCCESS)
         return owned;
@@ -692,8 +700,6 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         bf_log_is_read(queue->base.log))
         return told(device, signal_by_gpu(queue, fence, value));
-    if (fence->native && bf_sleepers_ensure(device) != VK_SUCCESS)
-        return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     bf_effects_run(device, &effects);

@@ -136,7 +136,69 @@ static void imported_and_exported_fences_survive_a_lack_of_memory(void **state)
     fixture_close(&f);
 }
 
+static void native_fences_and_logs_survive_a_lack_of_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    failures = 0;
+    const BfNativeFenceCreateInfo native = {.initialValue = 1};
+    const BfNativeFenceCreateInfo local = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU};
+    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfFence gate = make_fence(&f, 0), there, back, own, progress;
+    BfNativeFenceMapping m;
+    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &native, &there));
+    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &native, &back));
+    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &local, &own));
+    SHORT_OF_MEMORY(bfGetQueueProgressFence(a, &progress));
+    const BfFenceLogReaderCreateInfo of_signals = {.queue = a, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    const BfFenceLogReaderCreateInfo of_waits = {.queue = b, .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReader signals, waits;
+    BfFenceLogRecord records[16];
+    uint32_t count;
+    uint64_t lost;
+    VkCommandBuffer to = write_word(&f, a, 0, 7), fro = copy_word(&f, b, 0, 1);
+    const BfFence both[] = {there, back};
+    const uint64_t values[] = {8, 9};
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 2)); /* by the direct way */
+    SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_signals, &signals));
+    SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_waits, &waits));
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 3)); /* by a packet */
+    SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));
+    SHORT_OF_MEMORY(bfQueueExecute(a, 1, &to));
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 4));
+    SHORT_OF_MEMORY(bfQueueSignal(a, own, 1));
+    SHORT_OF_MEMORY(bfSetFenceLogEntries(signals, 100));
+    SHORT_OF_MEMORY(bfQueueWait(b, there, 4));
+    SHORT_OF_MEMORY(bfQueueWait(b, own, 1));
+    SHORT_OF_MEMORY(bfQueueExecute(b, 1, &fro));
+    SHORT_OF_MEMORY(bfQueueSignal(b, back, 5));
+    SHORT_OF_MEMORY(bfSignalFence(gate, 1));
+    await_idle(b);
+    assert_value(there, 4);
+    assert_value(back, 5);
+    assert_value(progress, 1);
+    assert_success(bfGetNativeFenceMapping(back, &m));
+    assert_int_equal(__atomic_load_n(m.pCurrentValue, __ATOMIC_ACQUIRE), 5);
+    assert_int_equal(read_word(&f, 1), 7);
+    SHORT_OF_MEMORY(bfReadFenceLog(signals, 16, records, &count, &lost));
+    assert_int_equal(count + lost, 4); /* the progress fence is signalled, too */
+    SHORT_OF_MEMORY(bfReadFenceLog(waits, 16, records, &count, &lost));
+    assert_int_equal(count + lost, 2);
+    SHORT_OF_MEMORY(bfUpdateFenceValues(2, both, values, 0));
+    assert_value(there, 8);
+    assert_value(back, 9);
+    assert_true(failures > 20);
+    bfDestroyFenceLogReader(signals);
+    bfDestroyFenceLogReader(waits);
+    bfDestroyFence(there);
+    bfDestroyFence(back);
+    bfDestroyFence(own);
+    fixture_close(&f);
+}
+
 static const struct CMUnitTest tests[] = {
+    TEST(native_fences_and_logs_survive_a_lack_of_memory),
     TEST(queues_fences_and_events_survive_a_lack_of_memory),
     TEST(imported_and_exported_fences_survive_a_lack_of_memory),
 };

@@ -30,6 +30,7 @@ static void an_idle_queue_applies_no_effect_before_its_cause(void **state)
     stall_end(&f, stall);
     f.icd.quiesce();
     queue_signal(second, other, 1);
+    await_signals(second);
     assert_value(other, 1);
     assert_value(fence, 3);
     fixture_close(&f);

@@ -69,6 +69,11 @@ bool fixture_is_validated(void)
     return layers && strstr(layers, KHRONOS);
 }
 
+bool fixture_has_native_fences(void)
+{
+    return getenv("BELFRY_TEST_NATIVE_FENCES");
+}
+
 #ifdef __SANITIZE_THREAD__
 /* Lavapipe counts the references to its own fences by atomics, which the sanitizer can't see in a
  * driver that isn't built with it: their end then looks unordered to it. */

@@ -23,6 +23,7 @@
 #include <volk.h>
 
 #include <belfry/belfry.h>
+#include <belfry/native_fence.h>
 
 #include "../icd/icd_client.h"
 
@@ -74,8 +75,9 @@ struct fixture {
     VkSemaphore made_semaphores[FIXTURE_OBJECTS];
     VkEvent made_stalls[FIXTURE_OBJECTS];
     uint32_t queue_count, fence_count, event_count, semaphore_count, stall_count;
-    uint32_t stalls;      /* that last */
-    BfQueue marker_queue; /* fixture_settle's */
+    uint32_t fences_asked_for; /* of make_fence */
+    uint32_t stalls;           /* that last */
+    BfQueue marker_queue;      /* fixture_settle's */
     BfFence marker_fence;
     uint64_t marker;
 };
@@ -108,12 +110,15 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues);
 bool fixture_is_icd(void);
 bool fixture_is_layered(void);
 bool fixture_is_validated(void);
+/* Does make_fence make native fences, save each fourth (BELFRY_TEST_NATIVE_FENCES=1)? */
+bool fixture_has_native_fences(void);
 
 /* ------------------------------------------------------------------------------------- Objects --
  */
 
 BfQueue make_queue(struct fixture *f, BfQueueType type);
 BfFence make_fence(struct fixture *f, uint64_t value);
+BfFence make_native_fence(struct fixture *f, uint64_t value);
 BfEvent make_event(struct fixture *f); /* resets itself, not set */
 VkSemaphore make_timeline(struct fixture *f, uint64_t value);
 /* Destroys it now. */
@@ -128,6 +133,9 @@ void await_event(BfEvent event);
 /* Blocks until the fence is there (a wait with a NULL event). */
 void await_fence(BfFence fence, uint64_t value);
 void await_idle(BfQueue queue);
+/* Of a queue that stands at no wait: what it has signalled has come about. Of signals of plain
+ * fences on an idle queue that is so when they return. */
+void await_signals(BfQueue queue);
 
 /* Calls that have to succeed. */
 void queue_signal(BfQueue queue, BfFence fence, uint64_t value);

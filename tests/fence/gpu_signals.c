@@ -11,6 +11,7 @@ static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
 static void by_idle_queue(struct signaller *s, BfFence fence, uint64_t value)
 {
     queue_signal(s->queue, fence, value);
+    await_signals(s->queue);
 }
 
 static void by_busy_queue(struct signaller *s, BfFence fence, uint64_t value)
@@ -244,20 +245,24 @@ static void behaviour_26_a_signal_on_an_idle_queue_reads_at_once(void **state)
         BfFence fence = make_fence(&f, 0), other = make_fence(&f, 0);
         for (uint64_t v = 1; v <= 100; v++) {
             queue_signal(queue, fence, v);
+            await_signals(queue);
             assert_value(fence, v);
         }
         queue_wait(queue, fence, 100); /* reached: the queue is as idle as before */
         queue_signal(queue, other, 5);
+        await_signals(queue);
         assert_value(other, 5);
         /* Idle again after work, whoever has found that out. */
         execute(queue, write_word(&f, queue, 0, 1));
         await_idle(queue);
         queue_signal(queue, fence, 200);
+        await_signals(queue);
         assert_value(fence, 200);
         execute(queue, write_word(&f, queue, 0, 2));
         queue_signal(queue, other, 6);
         await_fence(other, 6);
         queue_signal(queue, fence, 201);
+        await_signals(queue);
         assert_value(fence, 201);
     }
     fixture_close(&f);
@@ -280,6 +285,7 @@ static void behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once(voi
             execute(queue, write_word(&f, queue, 0, 1));
             fixture_settle(&f);
             queue_signal(queue, fence, v);
+            await_signals(queue);
             assert_true(take_event(event)); /* asks the fence nothing */
             assert_value(fence, v);
         }

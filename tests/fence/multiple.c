@@ -191,6 +191,7 @@ static void behaviour_65_all_of_two_hundred(void **state)
     for (int i = FENCES; i-- > 0;) {
         assert_false(take_event(all));
         queue_signal(queue, fences[i], values[i]);
+        await_signals(queue);
         assert_int_equal(take_event(any), i == FENCES - 1);
     }
     assert_true(take_event(all));

@@ -73,8 +73,11 @@ static void behaviour_33_wait_before_cpu_signal_holds_a_signal_alone(void **stat
     fixture_settle(&f);
     assert_value(later, 0);
     cpu_signal(fence, 1);
+    if (fixture_has_native_fences())
+        await_fence(later, 3);
     assert_value(later, 3); /* the queue was idle but for the wait */
     cpu_signal(fence, 2);
+    await_signals(queue);
     assert_value(later, 4);
     fixture_close(&f);
 }
@@ -323,6 +326,7 @@ static void behaviour_40_wait_for_zero_always_passes(void **state)
         const uint64_t zero = 0;
         queue_wait(queue, fence, 0);
         queue_signal(queue, drain, 1);
+        await_signals(queue);
         assert_value(drain, 1);
         assert_success(bfWaitFences(1, &fence, &zero, BF_FENCE_WAIT_ALL, 0));
         cpu_signal(fence, BIG);

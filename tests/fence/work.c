@@ -19,14 +19,30 @@ BfQueue make_queue(struct fixture *f, BfQueueType type)
     return f->made_queues[f->queue_count++] = queue;
 }
 
+static BfFence keep_fence(struct fixture *f, BfFence fence)
+{
+    assert_non_null(fence);
+    assert_true(f->fence_count < FIXTURE_OBJECTS);
+    return f->made_fences[f->fence_count++] = fence;
+}
+
+BfFence make_native_fence(struct fixture *f, uint64_t value)
+{
+    const BfNativeFenceCreateInfo info = {.initialValue = value};
+    BfFence fence = NULL;
+    assert_success(bfCreateNativeFence(f->bf, &info, &fence));
+    return keep_fence(f, fence);
+}
+
 BfFence make_fence(struct fixture *f, uint64_t value)
 {
     const BfFenceCreateInfo info = {.initialValue = value};
     BfFence fence = NULL;
+    uint32_t number = f->fences_asked_for++;
+    if (fixture_has_native_fences() && number % 4 != 3)
+        return make_native_fence(f, value);
     assert_success(bfCreateFence(f->bf, &info, &fence));
-    assert_non_null(fence);
-    assert_true(f->fence_count < FIXTURE_OBJECTS);
-    return f->made_fences[f->fence_count++] = fence;
+    return keep_fence(f, fence);
 }
 
 BfEvent make_event(struct fixture *f)
@@ -108,6 +124,12 @@ void await_fence(BfFence fence, uint64_t value)
 void await_idle(BfQueue queue)
 {
     assert_success(bfQueueWaitIdle(queue));
+}
+
+void await_signals(BfQueue queue)
+{
+    if (fixture_has_native_fences())
+        await_idle(queue);
 }
 
 void queue_signal(BfQueue queue, BfFence fence, uint64_t value)

@@ -97,7 +97,8 @@ BF_API VkResult bfGetNativeFenceCaps(BfDevice device, BfNativeFenceCaps *pCaps);
 typedef enum BfNativeFenceType {
     BF_NATIVE_FENCE_TYPE_DEFAULT = 0, /* CPU and GPU */
     /* Its values are in the GPU's own memory, and the CPU neither reads, nor waits for, nor signals
-     * it. The word holds the initial value once a queue has written it there. */
+     * it; queues with software fences don't signal it either. The word holds the initial value once
+     * a queue has written it there. */
     BF_NATIVE_FENCE_TYPE_INTRA_GPU = 1,
 } BfNativeFenceType;
 
@@ -266,15 +267,16 @@ BF_API VkResult bfDumpFenceLog(BfFenceLogReader reader, size_t *pSize, void *pDa
 /*
  * New buffers for the two logs of the reader's queue, with so many entries, while work goes on: what
  * has been handed over is written to the old ones, and readers find it there first
- * (DxgkDdiSetNativeFenceLogBuffer). 1 to 65536.
+ * (DxgkDdiSetNativeFenceLogBuffer). 2 to 65536: of a single one nobody could tell whether it is
+ * being overwritten.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
 BF_API VkResult bfSetFenceLogEntries(BfFenceLogReader reader, uint32_t entries);
 
-/* What logs call the fence: BfFenceLogEntry::hNativeFence. No two fences of a device have the same.
- * 0 for a bad handle. Thread-safety: safe. */
+/* What logs call the fence: BfFenceLogEntry::hNativeFence. No two fences of a device have the same,
+ * save imported ones of one semaphore. 0 for a bad handle. Thread-safety: safe. */
 BF_API uint32_t bfGetFenceLogHandle(BfFence fence);
 
 #ifdef __cplusplus

@@ -1,0 +1,832 @@
+/* Logs of a queue's waits and signals: what is in memory, when, and which times. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                    BF_QUEUE_TYPE_COPY};
+
+static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type,
+                                    uint32_t entries)
+{
+    BfFenceLogReader reader;
+    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = type, .entries = entries};
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
+    return reader;
+}
+
+static bool is_timed(struct fixture *f, BfQueue queue)
+{
+    return f->families[bfGetQueueFamilyIndex(queue)].timestampValidBits > 0;
+}
+
+enum { MOST = 512 };
+
+struct records {
+    BfFenceLogRecord at[MOST];
+    uint32_t count;
+    uint64_t lost;
+};
+
+/* All that there are. */
+static void read_all(BfFenceLogReader reader, struct records *r)
+{
+    assert_success(bfReadFenceLog(reader, MOST, r->at, &r->count, &r->lost));
+}
+
+/* The log as it is in memory; the caller frees it. */
+static BfFenceLogBuffer *dump(BfFenceLogReader reader, size_t *bytes)
+{
+    size_t size = 0;
+    assert_success(bfDumpFenceLog(reader, &size, NULL));
+    BfFenceLogBuffer *log = malloc(size);
+    assert_success(bfDumpFenceLog(reader, &size, log));
+    if (bytes)
+        *bytes = size;
+    return log;
+}
+
+static uint64_t number_at(const void *memory, size_t offset, size_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const char *)memory + offset, bytes);
+    return value;
+}
+
+/* -------------------------------------------------------------------------------------- Memory --
+ */
+
+static void memory_is_what_the_document_says_to_the_bit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 3; t++) {
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence fence = make_native_fence(&f, 0);
+        BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        size_t size;
+        BfFenceLogBuffer *log = dump(signals, &size);
+        assert_int_equal(size, 40 + 84 * 48);
+        assert_int_equal(number_at(log, 0, 8), 0);
+        assert_int_equal(number_at(log, 8, 4), 2);
+        assert_int_equal(number_at(log, 16, 8), 84);
+        for (size_t i = 24; i < size; i += 8)
+            assert_int_equal(number_at(log, i, 8), 0);
+        free(log);
+
+        queue_signal(queue, fence, BIG + 1);
+        queue_signal(queue, fence, 2);
+        queue_wait(queue, fence, 1);
+        queue_signal(queue, fence, 3);
+        await_idle(queue);
+        log = dump(signals, &size);
+        /* await_idle's own signal is one, too. */
+        assert_int_equal(number_at(log, 0, 4), 4);
+        assert_int_equal(number_at(log, 4, 4), 0);
+        assert_int_equal(number_at(log, 12, 4), 0);
+        assert_int_equal(number_at(log, 24, 8), 0);
+        assert_int_equal(number_at(log, 32, 8), 0);
+        static const uint64_t values[] = {BIG + 1, 2, 3};
+        for (size_t i = 0; i < 3; i++) {
+            size_t at = 40 + 48 * i;
+            assert_int_equal(number_at(log, at, 8), values[i]);
+            assert_int_equal(number_at(log, at + 8, 4), bfGetFenceLogHandle(fence));
+            assert_int_equal(number_at(log, at + 12, 4), 0);
+            assert_int_equal(number_at(log, at + 16, 8),
+                             is_timed(&f, queue) ? 0 : BF_FENCE_LOG_UNTIMED_BIT);
+            assert_int_equal(number_at(log, at + 24, 8), 0);
+            assert_int_equal(number_at(log, at + 32, 8), 0);
+            assert_int_equal(number_at(log, at + 40, 8) != 0, is_timed(&f, queue));
+        }
+        free(log);
+        log = dump(waits, &size);
+        assert_int_equal(number_at(log, 0, 8), 1);
+        assert_int_equal(number_at(log, 8, 4), 1);
+        assert_int_equal(number_at(log, 40, 8), 1);
+        assert_int_equal(number_at(log, 48, 4), bfGetFenceLogHandle(fence));
+        assert_int_equal(number_at(log, 52, 4), 1);
+        free(log);
+        /* What doesn't fit is cut off. */
+        uint64_t two[2] = {7, 7};
+        size = 12;
+        assert_int_equal(bfDumpFenceLog(waits, &size, two), VK_INCOMPLETE);
+        assert_int_equal(size, 12);
+        assert_int_equal(two[0], 1);
+        assert_int_equal((uint32_t)two[1], 1);
+        assert_int_equal(two[1] >> 32, 0);
+        bfDestroyFenceLogReader(signals);
+        bfDestroyFenceLogReader(waits);
+    }
+    fixture_close(&f);
+}
+
+/* Value, entry, index, and only then what makes the CPU look. */
+static void an_entry_is_there_before_its_signal_applies(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    for (int t = 0; t < 3; t++) {
+        for (int native = 0; native < 2; native++) {
+            struct fixture f;
+            fixture_open(&f, NULL);
+            BfQueue queue = make_queue(&f, types[t]);
+            BfFence fence = native ? make_native_fence(&f, 1) : make_fence(&f, 1);
+            BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+            f.icd.hold_before_signals(true);
+            queue_signal(queue, fence, 9);
+            f.icd.quiesce();
+            assert_value(fence, 1);
+            BfNativeFenceMapping mapping;
+            if (native) {
+                assert_success(bfGetNativeFenceMapping(fence, &mapping));
+                assert_int_equal(__atomic_load_n(mapping.pCurrentValue, __ATOMIC_ACQUIRE), 9);
+            }
+            BfFenceLogBuffer *log = dump(reader, NULL);
+            assert_int_equal(log->header.atomicWraparoundAndEntryIndex, 1);
+            assert_int_equal(log->entries[0].fenceValue, 9);
+            assert_int_equal(log->entries[0].hNativeFence, bfGetFenceLogHandle(fence));
+            free(log);
+            f.icd.hold_before_signals(false);
+            await_fence(fence, 9);
+            bfDestroyFenceLogReader(reader);
+            fixture_close(&f);
+        }
+    }
+}
+
+static void dumps_are_what_belfry_log_reads(void **state)
+{
+    (void)state;
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native_fence(&f, 0);
+    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 5);
+    for (uint64_t i = 1; i <= 7; i++)
+        queue_signal(queue, fence, 100 + i);
+    await_fence(fence, 107);
+    size_t size;
+    BfFenceLogBuffer *log = dump(reader, &size);
+    char name[] = "/tmp/belfry-log-XXXXXX", command[4096], line[1024];
+    int file = mkstemp(name);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, log, size), size);
+    close(file);
+    free(log);
+    snprintf(command, sizeof(command), "'%s/bin/belfry' log --json %s", build ? build : ".", name);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    uint64_t value = 103; /* 1 and 2 have been overwritten */
+    while (fgets(line, sizeof(line), output)) {
+        char wanted[32];
+        snprintf(wanted, sizeof(wanted), ":%llu,", (unsigned long long)value++);
+        if (!strstr(line, wanted))
+            fail_msg("no value %s in: %s", wanted, line);
+    }
+    assert_int_equal(pclose(output), 0);
+    unlink(name);
+    assert_int_equal(value, 108);
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+/* -------------------------------------------------------------------------------------- Losing --
+ */
+
+static void what_is_overwritten_is_counted_exactly(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 3; t++) {
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence fence = make_native_fence(&f, 0);
+        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
+        struct records r;
+        for (uint64_t i = 1; i <= 101; i++) {
+            queue_signal(queue, fence, i);
+            await_fence(fence, i);
+        }
+        BfFenceLogBuffer *log = dump(reader, NULL);
+        assert_int_equal(log->header.numberOfEntries, 4);
+        assert_int_equal(log->header.position.firstFreeEntryIndex, 1);
+        assert_int_equal(log->header.position.wraparoundCount, 25);
+        free(log);
+        read_all(reader, &r);
+        assert_int_equal(r.count, 3); /* a fourth might be being overwritten */
+        assert_int_equal(r.lost, 98);
+        assert_int_equal(r.at[0].lostBefore, 98);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_int_equal(r.at[i].sequence, 98 + i);
+            assert_int_equal(r.at[i].entry.fenceValue, 99 + i);
+        }
+        read_all(reader, &r);
+        assert_int_equal(r.count, 0);
+        assert_int_equal(r.lost, 0);
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+}
+
+/* The GPU stands still: nobody waits for slots, the rest isn't logged, and all is signalled. */
+static void what_finds_no_slot_is_counted_as_lost(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 3; t++) {
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence fence = make_native_fence(&f, 0);
+        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
+        struct records r;
+        f.icd.pause();
+        for (uint64_t i = 1; i <= 30; i++)
+            queue_signal(queue, fence, i);
+        f.icd.resume();
+        await_fence(fence, 30);
+        read_all(reader, &r);
+        assert_int_equal(r.count + r.lost, 30);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.at[0].sequence, 7); /* four slots for each of two entries */
+        queue_signal(queue, fence, 50);        /* they are free again */
+        await_fence(fence, 50);
+        read_all(reader, &r);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.lost, 0);
+        assert_int_equal(r.at[0].entry.fenceValue, 50);
+        assert_int_equal(r.at[0].sequence, 8);
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+}
+
+static void waits_without_a_batch_are_kept_or_counted(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_fence(&f, 1000);
+    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+    struct records r;
+    for (uint64_t i = 1; i <= 3; i++)
+        queue_wait(queue, fence, i);
+    read_all(reader, &r); /* gives them to the queue */
+    await_idle(queue);
+    struct records more;
+    read_all(reader, &more);
+    assert_int_equal(r.count + more.count, 3);
+    for (uint64_t i = 1; i <= 100; i++)
+        queue_wait(queue, fence, i);
+    await_idle(queue);
+    read_all(reader, &r);
+    assert_int_equal(r.count + r.lost, 100);
+    assert_true(r.count > 0);
+    for (uint32_t i = 0; i < r.count; i++)
+        assert_int_equal(r.at[i].entry.fenceValue, i + 1);
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+/* --------------------------------------------------------------------------------- Re-creation --
+ */
+
+static void a_log_is_replaced_while_work_is_queued(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 3; t++) {
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0);
+        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
+        struct records r;
+        uint64_t value = 0, seen = 0;
+        for (uint32_t round = 1; round <= 6; round++) {
+            /* Some with the driver, some held, when the buffers are exchanged; twice in between. */
+            for (int i = 0; i < 5; i++)
+                queue_signal(queue, fence, ++value);
+            queue_wait(queue, gate, round);
+            for (int i = 0; i < 5; i++)
+                queue_signal(queue, fence, ++value);
+            assert_success(bfSetFenceLogEntries(reader, 60 + round));
+            if (round % 2)
+                assert_success(bfSetFenceLogEntries(reader, 90 + round));
+            cpu_signal(gate, round);
+            if (round % 3)
+                continue;
+            await_fence(fence, value);
+            read_all(reader, &r);
+            assert_int_equal(r.lost, 0);
+            for (uint32_t i = 0; i < r.count; i++) {
+                assert_int_equal(r.at[i].sequence, seen++);
+                assert_int_equal(r.at[i].entry.fenceValue, seen);
+                assert_int_equal(r.at[i].lostBefore, 0);
+            }
+            assert_int_equal(seen, value);
+        }
+        /* Who comes later counts as the queue does. */
+        BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        queue_signal(queue, fence, ++value);
+        await_fence(fence, value);
+        read_all(late, &r);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.at[0].sequence, seen);
+        bfDestroyFenceLogReader(late);
+        assert_bad_input(bfSetFenceLogEntries(reader, 0));
+        assert_bad_input(bfSetFenceLogEntries(reader, 1));
+        assert_bad_input(bfSetFenceLogEntries(reader, 65537));
+        bfDestroyFenceLogReader(reader);
+        /* One is too few to be asked for, and no error: at least so many. */
+        reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 1);
+        queue_signal(queue, fence, ++value);
+        await_fence(fence, value);
+        read_all(reader, &r);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.at[0].sequence, seen + 1);
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+}
+
+/* --------------------------------------------------------------------------------------- Times --
+ */
+
+static void a_satisfied_wait_did_not_stall(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 3; t++) {
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence fence = make_native_fence(&f, 7), gate = make_fence(&f, 0);
+        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        struct records r;
+        queue_wait(queue, fence, 7);
+        execute(queue, write_word(&f, queue, 0, 1));
+        queue_wait(queue, gate, 1);
+        queue_wait(queue, fence, 6); /* satisfied when it was called, behind one that isn't */
+        cpu_signal(gate, 1);
+        await_idle(queue);
+        read_all(reader, &r);
+        assert_int_equal(r.count, 3);
+        assert_int_equal(r.at[0].entry.fenceObservedGpuTimestamp, 0);
+        assert_int_equal(r.at[1].entry.fenceObservedGpuTimestamp != 0, is_timed(&f, queue));
+        assert_int_equal(r.at[2].entry.fenceObservedGpuTimestamp, 0);
+        assert_int_equal(r.at[2].entry.fenceValue, 6);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(r.at[i].entry.fenceEndGpuTimestamp != 0, is_timed(&f, queue));
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+}
+
+static void a_wait_is_observed_when_the_packet_before_has_ended(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (int t = 0; t < 2; t++) { /* those that can stall */
+        BfQueue queue = make_queue(&f, types[t]);
+        BfFence before = make_native_fence(&f, 0), gate = make_fence(&f, 0);
+        BfFence after = make_fence(&f, 0);
+        BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        VkEvent stall = stall_begin(&f, queue);
+        queue_signal(queue, before, 1);
+        queue_wait(queue, gate, 1);
+        queue_signal(queue, after, 1);
+        stall_end(&f, stall);
+        await_fence(before, 1);
+        cpu_signal(gate, 1);
+        await_fence(after, 1);
+        struct records w, s;
+        read_all(waits, &w);
+        read_all(signals, &s);
+        assert_int_equal(w.count, 1);
+        assert_int_equal(s.count, 2);
+        if (is_timed(&f, queue)) {
+            /* The signal was that packet's end, and its stamp is the time. */
+            assert_int_equal(w.at[0].entry.fenceObservedGpuTimestamp,
+                             s.at[0].entry.fenceEndGpuTimestamp);
+            assert_int_equal(w.at[0].entry.reserved0, 0);
+            assert_true(w.at[0].entry.fenceEndGpuTimestamp >=
+                        w.at[0].entry.fenceObservedGpuTimestamp);
+        }
+        /* On an idle queue it is the call. */
+        queue_wait(queue, gate, 2);
+        queue_signal(queue, after, 2);
+        cpu_signal(gate, 2);
+        await_fence(after, 2);
+        read_all(waits, &w);
+        assert_int_equal(w.count, 1);
+        if (is_timed(&f, queue) && f.calibrated) {
+            assert_int_equal(w.at[0].entry.reserved0, BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT);
+            assert_true(w.at[0].entry.fenceObservedGpuTimestamp >
+                        s.at[1].entry.fenceEndGpuTimestamp);
+        }
+        bfDestroyFenceLogReader(waits);
+        bfDestroyFenceLogReader(signals);
+    }
+    fixture_close(&f);
+}
+
+/* The packet before the first wait was none of the log's: its end isn't known, the wait stalled
+ * all the same. So with new buffers. */
+static void a_wait_behind_unlogged_work_did_stall(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    if (!f.calibrated && !fixture_is_layered()) {
+        fixture_close(&f);
+        return;
+    }
+    for (int replaced = 0; replaced < 2; replaced++) {
+        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfFence gate = make_fence(&f, 0), after = make_fence(&f, 0);
+        BfFenceLogReader reader = NULL;
+        if (replaced) {
+            reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+            execute(queue, write_word(&f, queue, 0, 1));
+            await_idle(queue);
+        }
+        VkEvent stall = stall_begin(&f, queue);
+        if (replaced)
+            assert_success(bfSetFenceLogEntries(reader, 20));
+        else
+            reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        queue_wait(queue, gate, 1);
+        queue_signal(queue, after, 1);
+        stall_end(&f, stall);
+        cpu_signal(gate, 1);
+        await_fence(after, 1);
+        struct records r;
+        read_all(reader, &r);
+        assert_int_equal(r.count, 1);
+        if (is_timed(&f, queue))
+            assert_true(r.at[0].entry.fenceObservedGpuTimestamp > 0);
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+}
+
+static void an_imported_fence_is_called_as_its_semaphore_is(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence;
+    assert_success(bfImportFence(f.bf, semaphore, &fence));
+    BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+    BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+    queue_wait(queue, fence, 3);
+    queue_signal(queue, fence, 5);
+    semaphore_signal(&f, semaphore, 3);
+    await_idle(queue);
+    struct records w, s;
+    read_all(waits, &w);
+    read_all(signals, &s);
+    assert_int_equal(w.count, 1);
+    assert_int_equal(s.count, 2); /* and await_idle's */
+    assert_int_equal(w.at[0].entry.hNativeFence, bfGetFenceLogHandle(fence));
+    assert_int_equal(w.at[0].entry.fenceValue, 3);
+    assert_int_equal(s.at[0].entry.hNativeFence, bfGetFenceLogHandle(fence));
+    assert_int_equal(s.at[0].entry.fenceValue, 5);
+    if (is_timed(&f, queue) && f.calibrated)
+        assert_true(w.at[0].entry.fenceObservedGpuTimestamp > 0); /* it did stall */
+    bfDestroyFenceLogReader(waits);
+    bfDestroyFenceLogReader(signals);
+    bfDestroyFence(fence);
+    fixture_close(&f);
+}
+
+/* ------------------------------------------------------------------------------------ VkQueues --
+ */
+
+static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64_t wait_value,
+                      VkPipelineStageFlags2 stage, VkSemaphore signal, uint64_t signal_value,
+                      VkCommandBuffer commands)
+{
+    const VkSemaphoreSubmitInfo waits = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                         .semaphore = wait,
+                                         .value = wait_value,
+                                         .stageMask = stage};
+    const VkSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                           .semaphore = signal,
+                                           .value = signal_value,
+                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .waitSemaphoreInfoCount = wait ? 1 : 0,
+                                .pWaitSemaphoreInfos = &waits,
+                                .commandBufferInfoCount = commands ? 1 : 0,
+                                .pCommandBufferInfos = &buffer,
+                                .signalSemaphoreInfoCount = signal ? 1 : 0,
+                                .pSignalSemaphoreInfos = &signals};
+    if (f->layered)
+        assert_success(vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE));
+    else
+        assert_success(bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
+}
+
+static VkQueue any_queue(struct fixture *f, uint32_t *family)
+{
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        if (f->queue_counts[i] && (f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT)) {
+            *family = i;
+            return f->queues[i][0];
+        }
+    }
+    fail_msg("no graphics family");
+    return NULL;
+}
+
+static void a_programs_own_queue_is_logged(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    uint32_t family;
+    VkQueue queue = any_queue(&f, &family);
+    VkSemaphore go = make_timeline(&f, 0), done = make_timeline(&f, 0);
+    BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
+    assert_success(bfImportFence(f.bf, go, &go_fence));
+    assert_success(bfImportFence(f.bf, done, &done_fence));
+    BfFenceLogReaderCreateInfo info = {.vkQueue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReader waits, signals;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
+    info.type = BF_FENCE_LOG_TYPE_SIGNALS;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
+    semaphore_signal(&f, go, 1);
+    vk_submit(&f, queue, go, 1, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, done, 1,
+              write_word_in(&f, family, 1, 1));
+    vk_submit(&f, queue, go, 2, VK_PIPELINE_STAGE_2_COPY_BIT, done, 2,
+              write_word_in(&f, family, 1, 2));      /* held, and it holds up copies alone */
+    vk_submit(&f, queue, NULL, 0, 0, done, 3, NULL); /* nothing but a signal */
+    semaphore_signal(&f, go, 2);
+    semaphore_wait(&f, done, 3);
+    struct records w, s;
+    read_all(waits, &w);
+    read_all(signals, &s);
+    assert_int_equal(w.count, 2);
+    assert_int_equal(s.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(s.at[i].entry.fenceValue, i + 1);
+        assert_int_equal(s.at[i].entry.hNativeFence, bfGetFenceLogHandle(done_fence));
+        assert_int_equal(s.at[i].entry.fenceEndGpuTimestamp != 0,
+                         f.families[family].timestampValidBits != 0);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(w.at[i].entry.fenceValue, i + 1);
+        assert_int_equal(w.at[i].entry.hNativeFence, bfGetFenceLogHandle(go_fence));
+        assert_int_equal((w.at[i].entry.reserved0 & BF_FENCE_LOG_LATE_BOUND_BIT) != 0, i == 1);
+    }
+    assert_int_equal(w.at[0].entry.fenceObservedGpuTimestamp, 0);
+    assert_int_equal(read_word(&f, 1), 2);
+    bfDestroyFenceLogReader(waits);
+    bfDestroyFenceLogReader(signals);
+    bfDestroyFence(go_fence);
+    bfDestroyFence(done_fence);
+    fixture_close(&f);
+}
+
+/* Nothing can be put into a sparse bind: its entries go with the next batch. */
+static void sparse_binds_are_logged_beside(void **state)
+{
+    (void)state;
+    if (!fixture_is_layered() || !fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    uint32_t family;
+    VkQueue queue = any_queue(&f, &family);
+    if (!(f.families[family].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT)) {
+        fixture_close(&f);
+        return;
+    }
+    VkSemaphore go = make_timeline(&f, 4), done = make_timeline(&f, 0);
+    BfFenceLogReaderCreateInfo info = {.vkQueue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReader waits, signals;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
+    info.type = BF_FENCE_LOG_TYPE_SIGNALS;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
+    const uint64_t four = 4, one = 1;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &four,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &one};
+    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                                   .pNext = &values,
+                                   .waitSemaphoreCount = 1,
+                                   .pWaitSemaphores = &go,
+                                   .signalSemaphoreCount = 1,
+                                   .pSignalSemaphores = &done};
+    assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
+    semaphore_wait(&f, done, 1);
+    struct records w, s;
+    read_all(waits, &w); /* hands over what has been noted */
+    assert_success(vkQueueWaitIdle(queue));
+    if (w.count == 0)
+        read_all(waits, &w);
+    read_all(signals, &s);
+    assert_int_equal(w.count, 1);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(w.at[0].entry.fenceValue, 4);
+    assert_int_equal(s.at[0].entry.fenceValue, 1);
+    bfDestroyFenceLogReader(waits);
+    bfDestroyFenceLogReader(signals);
+    fixture_close(&f);
+}
+
+/* ------------------------------------------------------------------------------------ Settings --
+ */
+
+static void log_signals_and_waits(struct fixture *f, BfQueue queue, struct records *w,
+                                  struct records *s)
+{
+    BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
+    BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+    BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+    for (uint64_t i = 1; i <= 20; i++) {
+        execute(queue, write_word(f, queue, 0, 1));
+        queue_wait(queue, gate, i);
+        queue_signal(queue, fence, i);
+        cpu_signal(gate, i);
+        if (i % 5 == 0)
+            await_fence(fence, i);
+    }
+    read_all(waits, w);
+    read_all(signals, s);
+    assert_int_equal(w->count, 20);
+    assert_int_equal(s->count, 20);
+    bfDestroyFenceLogReader(waits);
+    bfDestroyFenceLogReader(signals);
+}
+
+static void has_no_times(const struct records *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        assert_int_equal(r->at[i].entry.reserved0, BF_FENCE_LOG_UNTIMED_BIT);
+        assert_int_equal(r->at[i].entry.fenceObservedGpuTimestamp, 0);
+        assert_int_equal(r->at[i].entry.fenceEndGpuTimestamp, 0);
+    }
+}
+
+static void times_never_go_back(const struct records *r)
+{
+    uint64_t end = 0, observed = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const BfFenceLogEntry *e = &r->at[i].entry;
+        assert_true(e->fenceEndGpuTimestamp > 0 && e->fenceEndGpuTimestamp >= end);
+        assert_true(e->fenceObservedGpuTimestamp <= e->fenceEndGpuTimestamp);
+        assert_true(e->fenceObservedGpuTimestamp == 0 || e->fenceObservedGpuTimestamp >= observed);
+        end = e->fenceEndGpuTimestamp;
+        observed = e->fenceObservedGpuTimestamp ? e->fenceObservedGpuTimestamp : observed;
+    }
+}
+
+static void the_setting_leaves_times_or_logs_away(void **state)
+{
+    (void)state;
+    struct records w, s;
+    struct fixture f;
+    setenv("VK_BELFRY_MULTI_ENGINE_LOG", "untimed", 1);
+    fixture_open(&f, NULL);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
+    for (int t = 0; t < 3; t++) {
+        log_signals_and_waits(&f, make_queue(&f, types[t]), &w, &s);
+        has_no_times(&w);
+        has_no_times(&s);
+    }
+    fixture_close(&f);
+
+    setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
+    fixture_open(&f, NULL);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
+    BfFenceLogReader reader;
+    BfFenceLogReaderCreateInfo info = {.queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+                                       .type = BF_FENCE_LOG_TYPE_WAITS};
+    assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
+    fixture_close(&f);
+
+    fixture_open(&f, NULL);
+    const BfQueueCreateInfo software = {.type = BF_QUEUE_TYPE_DIRECT,
+                                        .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
+    assert_success(bfCreateQueue(f.bf, &software, &info.queue));
+    assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
+    uint32_t family;
+    info.vkQueue = any_queue(&f, &family);
+    assert_bad_input(bfCreateFenceLogReader(f.bf, &info, &reader)); /* two queues */
+    bfDestroyQueue(info.queue);
+    info.queue = NULL;
+    info.type = (BfFenceLogType)3;
+    assert_bad_input(bfCreateFenceLogReader(f.bf, &info, &reader));
+    info.type = BF_FENCE_LOG_TYPE_SIGNALS;
+    info.entries = 65537;
+    assert_bad_input(bfCreateFenceLogReader(f.bf, &info, &reader));
+    fixture_close(&f);
+}
+
+static void engines_with_few_bits_or_none_are_logged(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    static const struct {
+        const char *environment;
+        bool timed[3]; /* by type */
+    } cases[] = {
+        {"SHAPE=copy", {true, true, false}},
+        {"SHAPE=intel", {true, true, true}}, /* 36 bits of 52 ns */
+        {"SHAPE=nvidia TIMESTAMP_BITS=36", {true, true, true}},
+        {"SHAPE=nvidia TIMESTAMP_BITS=24", {true, true, true}}, /* round once in 17 ms */
+        {"SHAPE=nvidia TIMESTAMP_BITS=0", {false, false, false}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fixture_options options = {.environment = cases[i].environment,
+                                                .family = UINT32_MAX};
+        struct fixture f;
+        fixture_open(&f, &options);
+        for (int t = 0; t < 3; t++) {
+            struct records w, s;
+            log_signals_and_waits(&f, make_queue(&f, types[t]), &w, &s);
+            (cases[i].timed[t] ? times_never_go_back : has_no_times)(&w);
+            (cases[i].timed[t] ? times_never_go_back : has_no_times)(&s);
+        }
+        fixture_close(&f);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- Loss --
+ */
+
+static void a_reader_of_a_lost_device_is_told(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0);
+    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0), none;
+    queue_signal(queue, fence, 1);
+    await_fence(fence, 1);
+    VkEvent stall = stall_begin(&f, queue);
+    (void)stall;
+    f.stalls--;
+    queue_signal(queue, fence, 2);
+    queue_wait(queue, gate, 1);
+    queue_signal(queue, fence, 3);
+    f.lost = true;
+    f.icd.lose();
+    BfFenceLogRecord records[8];
+    uint32_t count;
+    uint64_t lost;
+    size_t size = 0;
+    VkResult result = bfReadFenceLog(reader, 8, records, &count, &lost);
+    assert_int_equal(result, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(count, 0);
+    assert_value(fence, UINT64_MAX);
+    assert_int_equal(bfReadFenceLog(reader, 8, records, &count, &lost), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(bfDumpFenceLog(reader, &size, NULL), VK_ERROR_DEVICE_LOST);
+    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(memory_is_what_the_document_says_to_the_bit),
+    TEST(an_entry_is_there_before_its_signal_applies),
+    TEST(dumps_are_what_belfry_log_reads),
+    TEST(what_is_overwritten_is_counted_exactly),
+    TEST(what_finds_no_slot_is_counted_as_lost),
+    TEST(waits_without_a_batch_are_kept_or_counted),
+    TEST(a_log_is_replaced_while_work_is_queued),
+    TEST(a_satisfied_wait_did_not_stall),
+    TEST(a_wait_is_observed_when_the_packet_before_has_ended),
+    TEST(a_wait_behind_unlogged_work_did_stall),
+    TEST(an_imported_fence_is_called_as_its_semaphore_is),
+    TEST(a_programs_own_queue_is_logged),
+    TEST(sparse_binds_are_logged_beside),
+    TEST(the_setting_leaves_times_or_logs_away),
+    TEST(engines_with_few_bits_or_none_are_logged),
+    TEST(a_reader_of_a_lost_device_is_told),
+};
+FIXTURE_MAIN("logs_rules", tests)
