@@ -162,10 +162,8 @@ static void values_of_shared_fences_have_pages_of_their_own(void **state)
 static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue,
                        BfFenceNotifyFlags flags)
 {
-    const BfFenceNotification notification = {.signaledFenceCount = count,
-                                              .pSignaledFences = fences,
-                                              .queue = queue,
-                                              .flags = flags};
+    const BfFenceNotification notification = {
+        .signaledFenceCount = count, .pSignaledFences = fences, .queue = queue, .flags = flags};
     return bfNotifyFencesSignaled(f->bf, &notification);
 }
 
@@ -207,7 +205,8 @@ static void four_signals_and_one_interrupt(void **state)
     static const BfFenceNotifyFlags flags[] = {
         0, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT};
     for (int i = 0; i < 4; i++) {
-        BfFence f1 = make_flagged(&f, 0, 0), f2 = make_flagged(&f, 0, 0), legacy = make_fence(&f, 0);
+        BfFence f1 = make_flagged(&f, 0, 0), f2 = make_flagged(&f, 0, 0),
+                legacy = make_fence(&f, 0);
         BfEvent first = make_event(&f), second = make_event(&f), third = make_event(&f);
         set_event_on(f1, 2, first);
         set_event_on(f2, 3, second);
