@@ -298,6 +298,41 @@ static void a_notification_alone_makes_waiters_look_again(void **state)
     fixture_close(&f);
 }
 
+/* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows of
+ * it raises the interrupt where the value is above what is monitored. */
+static void a_command_buffer_of_the_programs_is_a_signal(void **state)
+{
+    (void)state;
+    static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                        BF_QUEUE_TYPE_COPY};
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (uint32_t t = 0; t < 3; t++) {
+        BfQueue signals = make_queue(&f, types[t]), waits = make_queue(&f, types[(t + 1) % 3]);
+        BfFence fence = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(&f, 0);
+        BfEvent event = make_event(&f);
+        const BfNativeFenceMapping m = mapping_of(fence);
+        const uint64_t value = BIG + t;
+        VkCommandBuffer commands = commands_begin(&f, signals);
+        put_word(&f, commands, 5, t + 1);
+        vkCmdUpdateBuffer(commands, m.currentValueBuffer, m.currentValueOffset, 8, &value);
+        commands_end(commands);
+        set_event_on(fence, value, event);
+        queue_wait(waits, fence, value);
+        execute(waits, copy_word(&f, waits, 5, 6));
+        queue_signal(waits, done, 1);
+        execute(signals, commands);
+        await_word(fence, value);
+        await_idle(signals);
+        assert_success(notify(&f, 1, &fence, NULL, 0));
+        assert_true(take_event(event));
+        assert_value(fence, value);
+        await_fence(done, 1);
+        assert_int_equal(read_word(&f, 6), t + 1);
+    }
+    fixture_close(&f);
+}
+
 /* --------------------------------------------------------------------- Global and local handles --
  */
 
@@ -394,6 +429,7 @@ static const struct CMUnitTest tests[] = {
     TEST(four_signals_and_one_interrupt),
     TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all),
     TEST(a_notification_alone_makes_waiters_look_again),
+    TEST(a_command_buffer_of_the_programs_is_a_signal),
     TEST(a_global_fence_outlives_the_local_one_of_its_maker),
     TEST(the_log_of_a_traced_queue_is_larger),
 };
