@@ -137,6 +137,10 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     struct bf_command_queue *queue = (struct bf_command_queue *)notification->queue;
     if (queue && !bf_handle_check(queue, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (queue && queue->base.device != device) {
+        bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: the queue belongs to another device");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     const struct bf_interrupt interrupt = {

@@ -27,7 +27,8 @@ void bf_log_trace(struct bf_queue *queue)
         return; /* the packets' own stamps have to do */
     bf_engine_enter(engine);
     struct bf_log *log = queue->log;
-    VkResult result = log && log->writer ? VK_SUCCESS : bf_log_set(queue, TRACED_ENTRIES);
+    bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
+    VkResult result = large ? VK_SUCCESS : bf_log_set(queue, TRACED_ENTRIES);
     if (result == VK_SUCCESS) {
         log = queue->log;
         for (int side = 0; side < BF_LOG_SIDES; side++)

@@ -169,7 +169,9 @@ typedef struct BfFenceNotification {
     uint32_t signaledFenceCount;
     const BfFence *pSignaledFences;
     /* Or the queue that was running: those that its log of signals names are looked at; where it
-     * has none, or entries were overwritten, all. */
+     * has none, or entries were overwritten, all. No log names what the program's own work stores
+     * in the word of a fence with BF_FENCE_PROGRAM_WRITTEN_BIT: that is told by the array, or by
+     * naming nothing. */
     BfQueue queue;
     BfFenceNotifyFlags flags;
 } BfFenceNotification;

@@ -1,0 +1,436 @@
+/* What "Native GPU fence object" (Windows driver documentation, WDDM 3.2) shows by example, and what
+ * of it no other test has. */
+#include "shared_peer.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <belfry/native_fence.h>
+
+/* Without imported host memory the program's mapping is the GPU's own, so the test can play it. */
+static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
+                                                .family = UINT32_MAX};
+
+static BfFence make_flagged(struct fixture *f, BfFenceFlags flags, uint64_t value)
+{
+    BfFence fence;
+    const BfNativeFenceCreateInfo info = {.initialValue = value, .flags = flags};
+    assert_success(bfCreateNativeFence(f->bf, &info, &fence));
+    assert_true(f->fence_count < FIXTURE_OBJECTS);
+    return f->made_fences[f->fence_count++] = fence;
+}
+
+static BfNativeFenceMapping mapping_of(BfFence fence)
+{
+    BfNativeFenceMapping mapping;
+    assert_success(bfGetNativeFenceMapping(fence, &mapping));
+    assert_non_null(mapping.pCurrentValue);
+    return mapping;
+}
+
+static uint64_t word(BfFence fence)
+{
+    return __atomic_load_n(mapping_of(fence).pCurrentValue, __ATOMIC_ACQUIRE);
+}
+
+static void await_word(BfFence fence, uint64_t value)
+{
+    while (word(fence) != value)
+        sched_yield();
+}
+
+/* As the GPU sees it. */
+static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
+{
+    const BfNativeFenceMapping m = mapping_of(fence);
+    VkCommandBuffer commands = commands_begin(f, queue);
+    const VkBufferCopy copy = {m.monitoredValueOffset, 64, sizeof(uint64_t)};
+    vkCmdCopyBuffer(commands, m.monitoredValueBuffer, f->buffer, 1, &copy);
+    commands_end(commands);
+    execute(queue, commands);
+    await_idle(queue);
+    return (uint64_t)read_word(f, 17) << 32 | read_word(f, 16);
+}
+
+static BfDeviceCounters counters(struct fixture *f)
+{
+    BfDeviceCounters c;
+    assert_success(bfGetDeviceCounters(f->bf, &c));
+    return c;
+}
+
+static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t entries)
+{
+    BfFenceLogReader reader;
+    const BfFenceLogReaderCreateInfo info = {
+        .queue = queue, .type = BF_FENCE_LOG_TYPE_SIGNALS, .entries = entries};
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
+    return reader;
+}
+
+/* ---------------------------------------------------------------------------------- Monitoring --
+ */
+
+/* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other one's
+ * value is what is monitored. */
+static void the_example_of_41_and_42(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_flagged(&f, 0, 40);
+    BfEvent on_42 = make_event(&f), on_43 = make_event(&f);
+    set_event_on(fence, 43, on_43);
+    assert_int_equal(monitored_of(&f, queue, fence), 42);
+    set_event_on(fence, 42, on_42);
+    assert_int_equal(monitored_of(&f, queue, fence), 41);
+    fixture_settle(&f);
+    uint64_t before = counters(&f).sleeperWakeups;
+    queue_signal(queue, fence, 41);
+    await_word(fence, 41);
+    assert_int_equal(counters(&f).sleeperWakeups, before);
+    assert_int_equal(monitored_of(&f, queue, fence), 41);
+    assert_false(take_event(on_42));
+    queue_signal(queue, fence, 42);
+    await_event(on_42);
+    assert_false(take_event(on_43));
+    assert_int_equal(word(fence), 42);
+    assert_int_equal(monitored_of(&f, queue, fence), 42);
+    fixture_close(&f);
+}
+
+/* The GPU stands still, and has both queues' work all the same: nobody's CPU is in between. */
+static void a_queue_waits_for_another_without_the_cpu(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    const BfFenceFlags flags[] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT};
+    for (uint32_t i = 0; i < 3; i++) {
+        BfFence fence = make_flagged(&f, flags[i], 0);
+        VkCommandBuffer first = write_word(&f, a, 3, i + 1), second = copy_word(&f, b, 3, 4);
+        uint64_t before = counters(&f).submissions;
+        f.icd.pause();
+        execute(a, first);
+        queue_signal(a, fence, 10);
+        queue_wait(b, fence, 10);
+        execute(b, second);
+        assert_int_equal(counters(&f).submissions, before + 3);
+        assert_value(fence, 0);
+        f.icd.resume();
+        await_idle(b);
+        assert_int_equal(read_word(&f, 4), i + 1);
+    }
+    assert_int_equal(counters(&f).blockedWaits, 0);
+    fixture_close(&f);
+}
+
+/* ------------------------------------------------------------------------------------- Storage --
+ */
+
+static void values_of_shared_fences_have_pages_of_their_own(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    enum { FENCES = 5 };
+    static const BfFenceFlags flags[FENCES] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT,
+                                               BF_FENCE_SHARED_BIT, 0};
+    BfNativeFenceMapping m[FENCES];
+    for (int i = 0; i < FENCES; i++) {
+        m[i] = mapping_of(make_flagged(&f, flags[i], 0));
+        for (int k = 0; k < i; k++) {
+            bool together = !flags[i] && !flags[k];
+            uintptr_t one = (uintptr_t)m[i].pCurrentValue, other = (uintptr_t)m[k].pCurrentValue;
+            assert_int_equal(m[i].currentValueBuffer == m[k].currentValueBuffer, together);
+            assert_int_equal(m[i].monitoredValueBuffer == m[k].monitoredValueBuffer, together);
+            assert_true(together || one / 4096 != other / 4096);
+        }
+    }
+    fixture_close(&f);
+}
+
+/* ---------------------------------------------------------------------------------- Interrupts --
+ */
+
+static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue,
+                       BfFenceNotifyFlags flags)
+{
+    const BfFenceNotification notification = {
+        .signaledFenceCount = count, .pSignaledFences = fences, .queue = queue, .flags = flags};
+    return bfNotifyFencesSignaled(f->bf, &notification);
+}
+
+static void an_interrupt_that_names_nothing_known_is_refused(void **state)
+{
+    (void)state;
+    struct fixture f, other;
+    fixture_open(&f, NULL);
+    fixture_open(&other, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_flagged(&f, 0, 0), foreign = make_flagged(&other, 0, 0);
+    BfFence gone = make_flagged(&f, 0, 0);
+    drop_fence(&f, gone);
+    const BfFence bad[] = {fence, gone}, mixed[] = {fence, foreign};
+    BfFenceNotification chained = {.pNext = &chained};
+    assert_bad_input(notify(&f, 2, bad, NULL, 0));
+    assert_bad_input(notify(&f, 2, mixed, NULL, 0));
+    assert_bad_input(notify(&f, 1, &fence, queue, 0));
+    assert_bad_input(notify(&f, 0, NULL, NULL, 2));
+    assert_bad_input(notify(&f, 0, NULL, make_queue(&other, BF_QUEUE_TYPE_DIRECT), 0));
+    assert_bad_input(bfNotifyFencesSignaled(f.bf, &chained));
+    assert_bad_input(bfNotifyFencesSignaled(f.bf, NULL));
+    assert_success(notify(&f, 1, &fence, NULL, 0));
+    assert_success(notify(&f, 0, NULL, queue, 0));
+    fixture_close(&other);
+    fixture_close(&f);
+}
+
+/* The document's queue A: V1 and V2 to one fence, V3 twice to another, one interrupt at the end. */
+static void four_signals_and_one_interrupt(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFenceLogReader reader = make_reader(&f, queue, 0);
+    static const BfFenceNotifyFlags flags[] = {
+        0, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT};
+    for (int i = 0; i < 4; i++) {
+        BfFence f1 = make_flagged(&f, 0, 0), f2 = make_flagged(&f, 0, 0),
+                legacy = make_fence(&f, 0);
+        BfEvent first = make_event(&f), second = make_event(&f), third = make_event(&f);
+        set_event_on(f1, 2, first);
+        set_event_on(f2, 3, second);
+        set_event_on(legacy, 1, third);
+        queue_signal(queue, legacy, 1);
+        queue_signal(queue, f1, 1);
+        queue_signal(queue, f1, 2);
+        queue_signal(queue, f2, 3);
+        queue_signal(queue, f2, 3);
+        f.icd.quiesce();
+        assert_success(notify(&f, 0, NULL, i < 2 ? queue : NULL, flags[i % 2]));
+        assert_true(take_event(first));
+        assert_true(take_event(second));
+        assert_true(take_event(third));
+        BfFenceLogRecord r[8];
+        uint32_t count;
+        assert_success(bfReadFenceLog(reader, 8, r, &count, NULL));
+        assert_int_equal(count, 5);
+        static const uint64_t values[] = {1, 1, 2, 3, 3};
+        for (uint32_t k = 0; k < 5; k++) {
+            BfFence of = k == 0 ? legacy : k < 3 ? f1 : f2;
+            assert_int_equal(r[k].entry.fenceValue, values[k]);
+            assert_int_equal(r[k].entry.hNativeFence, bfGetFenceLogHandle(of));
+        }
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+/* A queue's interrupt is about what its log says, and about all there is where the log can't tell:
+ * there is none, nobody has read it yet, entries have been overwritten. */
+static void a_log_that_was_overrun_makes_an_interrupt_look_at_all(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, &writable);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence logged = make_flagged(&f, 0, 0);
+    BfFence written = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0);
+    _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(written).pCurrentValue;
+    BfFenceLogReader reader = NULL;
+    /* Without a log; its first time; entries that were seen; too many of them; seen again. */
+    static const struct {
+        uint32_t signals;
+        bool all;
+    } steps[] = {{1, true}, {1, true}, {2, false}, {30, true}, {2, false}};
+    for (uint64_t i = 0; i < 5; i++) {
+        BfEvent event = make_event(&f);
+        if (i == 1)
+            reader = make_reader(&f, queue, 4);
+        for (uint32_t k = 0; k < steps[i].signals; k++)
+            queue_signal(queue, logged, 100 * i + k);
+        await_idle(queue);
+        set_event_on(written, i + 1, event);
+        *value = i + 1;
+        assert_success(notify(&f, 0, NULL, queue, 0));
+        assert_int_equal(take_event(event), steps[i].all);
+        assert_success(notify(&f, 1, &written, NULL, 0));
+        assert_int_equal(take_event(event), !steps[i].all);
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
+static void a_notification_alone_makes_waiters_look_again(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    fixture_open(&f, &writable);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(fence).pCurrentValue;
+    queue_wait(queue, fence, 10);
+    queue_signal(queue, done, 1);
+    set_event_on(fence, 10, event);
+    *value = 10;
+    fixture_settle(&f);
+    assert_false(take_event(event));
+    assert_value(done, 0);
+    assert_success(bfUpdateFenceValues(1, &fence, NULL, BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT));
+    assert_true(take_event(event));
+    await_fence(done, 1);
+    assert_int_equal(word(fence), 10);
+    fixture_close(&f);
+}
+
+/* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows of
+ * it raises the interrupt where the value is above what is monitored. */
+static void a_command_buffer_of_the_programs_is_a_signal(void **state)
+{
+    (void)state;
+    static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                        BF_QUEUE_TYPE_COPY};
+    struct fixture f;
+    fixture_open(&f, NULL);
+    for (uint32_t t = 0; t < 3; t++) {
+        BfQueue signals = make_queue(&f, types[t]), waits = make_queue(&f, types[(t + 1) % 3]);
+        BfFence fence = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(&f, 0);
+        BfEvent event = make_event(&f);
+        const BfNativeFenceMapping m = mapping_of(fence);
+        const uint64_t value = BIG + t;
+        VkCommandBuffer commands = commands_begin(&f, signals);
+        put_word(&f, commands, 5, t + 1);
+        vkCmdUpdateBuffer(commands, m.currentValueBuffer, m.currentValueOffset, 8, &value);
+        commands_end(commands);
+        set_event_on(fence, value, event);
+        queue_wait(waits, fence, value);
+        execute(waits, copy_word(&f, waits, 5, 6));
+        queue_signal(waits, done, 1);
+        execute(signals, commands);
+        await_word(fence, value);
+        await_idle(signals);
+        assert_success(notify(&f, 1, &fence, NULL, 0));
+        assert_true(take_event(event));
+        assert_value(fence, value);
+        await_fence(done, 1);
+        assert_int_equal(read_word(&f, 6), t + 1);
+    }
+    fixture_close(&f);
+}
+
+/* --------------------------------------------------------------------- Global and local handles --
+ */
+
+static void a_global_fence_outlives_the_local_one_of_its_maker(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct peer b, c;
+    fixture_open(&f, NULL);
+    peer_start(&b);
+    peer_start(&c);
+    BfFence local = make_flagged(&f, BF_FENCE_SHARED_BIT, 7);
+    peer_give(&b, local);
+    peer_give(&c, local);
+    assert_int_equal(peer_do(&b, PEER_VALUE, 0, 0), 7);
+    peer_do(&b, PEER_WORK_SIGNAL, 0, 8);
+    await_word(local, 8); /* with no call of this process's */
+    assert_value(local, 8);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    peer_arm(&b, 0, 9);
+    queue_signal(queue, local, 9);
+    peer_await(&b, 0);
+    await_idle(queue);
+    drop_fence(&f, local);
+    assert_int_equal(peer_do(&c, PEER_VALUE, 0, 0), 9);
+    peer_arm(&c, 0, 10);
+    peer_do(&b, PEER_WORK_SIGNAL, 0, 10);
+    peer_await(&c, 0);
+    peer_stop(&b);
+    assert_int_equal(peer_do(&c, PEER_VALUE, 0, 0), 10);
+    peer_stop(&c);
+    fixture_close(&f);
+}
+
+/* ---------------------------------------------------------------------------------------- Logs --
+ */
+
+static uint32_t entries_of(BfFenceLogReader reader)
+{
+    size_t size = 0;
+    assert_success(bfDumpFenceLog(reader, &size, NULL));
+    BfFenceLogBuffer *log = malloc(size);
+    assert_non_null(log);
+    assert_success(bfDumpFenceLog(reader, &size, log));
+    uint32_t entries = (uint32_t)log->header.numberOfEntries;
+    free(log);
+    return entries;
+}
+
+static VkQueue own_queue(struct fixture *f)
+{
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        if (f->queue_counts[i] && (f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            return f->queues[i][0];
+    }
+    fail_msg("no graphics family");
+    return NULL;
+}
+
+/* Also where the log was there before the timeline asked for it. */
+static void the_log_of_a_traced_queue_is_larger(void **state)
+{
+    (void)state;
+    if (!fixture_is_layered())
+        return; /* the layer traces */
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/belfry-document-%d.pftrace", getpid());
+    for (int traced = 0; traced < 2; traced++) {
+        struct fixture f;
+        if (traced)
+            setenv("VK_BELFRY_MULTI_ENGINE_TRACE", path, 1);
+        fixture_open(&f, NULL);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
+        BfFenceLogReader reader = make_reader(&f, make_queue(&f, BF_QUEUE_TYPE_DIRECT), 0);
+        assert_int_equal(entries_of(reader) > BF_FENCE_LOG_DEFAULT_ENTRIES, traced);
+        bfDestroyFenceLogReader(reader);
+        const BfFenceLogReaderCreateInfo info = {.vkQueue = own_queue(&f),
+                                                 .type = BF_FENCE_LOG_TYPE_WAITS};
+        assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
+        const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+        assert_success(vkQueueSubmit2(info.vkQueue, 1, &nothing, VK_NULL_HANDLE));
+        assert_int_equal(entries_of(reader) > BF_FENCE_LOG_DEFAULT_ENTRIES, traced);
+        bfDestroyFenceLogReader(reader);
+        fixture_close(&f);
+    }
+    unlink(path);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(the_example_of_41_and_42),
+    TEST(a_queue_waits_for_another_without_the_cpu),
+    TEST(values_of_shared_fences_have_pages_of_their_own),
+    TEST(an_interrupt_that_names_nothing_known_is_refused),
+    TEST(four_signals_and_one_interrupt),
+    TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all),
+    TEST(a_notification_alone_makes_waiters_look_again),
+    TEST(a_command_buffer_of_the_programs_is_a_signal),
+    TEST(a_global_fence_outlives_the_local_one_of_its_maker),
+    TEST(the_log_of_a_traced_queue_is_larger),
+};
+PEER_MAIN("native_document", tests)
