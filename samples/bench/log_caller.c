@@ -32,11 +32,15 @@ static void compare_off(enum logged_queue queue, struct bench_found *found)
     compare(&off, &on, found);
 }
 
+/* A VkQueue's submission gets an entry, and an epoch that it needn't have otherwise. A BfQueue's has
+ * its epoch; its execution is marked where it ends, and its signal gets an entry. */
 static void compare_on(enum logged_queue queue, struct bench_found *found)
 {
+    const bool layered = queue == LOGGED_LAYERED;
     const struct logged_options none = {.queue = queue}, read = {.queue = queue, .read = true};
     const struct logged_options plain = {.queue = LOGGED_PLAIN};
-    const struct logged_options more = {.queue = LOGGED_PLAIN, .extra = 1, .as_log = true};
+    const struct logged_options more = {
+        .queue = LOGGED_PLAIN, .extra = layered ? 1 : 2, .second = layered, .as_log = true};
     struct bench_found driver = {0};
     compare(&none, &read, found);
     if (!found->reason[0])

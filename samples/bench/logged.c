@@ -54,7 +54,9 @@ static bool open_queue(struct logged *l, const char *gpu, struct bench_found *fo
     if (l->options.queue >= LOGGED_FENCE)
         return attach(l, found);
     l->semaphore = side_timeline(&l->side, found);
-    return l->semaphore &&
+    if (l->options.second)
+        l->second = side_timeline(&l->side, found);
+    return l->semaphore && (l->second || !l->options.second) &&
            (!layered || worked(bfGetDevice(l->side.device, &l->device), "bfGetDevice", found));
 }
 
@@ -159,6 +161,7 @@ void logged_close(struct logged *l)
     if (l->options.queue >= LOGGED_FENCE && l->device)
         bfDetachDevice(l->device);
     side->vk.vkDestroySemaphore(side->device, l->semaphore, NULL);
+    side->vk.vkDestroySemaphore(side->device, l->second, NULL);
     side->vk.vkDestroyQueryPool(side->device, l->queries, NULL);
     side->vk.vkDestroyCommandPool(side->device, l->pool, NULL);
     side_filler_destroy(side, &l->scratch);
@@ -177,18 +180,20 @@ static VkResult submit_vk(struct logged *l, double *nanoseconds)
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
             .commandBuffer = i ? l->more : l->work,
         };
-    const VkSemaphoreSubmitInfo signal = {
+    VkSemaphoreSubmitInfo signals[2] = {{
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
         .semaphore = l->semaphore,
         .value = l->value,
         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
+    }};
+    signals[1] = signals[0];
+    signals[1].semaphore = l->second;
     const VkSubmitInfo2 info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
         .commandBufferInfoCount = count,
         .pCommandBufferInfos = commands,
-        .signalSemaphoreInfoCount = 1,
-        .pSignalSemaphoreInfos = &signal,
+        .signalSemaphoreInfoCount = l->second ? 2 : 1,
+        .pSignalSemaphoreInfos = signals,
     };
     PFN_vkQueueSubmit2 submit = l->side.vk.vkQueueSubmit2;
     uint64_t begin = bench_now();

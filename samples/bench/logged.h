@@ -24,6 +24,7 @@ struct logged_options {
     bool native_off; /* the setting 'native_fences' is off */
     bool read;       /* there is a reader of its signals */
     uint32_t extra;  /* submissions carry so many command buffers more, LOGGED_EXTRA at most */
+    bool second;     /* submissions signal a second timeline semaphore, as an epoch is one */
     bool as_log;     /* these do what those of a log do; else nothing */
 };
 
@@ -32,7 +33,7 @@ struct logged {
     struct side side;
     VkCommandBuffer work; /* what each submission begins with: the side's, unless it is changed */
     VkCommandBuffer more;
-    VkSemaphore semaphore;
+    VkSemaphore semaphore, second;
     BfDevice device; /* NULL: the plain driver */
     BfQueue queue;
     BfFence fence;
