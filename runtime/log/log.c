@@ -19,6 +19,12 @@ bool bf_log_is_possible(const struct bf_queue *queue)
            !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
 }
 
+/* What marks a packet's end has no slot. */
+static bool is_on_its_way(const struct bf_log_writer *writer, uint64_t completed)
+{
+    return writer->first || writer->last_epoch > completed;
+}
+
 /* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
  * neither a cursor in them, nor one in the writer before, which will come to them. */
 static void see_off(struct bf_log *log, uint64_t completed)
@@ -27,7 +33,7 @@ static void see_off(struct bf_log *log, uint64_t completed)
     while (*link) {
         struct bf_log_writer *writer = *link, *successor = writer->successor;
         bf_log_writer_collect(writer, completed);
-        if (writer->first || writer->cursors) {
+        if (is_on_its_way(writer, completed) || writer->cursors) {
             link = &writer->next_dying;
             continue;
         }
@@ -107,11 +113,11 @@ void bf_log_leave(struct bf_log *log)
     log->engine->left_logs = log;
 }
 
-static bool has_some_on_its_way(const struct bf_log *log)
+static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
 {
-    bool any = log->writer && log->writer->first;
+    bool any = log->writer && is_on_its_way(log->writer, completed);
     for (const struct bf_log_writer *w = log->dying; w; w = w->next_dying)
-        any = any || w->first;
+        any = any || is_on_its_way(w, completed);
     return any;
 }
 
@@ -121,7 +127,7 @@ void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
-        if (has_some_on_its_way(log)) {
+        if (has_some_on_its_way(log, completed)) {
             link = &log->next;
         } else {
             *link = log->next;
@@ -160,7 +166,7 @@ void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation)
 void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,
                        uint64_t value, enum bf_log_when when, uint64_t ns)
 {
-    if (!bf_log_is_enabled(log))
+    if (!bf_log_is_enabled(log) || !fence->log_handle)
         return;
     bf_log_note(log, &(struct bf_log_operation){.side = side,
                                                 .handle = fence->log_handle,
@@ -366,7 +372,7 @@ void bf_log_add_batch(struct bf_engine *engine)
 
 void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
-    log->last_epoch = epoch;
+    log->last_epoch = log->writer->last_epoch = epoch;
     if (packet->log_slots)
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
 }

@@ -53,6 +53,7 @@ struct bf_log_writer {
     uint64_t next[BF_LOG_SIDES];      /* number of the next entry, ever */
     struct bf_log_slot *first, *last; /* on their way, in order of submission */
     struct bf_log_slot *unaccepted;   /* the first of these whose batch hasn't been accepted yet */
+    uint64_t last_epoch; /* of the last batch that was accepted with anything of it */
     VkCommandBuffer end; /* keeps the time of a packet's end; where the host reads, slots do */
     uint64_t ends;       /* of these slots, ever used */
     uint64_t last_end;   /* the host's: the stamp of the last packet's end */
