@@ -162,7 +162,7 @@ void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation)
 void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,
                        uint64_t value, enum bf_log_when when, uint64_t ns)
 {
-    if (!bf_log_is_enabled(log))
+    if (!bf_log_is_enabled(log) || !fence->log_handle)
         return;
     bf_log_note(log, &(struct bf_log_operation){.side = side,
                                                 .handle = fence->log_handle,

@@ -184,11 +184,11 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
                    uint32_t count)
 {
     struct bf_engine *engine = queue->engine;
-    uint64_t now = bf_log_is_enabled(queue->log) ? bf_now_ns() : 0;
+    bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
-        if (p->kind != BF_PACKET_WAIT)
-            p->called_ns = now;
+        if (p->kind != BF_PACKET_WAIT) /* its caller has done that */
+            p->called_ns = logged && p->wait_count ? bf_now_ns() : 0;
     }
     bf_lock_acquire(&queue->lock);
     bf_label_attach(queue, first);

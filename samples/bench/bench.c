@@ -92,6 +92,12 @@ void bench_row_cost(struct bench_report *report, const char *name, const char *u
                spread.median, unit, spread.low, spread.high, count);
 }
 
+void bench_row_show(struct bench_report *report, const char *name, const char *unit,
+                    const double *plain, const double *belfry, size_t count)
+{
+    bench_row_cost(report, name, unit, plain, belfry, count, INFINITY);
+}
+
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share)
 {
@@ -168,7 +174,10 @@ void bench_print(const struct bench *bench, const struct bench_report *report, F
             continue;
         fprintf(to, "%-*s  %-9s %10s %10s %8s %10s  %s\n", width, row->name, row->unit,
                 figure(row->plain, plain), figure(row->belfry, belfry), figure(row->ratio, times),
-                figure(row->goal, goal), row->met ? "met" : "missed");
+                figure(row->goal, goal),
+                isinf(row->goal) ? "shown"
+                : row->met       ? "met"
+                                 : "missed");
     }
     fputc('\n', to);
     for (uint32_t i = 0; i < report->note_count; ++i)

@@ -24,7 +24,7 @@ struct bench_row {
     char unit[16];
     double plain, belfry; /* in `unit` */
     double ratio;         /* belfry / plain; 1 when both are 0, infinite when plain alone is */
-    double goal;          /* the limit for `belfry`, in `unit` */
+    double goal;          /* the limit for `belfry`, in `unit`; infinite: there is none */
     bool met;
     char reason[160]; /* why it can't be measured here; empty when it was */
 };
@@ -73,6 +73,10 @@ void bench_row_cost(struct bench_report *report, const char *name, const char *u
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share);
 
+/* A cost without a limit: the row is there to be looked at. */
+void bench_row_show(struct bench_report *report, const char *name, const char *unit,
+                    const double *plain, const double *belfry, size_t count);
+
 __attribute__((format(printf, 3, 4))) void
 bench_row_skip(struct bench_report *report, const char *name, const char *reason, ...);
 
@@ -92,6 +96,6 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 
 /* --- the benchmarks --- */
 
-extern const struct bench bench_submit, bench_fence;
+extern const struct bench bench_submit, bench_fence, bench_log;
 
 #endif

@@ -218,13 +218,14 @@ static bool filler_memory(struct side *side, struct side_filler *filler, struct 
 {
     VkMemoryRequirements needs;
     TRY(found,
-        side->vk.vkCreateBuffer(side->device,
-                                &(VkBufferCreateInfo){
-                                    .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                    .size = FILL_SIZE,
-                                    .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                },
-                                NULL, &filler->buffer),
+        side->vk.vkCreateBuffer(
+            side->device,
+            &(VkBufferCreateInfo){
+                .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                .size = FILL_SIZE,
+                .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+            },
+            NULL, &filler->buffer),
         fail);
     side->vk.vkGetBufferMemoryRequirements(side->device, filler->buffer, &needs);
     if (!needs.memoryTypeBits) {

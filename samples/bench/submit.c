@@ -8,6 +8,7 @@
 #include "../common/report.h"
 #include "footprint.h"
 #include "lane.h"
+#include "log_caller.h"
 #include "side.h"
 
 /* The limits that this project sets itself. */
@@ -408,8 +409,16 @@ static int submit_run(const struct bench_options *options, struct bench_report *
 }
 
 static const struct bench_part parts[] = {
-    {"icd", icd_part_run},        {"late", footprint_late},     {"idle", footprint_idle},
-    {"memory", footprint_memory}, {"vkcube", footprint_vkcube},
+    {"icd", icd_part_run},
+    {"late", footprint_late},
+    {"idle", footprint_idle},
+    {"memory", footprint_memory},
+    {"vkcube", footprint_vkcube},
+    {"log-off-vk", log_caller_off_vk},
+    {"log-off-bf", log_caller_off_bf},
+    {"log-on-vk", log_caller_on_vk},
+    {"log-on-fence", log_caller_on_fence},
+    {"log-on-native", log_caller_on_native},
 };
 
 const struct bench_part *bench_part_find(const char *name)
