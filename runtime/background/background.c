@@ -263,9 +263,15 @@ static void hasten_event(struct bf_event *event)
 }
 
 /* Whether whoever measures may be told to go on: rules in belfry/background.h. The turn is ours. */
-static VkBool32 further_desired(struct bf_background *b, bool items)
+static VkBool32 further_desired(struct bf_background *b, bool outstanding)
 {
-    bool outstanding = items, desired = false;
+    bf_lock_acquire(&bf_pool.lock);
+    bf_background_collect(b, 0, 0);
+    outstanding |= least_unfinished(b, atomic_load(&bf_pool.crew)) != UINT64_MAX;
+    /* Somebody found work in this round, done though it may be: the next one is another. */
+    bool desired = b->last_number != b->asked_number;
+    b->asked_number = b->last_number;
+    bf_lock_release(&bf_pool.lock);
     for (struct bf_driver *d = atomic_load(&b->drivers); d; d = d->next) {
         if (!d->functions.pfnFurtherMeasurementsDesired)
             continue;
@@ -371,8 +377,8 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
         if (d->functions.pfnOnMode)
             d->functions.pfnOnMode(d->functions.pContext, &info);
     }
+    uint64_t items = 0;
     if (commit) {
-        uint64_t items = 0;
         if (event)
             bf_event_expect(event, hasten_event);
         struct bf_commit *done = commit_enter(
@@ -386,7 +392,7 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
         bf_background_finish_commits(b, done);
     }
     if (further)
-        *further = further_desired(b, items_outstanding(b));
+        *further = further_desired(b, items != 0);
     atomic_store(&b->changer, 0);
     bf_lock_release(&b->turn);
     return VK_SUCCESS;

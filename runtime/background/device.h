@@ -56,6 +56,7 @@ struct bf_background {
     uint64_t epoch, commit_count;
     uint32_t rounds; /* that began with nothing outstanding, and ended with a wish for more */
     bool round_is_clean;
+    uint64_t asked_number; /* the last number when the program asked */
 };
 
 /* The lock is held. Takes what is in the inbox into the list, and sets or clears flags in the same

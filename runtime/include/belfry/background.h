@@ -95,9 +95,10 @@ BF_API VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnC
  *  - DISCARD_PREVIOUS: measurements from before don't count any more. Items that are queued stay.
  *
  * *pFurtherMeasurementsDesired (may be NULL): VK_TRUE while items or verdicts of drivers are
- * outstanding, and while a driver would see more; a round is what lies between two calls that ask,
- * and after four rounds that began with nothing outstanding it is VK_FALSE, until a driver has once
- * been content or DISCARD_PREVIOUS. So a loop that asks ends, with commits and without.
+ * outstanding, and while there is a wish for more: a driver would see more, or items were queued
+ * since the program asked last. A round is what lies between two calls that ask; after four rounds
+ * that began with nothing outstanding a wish for more counts no longer, until there was none, or
+ * DISCARD_PREVIOUS. So a loop that asks ends, with commits and without.
  *
  * Errors, all of which change nothing: VK_ERROR_NOT_PERMITTED_KHR (a mode or an action of developer
  * mode, while the setting developer_mode is off), VK_ERROR_OUT_OF_HOST_MEMORY,
