@@ -10,8 +10,8 @@
  *
  *  - It belongs to the process: all devices share it. It has no thread before the first item is
  *    queued, none after the last device is gone, and none awake while nothing is queued.
- *  - Items of one device begin in the order they were queued in, and among devices the one that was
- *    queued first begins first. At most two run at a time in the process (setting
+ *  - Items of one device are given to threads in the order they were queued in, and among devices the
+ *    one that was queued first comes first. At most two run at a time in the process (setting
  *    'background_tasks'; where devices differ, the least of them), on threads of SCHED_IDLE and the
  *    idle I/O class. Threads that an item creates, or makes a library or a driver create, inherit
  *    that for good: an unprivileged process can't take it back.
