@@ -5,7 +5,8 @@
  * BG-1  For each accepted item exactly one of callback and cancel is called. An item is in one place
  *       at a time: the inbox, the device's list, a thread's slot, or the hands of who cancels it; it
  *       is moved by an exchange of the inbox' only word, or under the pool's lock.
- * BG-2  Items of a device begin in the order in which their pushes into the inbox succeeded.
+ * BG-2  Items of a device are given to threads in the order in which their pushes into the inbox
+ *       succeeded. (When a thread is scheduled is the kernel's affair.)
  * BG-3  The word that holds the inbox also says whether it is closed, so accepting an item and
  *       disabling are ordered: an item is either there before the disable, and runs, or its pusher
  *       sees the disable, and cancels it.
@@ -69,7 +70,7 @@ BfBackgroundProcessingProperties bf_background_properties(struct bf_background *
 
 /*
  * The one place that all parts of Belfry ask which change their behaviour by what they have seen
- * (tests/background/adaptive.cmake lists them): false under DISABLE_PROFILING_BY_SYSTEM. NULL is
+ * (tests/background/adaptive.sh lists them): false under DISABLE_PROFILING_BY_SYSTEM. NULL is
  * allowed, and forbids nothing. Thread-safety: safe, one load.
  */
 BF_SHARED bool bf_background_may_adapt(const struct bf_background *background);

@@ -177,6 +177,7 @@ static void destroying_does_not_wait_for_pressure_to_pass(void **state)
 /* The allocation after so many succeeds no more; -1: all do. Of the test's main thread only. */
 static _Thread_local int allocations_left = -1;
 static _Atomic int threads_left = -1;
+static _Atomic uint32_t threads_refused;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -208,8 +209,10 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *argument)
 {
     int left = atomic_load(&threads_left);
-    if (left == 0)
+    if (left == 0) {
+        atomic_fetch_add(&threads_refused, 1);
         return EAGAIN;
+    }
     if (left > 0)
         atomic_fetch_sub(&threads_left, 1);
     return __real_pthread_create(thread, attributes, function, argument);
@@ -259,9 +262,10 @@ static void workers_that_cannot_be_had_are_had_later(void **state)
     story_init(&s);
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
+    atomic_store(&threads_refused, 0);
     atomic_store(&threads_left, 1); /* the keeper */
     queue(b, &item);
-    while (atomic_load(&threads_left) != 0)
+    while (atomic_load(&threads_refused) == 0)
         sched_yield();
     atomic_store(&threads_left, -1);
     story_await(&s, 0, ENDED);

@@ -520,6 +520,20 @@ static void outstanding_verdicts_and_items_are_waited_for(void **state)
     close_fixture(&f);
 }
 
+static void items_that_are_done_since_the_last_question_ask_for_another_round(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    assert_false(further(&f, KEEP));
+    queue(f.b, &f.items[0]);
+    assert_success(bf_background_set_mode(f.b, INTRUSIVE, COMMIT, f.event, NULL));
+    await_event(f.event);
+    assert_true(further(&f, KEEP));
+    assert_false(further(&f, KEEP));
+    close_fixture(&f);
+}
+
 /* The loop of an analysis tool, with a driver that finds something in each of the first rounds. */
 static void a_loop_with_commits_ends_when_nothing_new_is_found(void **state)
 {
@@ -576,6 +590,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(disabling_profiling_freezes_what_adapts),
         cmocka_unit_test(a_loop_without_commits_ends),
         cmocka_unit_test(outstanding_verdicts_and_items_are_waited_for),
+        cmocka_unit_test(items_that_are_done_since_the_last_question_ask_for_another_round),
         cmocka_unit_test(a_loop_with_commits_ends_when_nothing_new_is_found),
         cmocka_unit_test(without_support_nothing_is_desired),
     };
