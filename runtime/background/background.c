@@ -580,6 +580,7 @@ void bf_background_destroy(struct bf_background *b)
     b->info.trace = NULL;
     b->orphaned = true;
     bf_background_leave(b);
+    bf_crew_ring(atomic_load(&bf_pool.crew)); /* more may run now (CR-2); the lock keeps it */
     bf_lock_release(&bf_pool.lock);
     if (crew)
         bf_crew_end(crew);

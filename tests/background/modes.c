@@ -253,7 +253,9 @@ static void sets_of_several_commits_are_done_in_order(void **state)
     assert_false(take_event(events[0]));
     assert_false(take_event(events[1]));
     gate_open(&gates[0]);
-    while (!take_event(events[0]) || !take_event(events[1]))
+    while (!take_event(events[0]))
+        sched_yield();
+    while (!take_event(events[1]))
         sched_yield();
     assert_false(take_event(events[2]));
     gate_open(&gates[2]);

@@ -142,13 +142,14 @@ static void the_least_limit_of_all_devices_counts(void **state)
     gate_open(&gate);
     story_await(&s, 4, ENDED);
     assert_int_equal(s.most_running, 1);
-    bf_background_destroy(one);
     struct gate wide;
     gate_init(&wide);
     for (int i = 0; i < 5; i++) {
         items[i] = (struct item){.story = &s, .number = 10 + i, .gate = &wide};
         queue(many, &items[i]);
     }
+    story_await(&s, 10, BEGAN);
+    bf_background_destroy(one); /* and what waits for it alone begins */
     for (int i = 0; i < 5; i++)
         story_await(&s, 10 + i, BEGAN);
     gate_open(&wide);
