@@ -92,6 +92,6 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 
 /* --- the benchmarks --- */
 
-extern const struct bench bench_submit, bench_fence;
+extern const struct bench bench_submit, bench_fence, bench_background;
 
 #endif
