@@ -293,13 +293,15 @@ static VkBool32 further_desired(struct bf_background *b, bool outstanding)
     return b->rounds < ROUNDS;
 }
 
-static bool items_outstanding(struct bf_background *b)
+/* Rounds begin anew, and what was done in them is forgotten. The turn is ours. */
+static void rounds_begin(struct bf_background *b)
 {
     bf_lock_acquire(&bf_pool.lock);
     bf_background_collect(b, 0, 0);
-    bool any = least_unfinished(b, atomic_load(&bf_pool.crew)) != UINT64_MAX;
+    b->round_is_clean = least_unfinished(b, atomic_load(&bf_pool.crew)) == UINT64_MAX;
+    b->asked_number = b->last_number;
     bf_lock_release(&bf_pool.lock);
-    return any;
+    b->rounds = 0;
 }
 
 /* What takes effect before the drivers hear of it. */
@@ -309,8 +311,7 @@ static void mode_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
     bool freezes = mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
     if (action == BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS) {
         b->epoch++;
-        b->rounds = 0;
-        b->round_is_clean = !items_outstanding(b);
+        rounds_begin(b);
     }
     if (disables(mode) && !commits(action))
         atomic_fetch_or(&b->inbox, BF_INBOX_CLOSED);

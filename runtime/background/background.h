@@ -22,7 +22,8 @@
  *       ask for one.
  * BG-7  No idle thread of the pool takes a lock of Belfry's that anybody else takes: items are
  *       accepted without one, and what a worker has to tell it leaves in its slot, for the keeper,
- *       whose priority is normal. So nobody waits for a lock whose holder isn't scheduled.
+ *       whose priority is normal. So nobody waits for a lock whose holder isn't scheduled. (What else
+ *       an item calls, destroying a device say, is its own affair.)
  * BG-8  Destroying ends: the inbox is closed for good first, what has not begun is cancelled on the
  *       destroying thread, what has begun is waited for. All events of commits are set, and no
  *       function of a driver is running, when it returns.

@@ -533,6 +533,11 @@ static void items_that_are_done_since_the_last_question_ask_for_another_round(vo
     await_event(f.event);
     assert_true(further(&f, KEEP));
     assert_false(further(&f, KEEP));
+    /* Unless the program has said that it is past. */
+    queue(f.b, &f.items[1]);
+    assert_success(bf_background_set_mode(f.b, INTRUSIVE, COMMIT, f.event, NULL));
+    await_event(f.event);
+    assert_false(further(&f, DISCARD));
     close_fixture(&f);
 }
 

@@ -296,8 +296,8 @@ static void drivers_are_prepared_on_a_normal_thread_before_the_first_item(void *
     /* One that comes later, while others are ready. */
     assert_success(bf_background_add_driver(
         b, &(BfBackgroundDriver){.pContext = &p[1], .pfnPrepare = prepare}));
-    items[0] = (struct item){.story = &p[1].s, .number = 0};
-    queue(b, &items[0]);
+    struct item last = {.story = &p[1].s, .number = 0};
+    queue(b, &last);
     story_await(&p[1].s, 0, ENDED);
     assert_int_equal(p[0].calls, 1);
     assert_int_equal(p[1].calls, 1);
