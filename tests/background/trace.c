@@ -6,6 +6,7 @@
 #include "helper.h"
 
 #include "os/clock.h"
+#include "trace/state.h"
 
 struct timeline {
     char folder[64];
@@ -148,6 +149,31 @@ static void modes_commits_and_cancels_are_marked(void **state)
     decoded_free(&d);
 }
 
+static void idle_threads_do_not_take_the_traces_lock(void **state)
+{
+    (void)state;
+    struct timeline t;
+    struct gate gate;
+    timeline_open(&t);
+    gate_init(&gate);
+    struct item items[2] = {
+        {.story = &t.s, .number = 0, .gate = &gate, .run = cancel_again, .data = t.b},
+        {.story = &t.s, .number = 1},
+    };
+    queue(t.b, &items[0]);
+    story_await(&t.s, 0, BEGAN);
+    set_mode(t.b, DISABLED, KEEP);
+    bf_lock_acquire(&t.trace->lock);
+    gate_open(&gate);
+    story_await(&t.s, 1, CANCELLED);
+    story_await(&t.s, 0, ENDED);
+    bf_lock_release(&t.trace->lock);
+    struct decoded d = timeline_close(&t);
+    assert_int_equal(events(&d, DECODED_BEGIN, "item", NULL), 1);
+    assert_int_equal(events(&d, DECODED_INSTANT, "cancelled", NULL), 1);
+    decoded_free(&d);
+}
+
 static void what_a_destroyed_device_cancels_is_marked(void **state)
 {
     (void)state;
@@ -206,6 +232,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_have_slices_from_begin_to_end),
         cmocka_unit_test(modes_commits_and_cancels_are_marked),
+        cmocka_unit_test(idle_threads_do_not_take_the_traces_lock),
         cmocka_unit_test(what_a_destroyed_device_cancels_is_marked),
         cmocka_unit_test(an_item_that_destroys_its_own_device_ends_its_timeline),
     };

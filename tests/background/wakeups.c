@@ -1,8 +1,11 @@
 /*
  * No push is missed (CR-1): the keeper is made to see one right after each of its looks into the
- * inbox, the moment at which it could be.
+ * inbox, the moment at which it could be. And no idle thread takes the pool's lock (BG-7): here it
+ * is taken.
  */
 #include "helper.h"
+
+#include <sched.h>
 
 #include "background/device.h"
 
@@ -51,10 +54,48 @@ static void a_push_right_after_any_look_is_seen(void **state)
     }
 }
 
+static void queue_more(struct item *item)
+{
+    struct item *more = item->data;
+    for (uint32_t i = 0; i < 3; i++)
+        bf_background_queue(watched, item_run, item_cancel, &more[i]);
+}
+
+static void idle_threads_begin_queue_and_end_without_the_pools_lock(void **state)
+{
+    (void)state;
+    struct story s;
+    struct gate gate;
+    story_init(&s);
+    gate_init(&gate);
+    struct bf_background *b = make();
+    struct item more[3];
+    for (int i = 0; i < 3; i++)
+        more[i] = (struct item){.story = &s, .number = 10 + i};
+    struct item first = {.story = &s, .number = 0, .gate = &gate, .run = queue_more, .data = more};
+    program = pthread_self();
+    watched = b;
+    queue(b, &first);
+    story_await(&s, 0, BEGAN);
+    bf_lock_acquire(&bf_pool.lock);
+    struct bf_slot *slot = atomic_load(&bf_pool.crew)->slots;
+    while (slot->owner != b)
+        slot++;
+    gate_open(&gate);
+    while (atomic_load(&slot->state) != BF_SLOT_DONE) /* all that the worker does of itself */
+        sched_yield();
+    bf_lock_release(&bf_pool.lock);
+    for (int i = 0; i < 3; i++)
+        story_await(&s, 10 + i, ENDED);
+    bf_background_destroy(b);
+    watched = NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_push_right_after_any_look_is_seen),
+        cmocka_unit_test(idle_threads_begin_queue_and_end_without_the_pools_lock),
     };
     return helper_main(argc, argv, "wakeups", tests, sizeof(tests) / sizeof(tests[0]));
 }
