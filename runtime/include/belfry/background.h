@@ -62,7 +62,7 @@ typedef void (*PFN_bfProcessingWork)(void *pContext);
  * before this returns. No lock of Belfry's is held over either: they may queue more, and destroy
  * other objects. An item must not be needed for a correct result, and must end: destroying the
  * device waits for those that have begun. (Does an item destroy its own device, that waits for the
- * others alone.)
+ * others alone; and if it was the last device, the pool's threads end only after the item.)
  *
  * Takes no lock and, while the pool is busy, makes no system call. The first call in a process
  * creates a thread.
