@@ -193,6 +193,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .queues = a.queues,
             .serialize_submits = settings.serialize_submits,
             .check_access = settings.check == BF_CHECK_ACCESS,
+            .background_tasks = settings.background_tasks,
+            .developer_mode = settings.developer_mode,
             .timestamp_period_ns = a.timestamp_period_ns,
             .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,

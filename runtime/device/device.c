@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "access/vulkan.h"
+#include "background/public.h"
 #include "device/dispatch.h"
 #include "log/log.h"
 #include "os/clock.h"
@@ -190,6 +191,9 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     result = bf_ledger_init(&device->ledger, device);
     if (result != VK_SUCCESS)
         goto fail;
+    result = bf_device_begin_background(device, info);
+    if (result != VK_SUCCESS)
+        goto fail;
     bf_device_register(device);
     *out = device;
     return VK_SUCCESS;
@@ -215,6 +219,8 @@ void bf_device_destroy(struct bf_device *device)
 {
     if (!device)
         return;
+    /* What items are running may still use the device, and queue more. */
+    bf_device_end_background(device);
     bf_device_unregister(device);
     bf_watchers_finish(device);
     bf_ledger_stop(&device->ledger);

@@ -28,6 +28,7 @@
 #define BF_MAX_ENGINES 64
 
 struct bf_access;
+struct bf_background;
 struct bf_watcher;
 
 /* Running totals (bfGetDeviceCounters). */
@@ -80,6 +81,7 @@ struct bf_device {
 
     struct bf_trace *trace;   /* NULL: off; not owned */
     struct bf_access *access; /* NULL: off */
+    struct bf_background *background;
 
     struct bf_ledger ledger; /* command queues and fences */
     struct bf_words words;
@@ -117,6 +119,8 @@ struct bf_device_info {
     const struct bf_queue_info *queues;
     bool serialize_submits;
     bool check_access;
+    uint32_t background_tasks;
+    bool developer_mode;
     bool layer; /* it is the layer's, which sees all of the program's calls */
     struct bf_trace *trace;
     double timestamp_period_ns;

@@ -28,7 +28,9 @@
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */
     bool manual;
-    _Atomic bool polled; /* the program has asked for its descriptor */
+    _Atomic bool polled;      /* the program has asked for its descriptor */
+    _Atomic uint32_t awaited; /* calls that may block for it */
+    _Atomic(void (*)(struct bf_event *)) wanted;
     struct bf_lock closing;
     struct bf_lock taking;
     int fd; /* -1 once the program has destroyed the event */
@@ -132,6 +134,16 @@ struct bf_event *bf_event_of(BfEvent handle, const char *call)
 bool bf_event_is_polled(struct bf_event *event)
 {
     return atomic_load(&event->polled);
+}
+
+void bf_event_expect(struct bf_event *event, void (*wanted)(struct bf_event *event))
+{
+    atomic_store(&event->wanted, wanted);
+}
+
+bool bf_event_is_awaited(struct bf_event *event)
+{
+    return atomic_load(&event->awaited) != 0;
 }
 
 /* ------------------------------------------------------------------------- Setting and resetting */
@@ -303,6 +315,25 @@ static bool sort(struct wait *wait)
     return true;
 }
 
+/* Whoever can set one of them sooner is told, before or after (bf_event_is_awaited) it began. */
+static void await_begin(struct wait *wait)
+{
+    for (uint32_t i = 0; i < wait->count; i++) {
+        struct bf_event *event = wait->events[i];
+        atomic_fetch_add(&event->awaited, 1);
+        void (*wanted)(struct bf_event *) = atomic_load(&event->wanted);
+        struct pollfd look = {.fd = event->fd, .events = POLLIN};
+        if (wanted && poll(&look, 1, 0) == 0)
+            wanted(event);
+    }
+}
+
+static void await_end(struct wait *wait)
+{
+    for (uint32_t i = 0; i < wait->count; i++)
+        atomic_fetch_sub(&wait->events[i]->awaited, 1);
+}
+
 VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAll,
                          uint64_t timeoutNs, uint32_t *pIndex)
 {
@@ -327,7 +358,11 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
     if (waitAll && !sort(&wait))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     uint32_t index = 0;
+    if (timeoutNs)
+        await_begin(&wait);
     VkResult result = waitAll ? wait_all(&wait, deadline) : wait_one(&wait, deadline, &index);
+    if (timeoutNs)
+        await_end(&wait);
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = waitAll ? 0 : index; i < (waitAll ? count : index + 1); i++)

@@ -35,10 +35,9 @@ bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *c
                      const char *argument)
 {
     static const char *const names[] = {
-        [BF_HANDLE_QUEUE] = "queue",
-        [BF_HANDLE_FENCE] = "fence",
-        [BF_HANDLE_EVENT] = "event",
-        [BF_HANDLE_LOG_READER] = "log reader",
+        [BF_HANDLE_QUEUE] = "queue",       [BF_HANDLE_FENCE] = "fence",
+        [BF_HANDLE_EVENT] = "event",       [BF_HANDLE_LOG_READER] = "log reader",
+        [BF_HANDLE_BACKGROUND] = "device",
     };
     if (bf_handle_is(object, kind))
         return true;

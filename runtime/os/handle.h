@@ -17,6 +17,7 @@ enum bf_handle_kind {
     BF_HANDLE_FENCE,
     BF_HANDLE_EVENT,
     BF_HANDLE_LOG_READER,
+    BF_HANDLE_BACKGROUND, /* a device, for calls that may take no lock */
 };
 
 /* False: out of memory. Thread-safety: safe. */

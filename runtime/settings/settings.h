@@ -63,6 +63,8 @@ enum bf_setting_key {
     BF_KEY_CHECK,
     BF_KEY_NATIVE_FENCES,
     BF_KEY_LOG,
+    BF_KEY_BACKGROUND_TASKS,
+    BF_KEY_DEVELOPER_MODE,
     BF_KEY_COUNT
 };
 
@@ -86,6 +88,8 @@ struct bf_settings {
     enum bf_check_mode check;
     bool native_fences; /* fences whose values the GPU writes may be created */
     enum bf_fence_log_mode fence_log;
+    uint32_t background_tasks; /* background items that run at a time in a process; 1 to 16 */
+    bool developer_mode;       /* background processing may be switched off, and boosted */
 
     /* For people who ask where a value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

@@ -133,6 +133,30 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
                       [BF_FENCE_LOG_UNTIMED] = "untimed",
                       [BF_FENCE_LOG_OFF] = "off"},
         },
+    [BF_KEY_BACKGROUND_TASKS] =
+        {
+            .key = "background_tasks",
+            .label = "Background tasks",
+            .description = "How many pieces of background work a process runs at a time, in time "
+                           "that would be idle.",
+            .kind = BF_VALUE_INT,
+            .value_type = "INT",
+            .values = "1 to 16",
+            .default_value = "2",
+            .minimum = 1,
+            .maximum = 16,
+        },
+    [BF_KEY_DEVELOPER_MODE] =
+        {
+            .key = "developer_mode",
+            .label = "Developer mode",
+            .description = "Programs may switch background work off, and have it done at normal "
+                           "priority: for stable measurements, not for users.",
+            .kind = BF_VALUE_BOOL,
+            .value_type = "BOOL",
+            .values = "true, false",
+            .default_value = "false",
+        },
 };
 
 /* All spellings of a truth value; even ones are true. */
@@ -364,6 +388,12 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_LOG:
         settings->fence_log = (enum bf_fence_log_mode)value;
         break;
+    case BF_KEY_BACKGROUND_TASKS:
+        settings->background_tasks = value;
+        break;
+    case BF_KEY_DEVELOPER_MODE:
+        settings->developer_mode = value;
+        break;
     case BF_KEY_TRACE:
     case BF_KEY_COUNT:
         break;
@@ -489,6 +519,12 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
         break;
     case BF_KEY_LOG:
         text = table[row].names[settings->fence_log];
+        break;
+    case BF_KEY_BACKGROUND_TASKS:
+        snprintf(buffer, size, "%u", settings->background_tasks);
+        return buffer;
+    case BF_KEY_DEVELOPER_MODE:
+        text = bool_names[!settings->developer_mode];
         break;
     case BF_KEY_COUNT:
         break;

@@ -1,6 +1,6 @@
 /*
- * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c and
- * fences.c (what is drawn) share. The trace's lock is held for every function.
+ * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c, fences.c
+ * and background.c (what is drawn) share. The trace's lock is held for every function.
  */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H
@@ -21,10 +21,13 @@
 #define BF_TRACE_HARDWARE_LANES 8
 #define BF_TRACE_NO_LANE        UINT32_MAX
 
+#define BF_TRACE_BACKGROUND_LANES 32
+
 /* What a track's number is made from: the process's, an engine's or a queue's own. */
 enum bf_trace_track {
     BF_TRACK_PROCESS = 0,
     BF_TRACK_HOST,
+    BF_TRACK_BACKGROUND, /* and as many more as there are lanes */
 
     BF_TRACK_ENGINE = 0,
     BF_TRACK_IN_FLIGHT,
@@ -94,8 +97,10 @@ struct bf_trace {
     uint64_t last_fence_op;
     uint32_t first_unsettled;
     bool host_described;
-    struct bf_map names;   /* semaphore → char *, owned */
-    struct bf_map buffers; /* command buffer → struct bf_trace_buffer *, owned */
+    uint32_t background_described; /* lanes, as bits, */
+    uint32_t background_open;      /* and those in a slice that has been drawn */
+    struct bf_map names;           /* semaphore → char *, owned */
+    struct bf_map buffers;         /* command buffer → struct bf_trace_buffer *, owned */
     struct bf_flow *flow;
     struct bf_words words;
     struct bf_summary summary;
@@ -122,6 +127,7 @@ void bf_trace_queue_label(const struct bf_trace_queue *queue, char label[BF_TRAC
 
 /* Tracks with their descriptions. */
 uint64_t bf_trace_host_track(struct bf_trace *t);
+uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane);
 uint64_t bf_trace_software_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_fence_track(struct bf_trace *t, uint32_t queue, uint32_t lane);

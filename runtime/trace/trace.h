@@ -17,7 +17,7 @@
  * each queue a 'software queue' (a slice from queued to handed over, inside it 'held' slices that
  * name the obstacle), a 'hardware queue' (a slice from GPU begin to end, or an instant at the
  * hand-over of what is not timed) and 'fence operations' (a slice each, from when the CPU queued it
- * to when the GPU executed it). docs/trace-format.md has all of it.
+ * to when the GPU executed it); and 'background processing'. docs/trace-format.md has all of it.
  *
  * A feature that is off is one early return: every function accepts a NULL trace (and packets of a
  * NULL trace are never touched), so callers never branch.
@@ -214,6 +214,29 @@ BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
 /* The host signalled a timeline semaphore. */
 BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
+
+/*
+ * Background processing (background/report.h), on tracks of the process: items as slices, everything
+ * else as instants on lane 0. Slices of one lane follow each other, begin and end in turn.
+ */
+enum bf_trace_background_kind {
+    BF_TRACE_ITEM_BEGIN,
+    BF_TRACE_ITEM_END,
+    BF_TRACE_ITEM_CANCELLED,
+    BF_TRACE_MODE,
+    BF_TRACE_COMMIT,
+    BF_TRACE_COMMIT_DONE,
+};
+struct bf_trace_background {
+    enum bf_trace_background_kind kind;
+    uint32_t lane; /* of an item: 1 to 31 */
+    uint64_t time_ns;
+    uint64_t number; /* the item, or the commit */
+    uint64_t count;  /* COMMIT: items in its set */
+    bool boosted;
+    const char *mode; /* MODE: in words */
+};
+BF_SHARED void bf_trace_background(struct bf_trace *trace, const struct bf_trace_background *event);
 
 /* The summary: device, engines, queues and where they landed, submissions, how many were held and
  * how long, busy time per engine, overlap between engines and between queues. Best at the end of a

@@ -242,6 +242,19 @@ uint64_t bf_trace_host_track(struct bf_trace *t)
     return uuid;
 }
 
+uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane)
+{
+    uint64_t uuid = bf_trace_track(t, BF_TRACK_BACKGROUND) + lane;
+    uint32_t bit = 1u << lane;
+    if (!(t->background_described & bit) &&
+        track_write(t, &(struct bf_perfetto_track){.uuid = uuid,
+                                                   .parent = bf_trace_track(t, BF_TRACK_PROCESS),
+                                                   .name = "background processing",
+                                                   .rank = 0}))
+        t->background_described |= bit;
+    return uuid;
+}
+
 /* --- What is said about events ----------------------------------------------------------------*/
 
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)

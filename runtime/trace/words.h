@@ -65,7 +65,15 @@
     X(WITHOUT_TIME, "entry without time")                                                          \
     X(STAMPS, "stamps")                                                                            \
     X(HAND_OVER, "hand-over")                                                                      \
-    X(LOST_ENTRY, "lost entry")
+    X(LOST_ENTRY, "lost entry")                                                                    \
+    /* background processing */                                                                    \
+    X(BACKGROUND, "background")                                                                    \
+    X(ITEM, "item")                                                                                \
+    X(BOOSTED_ITEM, "boosted item")                                                                \
+    X(CANCELLED, "cancelled")                                                                      \
+    X(COMMIT, "commit")                                                                            \
+    X(COMMIT_DONE, "commit done")                                                                  \
+    X(ITEMS, "items")
 
 enum bf_word {
     BF_WORD_NONE,

@@ -1,0 +1,76 @@
+/* The functions of belfry/background.h, for devices. */
+#include "background/public.h"
+
+#include "device/device.h"
+#include "os/handle.h"
+#include "os/log.h"
+
+VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info)
+{
+    const struct bf_background_info background = {
+        .device = device,
+        .tasks = info->background_tasks,
+        .developer_mode = info->developer_mode,
+        .trace = info->trace,
+    };
+    device->background = bf_background_create(&background);
+    if (!device->background)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (bf_handle_add(device, BF_HANDLE_BACKGROUND))
+        return VK_SUCCESS;
+    bf_background_destroy(device->background);
+    device->background = NULL;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void bf_device_end_background(struct bf_device *device)
+{
+    if (!device->background)
+        return;
+    bf_background_destroy(device->background);
+    bf_handle_remove(device);
+    device->background = NULL;
+}
+
+/* By the table of handles, not the list of devices: looking there takes no lock (BG-7). */
+static struct bf_background *background_of(BfDevice handle, const char *call)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_BACKGROUND, call, "device"))
+        return NULL;
+    return ((struct bf_device *)handle)->background;
+}
+
+VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnCallback,
+                               PFN_bfProcessingWork pfnCancel, void *pContext)
+{
+    struct bf_background *b = background_of(device, __func__);
+    return b ? bf_background_queue(b, pfnCallback, pfnCancel, pContext)
+             : VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+VkResult bfSetBackgroundProcessingMode(BfDevice device, BfBackgroundProcessingMode mode,
+                                       BfMeasurementsAction action, BfEvent event,
+                                       VkBool32 *pFurtherMeasurementsDesired)
+{
+    struct bf_background *b = background_of(device, __func__);
+    return b ? bf_background_set_mode(b, mode, action, event, pFurtherMeasurementsDesired)
+             : VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+VkResult bfGetBackgroundProcessingProperties(BfDevice device,
+                                             BfBackgroundProcessingProperties *pProperties)
+{
+    struct bf_background *b = background_of(device, __func__);
+    if (b && !pProperties)
+        bf_log(BF_LOG_ERROR, "bfGetBackgroundProcessingProperties: pProperties is NULL");
+    if (!b || !pProperties)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    *pProperties = bf_background_properties(b);
+    return VK_SUCCESS;
+}
+
+VkResult bfAddBackgroundDriver(BfDevice device, const BfBackgroundDriver *pDriver)
+{
+    struct bf_background *b = background_of(device, __func__);
+    return b ? bf_background_add_driver(b, pDriver) : VK_ERROR_VALIDATION_FAILED_EXT;
+}

@@ -1,0 +1,45 @@
+/* Background processing on the timeline. */
+#include "trace/state.h"
+
+void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *event)
+{
+    static const enum bf_word names[] = {
+        [BF_TRACE_ITEM_BEGIN] = BF_WORD_ITEM,
+        [BF_TRACE_ITEM_CANCELLED] = BF_WORD_CANCELLED,
+        [BF_TRACE_COMMIT] = BF_WORD_COMMIT,
+        [BF_TRACE_COMMIT_DONE] = BF_WORD_COMMIT_DONE,
+    };
+    if (!t)
+        return;
+    bf_lock_acquire(&t->lock);
+    bool item = event->kind <= BF_TRACE_ITEM_CANCELLED;
+    bool end = event->kind == BF_TRACE_ITEM_END, begin = event->kind == BF_TRACE_ITEM_BEGIN;
+    uint32_t bit = 1u << event->lane;
+    const struct bf_perfetto_annotation about[] = {
+        {.name = item ? BF_WORD_ITEM : BF_WORD_COMMIT,
+         .kind = BF_PERFETTO_UINT,
+         .number = event->number},
+        {.name = BF_WORD_ITEMS, .kind = BF_PERFETTO_UINT, .number = event->count},
+    };
+    struct bf_perfetto_event drawn = {
+        .time_ns = event->time_ns,
+        .track = bf_trace_background_track(t, event->lane),
+        .type = begin ? BF_PERFETTO_BEGIN : BF_PERFETTO_INSTANT,
+        .category = BF_WORD_BACKGROUND,
+        .annotation_count = event->kind == BF_TRACE_COMMIT ? 2 : event->kind != BF_TRACE_MODE,
+        .annotations = about,
+    };
+    if (end)
+        drawn = (struct bf_perfetto_event){
+            .time_ns = event->time_ns, .track = drawn.track, .type = BF_PERFETTO_END};
+    else if (event->kind == BF_TRACE_MODE)
+        drawn.name = bf_words_number(&t->words, event->mode);
+    else
+        drawn.name = event->boosted ? BF_WORD_BOOSTED_ITEM : names[event->kind];
+    /* A slice that found no room has no end either (O-2). */
+    if ((!end || (t->background_open & bit)) && bf_trace_event(t, &t->late, &drawn) && begin)
+        t->background_open |= bit;
+    if (end)
+        t->background_open &= ~bit;
+    bf_trace_leave(t);
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# adaptive.sh SOURCES: every part of Belfry that changes its behaviour by what it has seen asks
+# bf_background_may_adapt first, so that DISABLE_PROFILING_BY_SYSTEM freezes it. Here is the list of
+# them, one file a line with what adapts there; whoever adds such a part adds its line, and a test
+# that it stands still. Parts that adapt are found by the question alone: a file that is listed must
+# ask, and one that asks must be listed.
+list='
+'
+listed=$(printf '%s' "$list" | sed -n 's/^\([^ ]*\.c\) .*/\1/p' | sort)
+asking=$(cd "$1" && grep -rl --include='*.c' 'bf_background_may_adapt' runtime layer |
+    grep -v '^runtime/background/' | sort)
+test "$listed" = "$asking" && exit 0
+printf 'listed:\n%s\nasking:\n%s\n' "$listed" "$asking" >&2
+exit 1

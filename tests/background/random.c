@@ -1,0 +1,75 @@
+/*
+ * The programs, one after the other: --count N, --seed N (of the first; each has the next one),
+ * --threads N (of all; else the seed decides).
+ */
+#include "random.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t current_seed;
+static uint32_t current_threads;
+
+void program_wrong(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "program of seed %llu, %u threads: ", (unsigned long long)current_seed,
+            current_threads);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    _exit(1);
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    static const char line[] = "a program has not ended for 60 seconds; its seed is one more than "
+                               "those that have:\n";
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof(line) - 1);
+    (void)ignored;
+    program_wrong("hangs");
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t count = 1000, seed = 1;
+    uint32_t threads = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        unsigned long long value = strtoull(argv[i + 1], NULL, 10);
+        if (!strcmp(argv[i], "--count"))
+            count = value;
+        else if (!strcmp(argv[i], "--seed"))
+            seed = value;
+        else if (!strcmp(argv[i], "--threads"))
+            threads = (uint32_t)value;
+    }
+    signal(SIGALRM, on_alarm);
+    /* Most programs find the crew of threads there; every sixteenth begins and ends it. */
+    struct bf_background *anchor = NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        current_seed = seed + i;
+        current_threads = threads ? threads : 1 + (uint32_t)(current_seed % 8);
+        if (i % 16 == 0) {
+            bf_background_destroy(anchor);
+            anchor = NULL;
+        } else if (!anchor) {
+            anchor = bf_background_create(
+                &(struct bf_background_info){.tasks = 16, .proc = "/nonexistent"});
+            REQUIRE(anchor, "no memory");
+        }
+        alarm(60);
+        /* A program of one thread takes less time than one of many. */
+        if (current_threads == 1)
+            sequence_run(current_seed);
+        else
+            crowd_run(current_seed, current_threads);
+    }
+    bf_background_destroy(anchor);
+    printf("%llu programs\n", (unsigned long long)count);
+    return 0;
+}
