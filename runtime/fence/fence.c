@@ -134,7 +134,7 @@ void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *
         return;
     bf_fence_reference(fence);
     bf_fence_apply(fence, value, effects);
-    if (fence->native)
+    if (fence->native && !bf_shared_is_orphaned(fence))
         bf_native_signalled(fence, value, effects);
     bf_fence_release(fence);
 }

@@ -342,12 +342,26 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
     return device;
 }
 
+/* Has none of them lost its owner? */
+static VkResult check_owners(uint32_t count, const BfFence *fences, BfFenceUpdateFlags flags)
+{
+    VkResult result = VK_SUCCESS;
+    if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT)
+        return result;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++)
+        result = bf_shared_check((struct bf_fence *)fences[i]);
+    return result;
+}
+
 VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64_t *values,
                              BfFenceUpdateFlags flags)
 {
     struct bf_device *device = check_batch(count, fences, values, flags);
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    VkResult owned = check_owners(count, fences, flags);
+    if (owned != VK_SUCCESS)
+        return owned;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     struct bf_ledger *ledger = &device->ledger;

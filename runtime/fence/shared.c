@@ -334,7 +334,7 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
     uint64_t value = bf_shared_page_value(&shared->view);
     if (peak > value)
         bf_fence_cross(fence, peak, effects);
-    if (value == atomic_load(&fence->value))
+    if (value == atomic_load(&fence->value) || fence->always_signaled)
         return;
     bf_fence_take(fence, value, effects);
     if (fence->native)

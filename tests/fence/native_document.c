@@ -367,6 +367,55 @@ static void a_global_fence_outlives_the_local_one_of_its_maker(void **state)
     fixture_close(&f);
 }
 
+/* 'Always' is for the object that was asked for: the others, and the global fence, may be set on. */
+static void a_local_fence_that_is_always_signaled_stays_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfFence one = make_flagged(&f, BF_FENCE_SHARED_BIT, 1), other = open_again(&f, one);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfEvent event = make_event(&f);
+    assert_success(bfUpdateFenceValues(1, &one, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT));
+    assert_value(one, UINT64_MAX);
+    assert_value(other, UINT64_MAX);
+    cpu_signal(other, 5);
+    assert_value(other, 5);
+    assert_value(one, UINT64_MAX);
+    assert_int_equal(word(one), UINT64_MAX);
+    queue_signal(queue, other, 6);
+    await_idle(queue);
+    assert_value(other, 6);
+    assert_value(one, UINT64_MAX);
+    assert_int_equal(word(one), UINT64_MAX);
+    set_event_on(one, UINT64_MAX, event);
+    assert_true(take_event(event));
+    fixture_close(&f);
+}
+
+static void an_orphan_takes_no_batch(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct peer peer;
+    fixture_open(&f, NULL);
+    peer_start(&peer);
+    BfFence plain = make_flagged(&f, 0, 1);
+    BfFence orphan = peer_take(&peer, &f, 3, BF_FENCE_CROSS_ADAPTER_BIT);
+    const BfFence both[] = {plain, orphan};
+    const uint64_t values[] = {7, 8};
+    assert_success(bfUpdateFenceValues(2, both, values, 0));
+    assert_int_equal(word(orphan), 8);
+    peer_kill(&peer);
+    await_word(orphan, UINT64_MAX);
+    const uint64_t more[] = {9, 10};
+    assert_int_equal(bfUpdateFenceValues(2, both, more, 0), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_value(plain, 7);
+    assert_value(orphan, UINT64_MAX);
+    assert_int_equal(word(orphan), UINT64_MAX);
+    fixture_close(&f);
+}
+
 /* ---------------------------------------------------------------------------------------- Logs --
  */
 
@@ -431,6 +480,8 @@ static const struct CMUnitTest tests[] = {
     TEST(a_notification_alone_makes_waiters_look_again),
     TEST(a_command_buffer_of_the_programs_is_a_signal),
     TEST(a_global_fence_outlives_the_local_one_of_its_maker),
+    TEST(a_local_fence_that_is_always_signaled_stays_so),
+    TEST(an_orphan_takes_no_batch),
     TEST(the_log_of_a_traced_queue_is_larger),
 };
 PEER_MAIN("native_document", tests)

@@ -138,7 +138,8 @@ BF_API VkResult bfGetNativeFenceMapping(BfFence fence, BfNativeFenceMapping *pMa
 /* DXGK_UPDATECURRENTVALUESFROMCPU_FLAGS, by the same numbers. [NF 8] */
 typedef enum BfFenceUpdateFlagBits {
     /* From now on the fence reads UINT64_MAX, every wait for it is satisfied, and signals of it
-     * leave it as it is; for owners in trouble. pValues isn't looked at. */
+     * leave it as it is; for owners in trouble. Of a shared fence that goes for this object alone:
+     * the others are set to UINT64_MAX once. pValues isn't looked at. */
     BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT = 1,
     /* No value is written: queues and CPU waiters look again at those that are there. pValues isn't
      * looked at. */
