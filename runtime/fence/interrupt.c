@@ -67,7 +67,16 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
     if (!bf_log_is_enabled(log))
         return false;
     bf_engine_enter(engine);
-    if (!log->interrupts) {
+    if (!bf_log_is_enabled(log)) { /* it has just been switched off */
+        bf_engine_leave(engine, 0);
+        return false;
+    }
+    struct bf_log_cursor *cursor = log->interrupts;
+    if (cursor && !bf_log_cursor_is_current(cursor)) {
+        bf_log_cursor_close(cursor); /* it was switched off meanwhile */
+        bf_log_cursor_open(log, BF_LOG_SIGNALS, cursor);
+        known = false;
+    } else if (!cursor) {
         known = false; /* what came before is not known */
         log->interrupts = malloc(sizeof(*log->interrupts));
         if (log->interrupts)

@@ -40,6 +40,14 @@ void bf_log_cursor_close(struct bf_log_cursor *cursor)
     cursor->writer->cursors--; /* if it is dying, the next collection sees it off */
 }
 
+bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor)
+{
+    const struct bf_log_writer *writer = cursor->writer;
+    while (writer && writer != cursor->log->writer)
+        writer = writer->successor;
+    return writer != NULL;
+}
+
 /* The first entry whose times the host has yet to fill in: the GPU may have counted it already. */
 static uint64_t first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
 {

@@ -119,6 +119,8 @@ struct bf_log_cursor {
 /* From here on. The log is enabled. */
 void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log_cursor *cursor);
 void bf_log_cursor_close(struct bf_log_cursor *cursor);
+/* Does it lead to what is written now? Not after the log has been switched off and on again. */
+bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor);
 
 /* Entries that have not been read, up to 'capacity'; *lost grows by those that can't be read any
  * more, or have never been written. Not OK: the memory isn't what it should be. */

@@ -668,9 +668,8 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
 {
     struct bf_fence *fence;
     struct bf_command_queue *queue =
-        check_pair(
-        queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT, &fence,
-        __func__);
+        check_pair(queue_handle, fence_handle,
+                   BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = queue->base.device;

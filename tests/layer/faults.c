@@ -320,7 +320,8 @@ static void test_lost_under_sleepers(void **state)
 
 int main(void)
 {
-    setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", "none", 1); /* it says each time that the device is lost */
+    setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", "none",
+           1); /* it says each time that the device is lost */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_out_of_memory),

@@ -316,10 +316,10 @@ BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, u
 /* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
     BF_FENCE_FLAGS_NONE = 0,
-    BF_FENCE_SHARED_BIT = 1 << 0,    /* 'Shared fences', below */
+    BF_FENCE_SHARED_BIT = 1 << 0,        /* 'Shared fences', below */
     BF_FENCE_CROSS_ADAPTER_BIT = 1 << 2, /* shared, and meant for devices of other adapters */
-    BF_FENCE_NO_SIGNAL_BIT = 1 << 4, /* neither queues nor the CPU may signal it */
-    BF_FENCE_NO_WAIT_BIT = 1 << 5,   /* neither queues nor the CPU may wait for it */
+    BF_FENCE_NO_SIGNAL_BIT = 1 << 4,     /* neither queues nor the CPU may signal it */
+    BF_FENCE_NO_WAIT_BIT = 1 << 5,       /* neither queues nor the CPU may wait for it */
     /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
      * are not set. */
     BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,

@@ -71,7 +71,7 @@ typedef struct BfNativeFenceCaps {
     /* Where the GPU finds values, at the least and at the most. */
     VkDeviceAddress minimumAddress;
     VkDeviceAddress maximumAddress;
-    VkBool32 mapToGpuSystemProcess;           /* never needed here */
+    VkBool32 mapToGpuSystemProcess;            /* never needed here */
     VkBool32 supportOptimizedDefaultFenceType; /* MonitoredValue in the GPU's own memory: no */
     VkBool32 supportIntraGpuFenceType;
     /* bfNotifyFencesSignaled takes a queue and finds out from its log (the cap of the same name in
@@ -154,8 +154,8 @@ typedef VkFlags BfFenceUpdateFlags;
  *
  * Errors: those of bfSignalFence. Thread-safety: safe.
  */
-BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences,
-                                    const uint64_t *pValues, BfFenceUpdateFlags flags);
+BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences, const uint64_t *pValues,
+                                    BfFenceUpdateFlags flags);
 
 typedef enum BfFenceNotifyFlagBits {
     /* Fences that aren't native are looked at too. */
