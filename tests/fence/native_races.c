@@ -174,8 +174,10 @@ static void signals_in_order_wake_nobody(void **state)
 static void software_queues_store_by_the_cpu(void **state)
 {
     (void)state;
+    /* In one mapping alone, where a sanitizer sees that the word orders what it stands for. */
+    const struct fixture_options options = {.environment = "HOST_MEMORY=0", .family = UINT32_MAX};
     struct fixture f;
-    fixture_open(&f, NULL);
+    fixture_open(&f, &options);
     BfQueue queue = make_software_queue(&f, BF_QUEUE_TYPE_DIRECT);
     BfQueue hard = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence = make_native_fence(&f, 0), progress;
