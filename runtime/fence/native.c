@@ -366,7 +366,13 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         return bf_device_settle(device);
     struct bf_ledger *ledger = &device->ledger;
     struct bf_effects effects = {0};
-    VkResult result = bf_ledger_retire(ledger, &effects);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
+        if (!(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT))
+            result = bf_shared_check((struct bf_fence *)fences[i]);
+    }
+    if (result == VK_SUCCESS)
+        result = bf_ledger_retire(ledger, &effects);
     if (result != VK_SUCCESS) {
         bf_effects_run(device, &effects);
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;

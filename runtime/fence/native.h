@@ -15,7 +15,7 @@
  *        signal that the new monitored value came too late for is found by that look. The look is
  *        bf_ledger_retire's and bf_fence_arm's, in this order: monitored value, engines' counters.
  *
- * The ledger's lock guards it all. Proven by tests/fence (native.c).
+ * The ledger's lock guards it all. Proven by tests/fence (native.c, native_races.c, native_memory.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H

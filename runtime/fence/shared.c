@@ -327,7 +327,7 @@ bool bf_shared_set(struct bf_fence *fence, uint64_t value)
 void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    if (!shared || shared->left || shared->orphaned || fence->destroyed ||
+    if (!shared || shared->left || shared->orphaned || fence->destroyed || fence->always_signaled ||
         fence->device->ledger.lost)
         return;
     uint64_t peak = bf_shared_page_take_peak(&shared->view);

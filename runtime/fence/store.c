@@ -214,6 +214,8 @@ fail:
 static void take_back(struct bf_engine *engine, uint64_t completed)
 {
     struct bf_stores *stores = &engine->stores;
+    if (completed == UINT64_MAX)
+        return; /* the device is lost: what has really come back nobody knows */
     while (stores->first && stores->first->epoch <= completed) {
         struct bf_store *store = stores->first;
         stores->first = store->next;

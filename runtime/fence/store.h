@@ -12,7 +12,7 @@
  *        carried them has been reached.
  *  ST-2  Taking a store is what may fail; once taken, it needs nothing more.
  *
- * Proven by tests/fence (native.c).
+ * Proven by tests/fence (native.c, native_races.c, native_memory.c).
  */
 #ifndef BELFRY_FENCE_STORE_H
 #define BELFRY_FENCE_STORE_H

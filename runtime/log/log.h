@@ -28,7 +28,7 @@
  *
  * A log that nobody has asked for isn't there: queues look at one pointer.
  *
- * Proven by tests/fence (logs.c).
+ * Proven by tests/fence (logs.c, logs_rules.c, logs_random.c).
  */
 #ifndef BELFRY_LOG_LOG_H
 #define BELFRY_LOG_LOG_H

@@ -361,7 +361,6 @@ static VkResult submit_execution(struct bf_command_queue *queue, const struct bf
         bf_lock_acquire(&device->ledger.lock);
         bf_fence_reference(what->fence);
         bf_lock_release(&device->ledger.lock);
-        packet->called_ns = bf_log_is_enabled(queue->base.log) ? bf_now_ns() : 0;
     }
     trace_queued(queue, packet, what);
     bf_queue_append(&queue->base, packet);

@@ -31,6 +31,9 @@ struct reading {
     struct expected *expected; /* compared by the reader once all is over */
     uint32_t seed;
     bool exchanges; /* the buffers, now and then */
+    bool visits;    /* it comes and goes: then it has some of it all, in order */
+    BfDevice device;
+    BfFenceLogReaderCreateInfo info;
     VkResult result;
     uint64_t lost, delivered;
     uint32_t count;
@@ -117,6 +120,17 @@ static void read_on(void *argument)
 {
     struct reading *r = argument;
     while (!*r->stop) {
+        if (r->visits && next(&r->seed) % 8 == 0) {
+            bfDestroyFenceLogReader(r->reader);
+            if (next(&r->seed) % 2)
+                sched_yield();
+            r->reader = NULL;
+            VkResult result = bfCreateFenceLogReader(r->device, &r->info, &r->reader);
+            if (result != VK_SUCCESS) {
+                r->result = result;
+                return;
+            }
+        }
         take(r);
         if (r->exchanges && next(&r->seed) % 64 == 0)
             bfSetFenceLogEntries(r->reader, 200 + next(&r->seed) % 300);
@@ -125,10 +139,29 @@ static void read_on(void *argument)
     }
 }
 
+static void check_visitor(const struct reading *r, uint32_t seed)
+{
+    const struct expected *e = r->expected;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const BfFenceLogEntry *entry = &r->got[i].entry;
+        while (at < e->count &&
+               (e->at[at].value != entry->fenceValue || e->at[at].handle != entry->hNativeFence))
+            at++;
+        if (at++ >= e->count)
+            fail_msg("seed %u: record %u: value %llu of %u, which is not the next", seed, i,
+                     (unsigned long long)entry->fenceValue, entry->hNativeFence);
+    }
+}
+
 static void check(const struct reading *r, uint32_t seed)
 {
     const struct expected *e = r->expected;
     assert_success(r->result);
+    if (r->visits) {
+        check_visitor(r, seed);
+        return;
+    }
     if (r->lost || r->count != e->count)
         fail_msg("seed %u: %u records and %llu lost of %u", seed, r->count,
                  (unsigned long long)r->lost, e->count);
@@ -171,11 +204,13 @@ static void run_round(struct fixture *f, uint32_t seed)
         for (uint32_t i = 0; i < 2 * READERS; i++) {
             bool waits = i % 2;
             struct reading *r = &readings[reader_count++];
-            const BfFenceLogReaderCreateInfo info = {.queue = p->queue,
-                                                     .type = waits ? BF_FENCE_LOG_TYPE_WAITS
-                                                                   : BF_FENCE_LOG_TYPE_SIGNALS,
-                                                     .entries = 400};
-            assert_success(bfCreateFenceLogReader(f->bf, &info, &r->reader));
+            r->device = f->bf;
+            r->info = (BfFenceLogReaderCreateInfo){.queue = p->queue,
+                                                   .type = waits ? BF_FENCE_LOG_TYPE_WAITS
+                                                                 : BF_FENCE_LOG_TYPE_SIGNALS,
+                                                   .entries = 400};
+            assert_success(bfCreateFenceLogReader(f->bf, &r->info, &r->reader));
+            r->visits = first % 3 == 0; /* all of a round: the logs come and go, too */
             r->stop = &stop;
             r->expected = waits ? &p->waits : &p->signals;
             r->seed = next(&seed) | 1;
