@@ -45,6 +45,7 @@ struct run {
     BfEvent bells[PLAN_BELLS];
     BfFence executed[PLAN_QUEUES]; /* progress fences */
     struct run_log *logs;          /* one for each queue of a plan */
+    _Atomic uint64_t logged, lost; /* entries that were read, and not */
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;

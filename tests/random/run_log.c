@@ -301,6 +301,8 @@ static void read_all(struct run *run, int op, int q, struct log_reader *reader)
         if (result != VK_INCOMPLETE)
             run_must(run, op, result, "bfReadFenceLog");
         reader->unplaced += lost;
+        atomic_fetch_add(&run->logged, count);
+        atomic_fetch_add(&run->lost, lost);
         for (uint32_t i = 0; i < count; i++)
             take_record(run, op, q, reader, &records[i]);
     }
@@ -372,7 +374,7 @@ static void queue_turn(struct run *run, int op, int q, struct rng *rng)
     } else if (dice < 75) {
         run_must(
             run, op,
-            run->bench->bf.SetFenceLogEntries(reader->handle, (uint32_t)rng_range(rng, 1, 200)),
+            run->bench->bf.SetFenceLogEntries(reader->handle, (uint32_t)rng_range(rng, 2, 200)),
             "bfSetFenceLogEntries");
     }
 }
