@@ -275,8 +275,9 @@ static void take_record(struct run *run, int op, int q, struct log_reader *reade
     if (entry->fenceObservedGpuTimestamp > entry->fenceEndGpuTimestamp &&
         !(entry->reserved0 & BF_FENCE_LOG_LATE_BOUND_BIT))
         fail_entry(run, op, q, reader, record, "it ended before it was observed");
-    reader->unplaced -=
-        record->lostBefore < reader->unplaced ? record->lostBefore : reader->unplaced;
+    if (record->lostBefore > reader->unplaced)
+        fail_entry(run, op, q, reader, record, "more was lost than was told");
+    reader->unplaced -= record->lostBefore;
     if (log->twins) {
         place_among_twins(run, op, q, reader, record);
     } else {
@@ -318,7 +319,8 @@ static void reader_open(struct run *run, int op, int q, struct log_reader *reade
         .queue = queue->bf ? run->bf_queues[q] : NULL,
         .vkQueue = queue->bf ? VK_NULL_HANDLE : run->bench->queues[queue->machine_queue],
         .type = rng_percent(rng, 50) ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS,
-        .entries = rng_percent(rng, 70) ? 0 : (uint32_t)rng_range(rng, 1, 100),
+        .entries =
+            rng_percent(rng, 70) ? 0 : (uint32_t)rng_range(rng, 1, rng_percent(rng, 50) ? 5 : 100),
     };
     BfFenceLogReader handle = NULL;
     int from = log->begun[info.type - 1];
