@@ -76,7 +76,7 @@ struct bf_group {
 struct bf_fence {
     struct bf_device *device;
     BfFenceFlags flags;
-    uint32_t log_handle;              /* what logs call it */
+    uint32_t log_handle;              /* what logs call it; 0: they don't */
     _Atomic bool always_signaled;     /* it stays as it is (bfUpdateFenceValues) */
     bool queue_owned;                 /* a queue's progress fence */
     struct bf_native *native;         /* fence/native.h; NULL: none of that */

@@ -205,6 +205,16 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
     return result == VK_SUCCESS && count == capacity ? VK_INCOMPLETE : result;
 }
 
+/* The GPU may be writing: each 64 bits are read in one piece. */
+static void copy_log(void *to, const void *from, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word =
+            __atomic_load_n((const uint64_t *)((const char *)from + at), __ATOMIC_ACQUIRE);
+        memcpy((char *)to + at, &word, size - at < sizeof(word) ? size - at : sizeof(word));
+    }
+}
+
 VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
 {
     struct reader *reader = reader_of(handle, __func__);
@@ -227,7 +237,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
             result = VK_INCOMPLETE;
         else
             *size = all;
-        memcpy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
+        copy_log(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
     bf_engine_leave(engine, 0);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(reader->queue->device, __func__)

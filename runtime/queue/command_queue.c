@@ -696,7 +696,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return owned;
     bf_access_queue_signal(queue->access, fence->access, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
-        bf_log_is_read(queue->base.log))
+        (bf_log_is_read(queue->base.log) && fence->log_handle))
         return told(device, signal_by_gpu(queue, fence, value));
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
@@ -820,6 +820,9 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     VkResult result = bf_fence_create(queue->base.device, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
+    bf_lock_acquire(&queue->base.device->ledger.lock);
+    fence->log_handle = 0; /* nobody's business */
+    bf_lock_release(&queue->base.device->ledger.lock);
     BfFence done = (BfFence)fence;
     const uint64_t one = 1;
     result = bfQueueSignal(handle, done, one);

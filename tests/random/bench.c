@@ -298,10 +298,17 @@ static bool belfry_find(struct bench *bench)
         .queueCount = (uint32_t)machine->queue_count,
         .pQueues = queues,
     };
+    BfFeatureResult native;
+    if (bench->bf.IsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &native) == VK_SUCCESS)
+        info.nativeFences = native.enabled;
     VkResult result = bench->attach ? bench->bf.AttachDevice(&info, &bench->bf_device)
                                     : bench->bf.GetDevice(bench->device, &bench->bf_device);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT && !bench->attach)
         return true; /* it has passed this device through */
+    BfNativeFenceCaps caps;
+    if (result == VK_SUCCESS)
+        result = bench->bf.GetNativeFenceCaps(bench->bf_device, &caps);
+    machine->native = result == VK_SUCCESS && caps.supported;
     for (int type = 0; type < PLAN_TYPES && result == VK_SUCCESS; type++) {
         BfQueueCreateInfo asked = {.type = (BfQueueType)type};
         BfQueue queue;
@@ -435,6 +442,17 @@ VkResult bench_idle(struct bench *bench)
         result = bench->vk.vkDeviceWaitIdle(bench->device);
     for (int i = 0; i < machine->queue_count && bench->attach && result == VK_SUCCESS; i++)
         result = bench->bf.UnlockVkQueue(bench->bf_device, bench->queues[i]);
+    return result;
+}
+
+VkResult bench_recount(struct bench *bench)
+{
+    BfDeviceCounters now;
+    VkResult result = bench_idle(bench); /* after which nobody is about to count any more */
+    if (result == VK_SUCCESS)
+        result = bench->bf.GetDeviceCounters(bench->bf_device, &now);
+    if (result == VK_SUCCESS)
+        bench->bf_submissions = now.submissions;
     return result;
 }
 

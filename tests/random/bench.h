@@ -81,5 +81,7 @@ VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence);
 /* Waits until nothing runs on the device any more; all that was submitted must be able to end. */
 VkResult bench_idle(struct bench *bench);
+/* Belfry's counters as they are now count from here on: readers of logs may have added to them. */
+VkResult bench_recount(struct bench *bench);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include <belfry/belfry.h>
+#include <belfry/native_fence.h>
 
 #define BF_FUNCTIONS(X)                                                                            \
     X(GetDevice)                                                                                   \
@@ -38,7 +39,18 @@
     X(DestroyEvent)                                                                                \
     X(ResetEvent)                                                                                  \
     X(GetEventFd)                                                                                  \
-    X(WaitForEvents)
+    X(WaitForEvents)                                                                               \
+    X(IsFeatureEnabled)                                                                            \
+    X(GetNativeFenceCaps)                                                                          \
+    X(CreateNativeFence)                                                                           \
+    X(GetNativeFenceMapping)                                                                       \
+    X(GetQueueProgressFence)                                                                       \
+    X(CreateFenceLogReader)                                                                        \
+    X(DestroyFenceLogReader)                                                                       \
+    X(ReadFenceLog)                                                                                \
+    X(DumpFenceLog)                                                                                \
+    X(SetFenceLogEntries)                                                                          \
+    X(GetFenceLogHandle)
 
 #define BF_MEMBER(name) __typeof__(bf##name) *name;
 struct bf_api {

@@ -184,18 +184,23 @@ void plan_dump(const struct plan *plan, FILE *file)
         if (plan->queues[q].twin >= 0)
             fprintf(file, "  Q%d is Q%d\n", q, plan->queues[q].twin);
         else if (plan->queues[q].bf)
-            fprintf(file, "  Q%d is a BfQueue: %s, %s%s\n", q, types[plan->queues[q].type],
+            fprintf(file, "  Q%d is a BfQueue: %s, %s%s%s%s%s\n", q, types[plan->queues[q].type],
                     plan->queues[q].high ? "high" : "normal",
-                    plan->queues[q].dynamic ? ", dynamic" : "");
+                    plan->queues[q].dynamic ? ", dynamic" : "",
+                    plan->queues[q].software ? ", software fences" : "",
+                    plan->queues[q].progress ? ", progress fence" : "",
+                    plan->queues[q].read ? ", logs are read" : "");
         else
-            fprintf(file, "  Q%d is queue %d of the device%s%s\n", q, plan->queues[q].machine_queue,
-                    plan->queues[q].commands ? "" : ", no commands",
-                    plan->queues[q].sparse ? ", sparse binds" : "");
+            fprintf(file, "  Q%d is queue %d of the device%s%s%s\n", q,
+                    plan->queues[q].machine_queue, plan->queues[q].commands ? "" : ", no commands",
+                    plan->queues[q].sparse ? ", sparse binds" : "",
+                    plan->queues[q].read ? ", logs are read" : "");
     }
     for (int s = 0; s < plan->semaphore_count; s++) {
         if (plan->semaphores[s].timeline)
-            fprintf(file, "  S%d is %s%s%s from %" PRIu64 "\n", s,
+            fprintf(file, "  S%d is %s%s%s%s from %" PRIu64 "\n", s,
                     plan->semaphores[s].exportable ? "an exportable " : "a ",
+                    plan->semaphores[s].native ? "native " : "",
                     plan->semaphores[s].wild ? "wild " : "", faces[plan->semaphores[s].face],
                     plan->semaphores[s].initial);
         else

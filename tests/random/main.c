@@ -145,6 +145,7 @@ static bool plan_make(struct plan *plan, uint64_t seed, const struct machine *ma
     struct rng rng = {seed};
     plan_generate(plan, seed, machine, &options->limits, &rng);
     plan_order(plan, machine, &options->limits, &rng);
+    plan_native(plan, machine);
     const char *error = plan_model(plan, &rng);
     if (options->verbose) {
         plan_dump(plan, stdout);
@@ -190,6 +191,7 @@ static int plans_only(struct plan *plan, const struct options *options)
         .sync2 = true,
         .bf = !options->vulkan_only,
         .attached = options->attach,
+        .native = !options->vulkan_only,
         .types = {[BF_QUEUE_TYPE_DIRECT] = true,
                   [BF_QUEUE_TYPE_COMPUTE] = true,
                   [BF_QUEUE_TYPE_COPY] = true},
@@ -230,13 +232,6 @@ static int programs_run(struct run *run, struct plan *plan, const struct options
     return 0;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 int main(int argc, char **argv)
 {
     struct options options;
@@ -274,18 +269,20 @@ int main(int argc, char **argv)
     run->counters_lag = strstr(bench->name, "llvmpipe"); /* as struct machine's 'lags' */
     dl_iterate_phdr(library_is_layer, &run->layer);
 
-    double begin = seconds_now();
+    double begin = run_seconds();
     code = programs_run(run, plan, &options, &tally);
-    double took = seconds_now() - begin;
+    double took = run_seconds() - begin;
     if (!code)
         printf("%" PRIu64 " programs from seed %" PRIu64 " on %s%s%s: %" PRIu64 " batches, %" PRIu64
                " calls, %" PRIu64 " waits submitted before their signal, %" PRIu64
-               " batches seen to stand still; %.1f s, %.0f programs a minute\n",
+               " batches seen to stand still, %" PRIu64 " log entries read, %" PRIu64
+               " lost; %.1f s, %.0f programs a minute\n",
                options.count, options.seed, bench->name, icd ? " (checked below)" : "",
                run->layer       ? " under Belfry"
                : options.attach ? " with Belfry attached"
                                 : "",
-               tally.batches, tally.ops, tally.early_waits, tally.unfinished, took,
+               tally.batches, tally.ops, tally.early_waits, tally.unfinished,
+               atomic_load(&run->logged), atomic_load(&run->lost), took,
                (double)options.count / took * 60);
 
     belfry_icd_control_unload(&run->icd);

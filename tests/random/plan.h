@@ -1,7 +1,7 @@
 /*
  * A random Vulkan program as data: what it does, who does it, and what must come of it.
  *
- * A plan is made in three steps.
+ * A plan is made in four steps.
  *   generate.c  chooses events (batches on queues, host signals) in one total order E in which
  *               each waits only for earlier ones: so an ideal machine, with an engine per queue,
  *               can run them all, whatever the order in which they are submitted.
@@ -10,6 +10,8 @@
  *               long before its signal. It spreads the calls over threads and puts host waits,
  *               queries, idles and settle points between them, each such that what it waits for
  *               depends on nothing that comes later in I.
+ *   native.c    chooses which fences are native, and which queues' logs are read: nothing else in a
+ *               program depends on it.
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
  *
@@ -73,6 +75,7 @@ struct machine {
     bool bf;       /* BfQueues can be made */
     bool lags;     /* a counter may lag behind what others have told (run.h) */
     bool attached; /* by bfAttachDevice: the program submits to VkQueues through Belfry's API */
+    bool native;   /* fences may be native */
     bool types[PLAN_TYPES];
 };
 
@@ -245,6 +248,7 @@ struct plan_semaphore {
     enum plan_face face;
     int16_t destroyed; /* the EVENT_DESTROY, -1: none */
     bool exportable;   /* if the device allows it */
+    bool native;       /* the GPU writes its value; not for semaphores and imported ones */
     uint64_t initial;
     int signal_count;
     int16_t signals[PLAN_EVENTS]; /* events, in order of execution (wild: of E) */
@@ -283,6 +287,9 @@ struct plan_queue {
     bool high;
     bool commands;
     bool sparse;
+    bool software; /* a BfQueue that the GPU writes nothing of */
+    bool progress; /* its executions are counted */
+    bool read;     /* its logs are, now and then */
     int event_count;
     int16_t events[PLAN_EVENTS];
 };
@@ -310,7 +317,8 @@ struct plan {
     /* Where the driver can be told to: it starts nothing until some thread has to wait for it, so
      * that much is under way at once. */
     bool pause;
-    bool slow; /* likewise: its submit calls dawdle, so that others run into them */
+    bool slow;   /* likewise: its submit calls dawdle, so that others run into them */
+    bool logged; /* some queue's logs are read */
 
     int queue_count, semaphore_count, thread_count, fence_count;
     int event_count, batch_count, cb_count, op_count, use_count, settle_count;
@@ -505,6 +513,9 @@ bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value,
  * be used again. */
 void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
                    const struct plan_limits *limits, struct rng *rng);
+/* native.c: which fences are native, what queues have besides, and whose logs are read. All of it by
+ * a die of its own: the calls of a program don't depend on it. */
+void plan_native(struct plan *plan, const struct machine *machine);
 /* order.c: operations, threads, fences. */
 void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,
                 struct rng *rng);

@@ -328,6 +328,13 @@ static VkResult semaphores_wait(struct run *run, const VkSemaphoreWaitInfo *info
                                 : bench->vk.vkWaitSemaphoresKHR(bench->device, info, timeout);
 }
 
+double run_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 uint64_t run_timeout(enum plan_timeout timeout)
 {
     static const uint64_t infinite = UINT64_MAX;
@@ -633,7 +640,9 @@ static void thread_run_plan(struct run_thread *thread)
         check_not_started(run, index);
         if (op_may_block(&plan->ops[index]))
             driver_resume(run);
+        logs_before(run, index);
         op_execute(thread, index);
+        logs_after(run, index);
         check_done(run, index, plan_node_end(index));
         if (plan->ops[index].kind == OP_SETTLE)
             driver_pause(run);
@@ -670,6 +679,8 @@ static void *thread_main(void *argument)
 bool run_init(struct run *run, struct bench *bench)
 {
     *run = (struct run){.bench = bench, .watchdog_s = 60};
+    if (!logs_init(run))
+        return false;
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->begin, NULL);
     pthread_cond_init(&run->progress, NULL);
@@ -702,6 +713,7 @@ void run_finish(struct run *run)
     pthread_cond_destroy(&run->progress);
     pthread_cond_destroy(&run->begin);
     pthread_mutex_destroy(&run->lock);
+    logs_finish(run);
 }
 
 /* Starts all threads on the plan and returns when they have finished. */
@@ -789,6 +801,7 @@ bool run_plan(struct run *run, struct plan *plan)
         run->icd.reset_counters();
     objects_create(run);
     bf_objects_create(run);
+    logs_begin(run);
     uint32_t families[PLAN_QUEUES];
     for (int q = 0; q < plan->queue_count; q++)
         families[q] = plan->queues[q].bf
@@ -807,6 +820,10 @@ bool run_plan(struct run *run, struct plan *plan)
     if (run->bench->bf_device) {
         check_bf_counters(run);
         run_must(run, -1, bench_idle(run->bench), "bench_idle");
+        bf_words_check(run, -1);
+        bf_progress_check(run);
+        logs_end(run);
+        run_must(run, -1, bench_recount(run->bench), "bench_recount");
     }
     bf_objects_destroy(run);
     objects_destroy(run);

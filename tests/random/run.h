@@ -43,6 +43,9 @@ struct run {
     BfQueue bf_queues[PLAN_QUEUES];
     BfFence bf_fences[PLAN_SEMAPHORES];
     BfEvent bells[PLAN_BELLS];
+    BfFence executed[PLAN_QUEUES]; /* progress fences */
+    struct run_log *logs;          /* one for each queue of a plan */
+    _Atomic uint64_t logged, lost; /* entries that were read, and not */
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;
@@ -73,6 +76,9 @@ bool run_plan(struct run *run, struct plan *plan);
 _Noreturn void run_fail(struct run *run, int op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Of CLOCK_MONOTONIC. */
+double run_seconds(void);
+
 void run_must(struct run *run, int op, VkResult result, const char *what);
 uint64_t run_timeout(enum plan_timeout timeout);
 /* Somewhere within a long call: things do move. */
@@ -87,8 +93,26 @@ bool bf_op_execute(struct run *run, int op);
 VkResult bf_wait_fences(struct run *run, int op);
 void bf_settle_wait(struct run *run, int op);
 void bf_settle_check_still(struct run *run, int op);
+/* Native fences: their words are as their values, with nothing under way; and what progress fences
+ * have counted, once the program has ended. */
+void bf_words_check(struct run *run, int op);
+void bf_progress_check(struct run *run);
 /* Looks without taking anything. */
 bool bf_bell_rings(struct run *run, int bell);
+
+/* run_log.c: readers of queues' logs. */
+
+bool logs_init(struct run *run);
+void logs_finish(struct run *run);
+/* All objects have been made, and nothing submitted. */
+void logs_begin(struct run *run);
+/* Around each call: readers come, read and go. */
+void logs_before(struct run *run, int op);
+void logs_after(struct run *run, int op);
+/* The queue is about to be destroyed. */
+void logs_leave(struct run *run, int op, int queue);
+/* The program has ended: the logs are complete, and the readers go. */
+void logs_end(struct run *run);
 
 /* check.c: what may be said of effects and results. */
 
@@ -102,6 +126,8 @@ bool check_batch_ran(const struct run *run, int batch);
 void check_effects(struct run *run);
 /* A semaphore's counter as read within the call; fails if it can't be. */
 void check_counter(struct run *run, int op, int semaphore, uint64_t value);
+/* A word that the device may be writing. */
+uint64_t check_word_read(const volatile uint64_t *word);
 /* A host wait's result. */
 void check_wait_result(struct run *run, int op, VkResult result);
 /* The value of a wild fence as read within the call. */

@@ -20,7 +20,12 @@ static void fence_create(struct run *run, int index)
         return;
     }
     BfFenceCreateInfo info = {.initialValue = semaphore->initial};
-    run_must(run, -1, bf->CreateFence(run->bench->bf_device, &info, fence), "bfCreateFence");
+    BfNativeFenceCreateInfo native = {.initialValue = semaphore->initial};
+    if (semaphore->native)
+        run_must(run, -1, bf->CreateNativeFence(run->bench->bf_device, &native, fence),
+                 "bfCreateNativeFence");
+    else
+        run_must(run, -1, bf->CreateFence(run->bench->bf_device, &info, fence), "bfCreateFence");
     if (semaphore->face == FACE_EXPORTED)
         run_must(run, -1, bf->ExportFence(*fence, run->semaphores[index]), "bfExportFence");
 }
@@ -46,7 +51,8 @@ void bf_objects_create(struct run *run)
         BfQueueCreateInfo info = {
             .type = (BfQueueType)queue->type,
             .priority = queue->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL,
-            .flags = queue->dynamic ? BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0,
+            .flags = (queue->dynamic ? BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0) |
+                     (queue->software ? BF_QUEUE_SOFTWARE_FENCES_BIT : 0),
         };
         run_must(run, -1, bench->bf.CreateQueue(bench->bf_device, &info, &run->bf_queues[q]),
                  "bfCreateQueue");
@@ -56,6 +62,10 @@ void bf_objects_create(struct run *run)
                      "Q%d takes command buffers of family %" PRIu32
                      ", of which the program has no queue",
                      q, family);
+        run->executed[q] = NULL;
+        if (queue->progress)
+            run_must(run, -1, bench->bf.GetQueueProgressFence(run->bf_queues[q], &run->executed[q]),
+                     "bfGetQueueProgressFence");
     }
     for (int b = 0; b < plan->bell_count; b++)
         run_must(run, -1,
@@ -95,7 +105,8 @@ static void signal_check_idle(struct run *run, int op, int index)
     const struct plan *plan = run->plan;
     const struct plan_batch *batch = &plan->batches[index];
     const struct plan_queue *queue = &plan->queues[batch->queue];
-    if (batch->cb_count || batch->wait_count || queue->waitless || run->counters_lag)
+    if (batch->cb_count || batch->wait_count || queue->waitless || run->counters_lag ||
+        queue->read) /* then it is work */
         return;
     int i = 0, before = -1;
     for (; queue->events[i] != batch->event; i++)
@@ -107,6 +118,8 @@ static void signal_check_idle(struct run *run, int op, int index)
         int f = batch->signals[s].semaphore;
         if (plan->semaphores[f].face == FACE_IMPORTED)
             return; /* which is work */
+        if (plan->semaphores[f].native && !queue->software)
+            return;
         if (plan->semaphores[f].face != FACE_FENCE || plan->semaphores[f].wild)
             continue;
         uint64_t value = run->bench->bf.GetFenceValue(run->bf_fences[f]);
@@ -292,9 +305,65 @@ void bf_settle_wait(struct run *run, int index)
     }
 }
 
+/* NF-2: once no signal is under way, the word is the value. What a wild fence is signalled by may
+ * be under way a moment longer than anything that could be waited for. */
+static void word_check(struct run *run, int op, BfFence fence, const char *what, int index)
+{
+    struct bf_api *bf = &run->bench->bf;
+    BfNativeFenceMapping mapping;
+    run_must(run, op, bf->GetNativeFenceMapping(fence, &mapping), "bfGetNativeFenceMapping");
+    uint64_t value, word;
+    double until = run_seconds() + run->watchdog_s;
+    do {
+        value = bf->GetFenceValue(fence);
+        word = check_word_read(mapping.pCurrentValue);
+    } while (value != word && run_seconds() < until && !sched_yield());
+    if (value != word)
+        run_fail(run, op, "the value of %s%d is %" PRIu64 ", its word %" PRIu64, what, index, value,
+                 word);
+}
+
+void bf_words_check(struct run *run, int op)
+{
+    const struct plan *plan = run->plan;
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        if (plan->semaphores[s].native && run->bf_fences[s])
+            word_check(run, op, run->bf_fences[s], "S", s);
+    }
+    for (int q = 0; q < plan->queue_count; q++) {
+        if (plan->queues[q].progress && run->bf_queues[q])
+            word_check(run, op, run->executed[q], "the progress fence of Q", q);
+    }
+}
+
+/* The program has ended: each call of bfQueueExecute has been counted. */
+void bf_progress_check(struct run *run)
+{
+    const struct plan *plan = run->plan;
+    for (int q = 0; q < plan->queue_count; q++) {
+        uint64_t calls = 0;
+        if (!plan->queues[q].progress || !run->bf_queues[q])
+            continue;
+        for (int b = 0; b < plan->batch_count; b++) {
+            const struct plan_batch *batch = &plan->batches[b];
+            if (batch->queue == q || plan->queues[batch->queue].twin == q)
+                calls += batch->split ? (uint64_t)batch->cb_count : batch->cb_count > 0;
+        }
+        run_must(
+            run, -1,
+            run->bench->bf.WaitFences(1, &run->executed[q], &calls, BF_FENCE_WAIT_ALL, UINT64_MAX),
+            "bfWaitFences");
+        uint64_t value = run->bench->bf.GetFenceValue(run->executed[q]);
+        if (value != calls)
+            run_fail(run, -1, "Q%d has counted %" PRIu64 " of %" PRIu64 " executions", q, value,
+                     calls);
+    }
+}
+
 void bf_settle_check_still(struct run *run, int index)
 {
     const struct plan *plan = run->plan;
+    bf_words_check(run, index);
     for (int s = 0; s < plan->semaphore_count; s++) {
         const struct plan_semaphore *semaphore = &plan->semaphores[s];
         if (plan_is_bf(semaphore) && run->bf_fences[s])
@@ -363,6 +432,7 @@ bool bf_op_execute(struct run *run, int index)
         run->bells[op->items[0].index] = NULL;
         return true;
     case OP_DESTROY_QUEUE:
+        logs_leave(run, index, op->queue);
         bf->DestroyQueue(run->bf_queues[op->queue]);
         run->bf_queues[op->queue] = NULL;
         return true;

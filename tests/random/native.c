@@ -1,0 +1,45 @@
+/*
+ * What native fences add to a program. A program of the same seed makes the same calls with them
+ * and without.
+ */
+#include "plan.h"
+
+/* Who is the same BfQueue is told of by the one that it is. */
+static bool is_itself(const struct plan_queue *queue)
+{
+    return queue->bf && queue->twin < 0;
+}
+
+static void queue_choose(struct plan_queue *queue, struct rng *rng, bool logged)
+{
+    queue->software = is_itself(queue) && rng_percent(rng, 20);
+    queue->progress = is_itself(queue) && rng_percent(rng, 25);
+    queue->read = rng_percent(rng, 70) && logged && (is_itself(queue) || !queue->bf);
+}
+
+void plan_native(struct plan *plan, const struct machine *machine)
+{
+    struct rng rng = {plan->seed ^ UINT64_C(0x6e61746976652121)};
+    bool any = machine->native && rng_percent(&rng, 60);
+    bool logged = machine->native && rng_percent(&rng, 45);
+    plan->logged = false;
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        struct plan_semaphore *semaphore = &plan->semaphores[s];
+        semaphore->native = rng_percent(&rng, 60) && any &&
+                            (semaphore->face == FACE_FENCE || semaphore->face == FACE_EXPORTED);
+    }
+    for (int q = 0; q < plan->queue_count; q++) {
+        struct plan_queue *queue = &plan->queues[q];
+        queue_choose(queue, &rng, logged);
+        queue->software = queue->software && any;
+        queue->progress = queue->progress && any;
+        plan->logged |= queue->read;
+    }
+    for (int q = 0; q < plan->queue_count; q++) {
+        const struct plan_queue *queue = &plan->queues[q];
+        if (queue->bf && queue->twin >= 0) {
+            plan->queues[q].software = plan->queues[queue->twin].software;
+            plan->queues[q].read = plan->queues[queue->twin].read;
+        }
+    }
+}
