@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "device/commands.h"
 #include "device/device.h"
 #include "shaders/store.comp.h"
 
@@ -81,25 +82,6 @@ void bf_store_pipeline_finish(struct bf_device *device)
         device->vk.vkDestroyPipelineLayout(device->handle, p->layout, NULL);
 }
 
-static void put_barrier(struct bf_device *device, VkCommandBuffer commands,
-                        VkPipelineStageFlags2 to)
-{
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | to,
-        .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT |
-                         (to & VK_PIPELINE_STAGE_2_HOST_BIT ? VK_ACCESS_2_HOST_READ_BIT : 0),
-    };
-    const VkDependencyInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-        .memoryBarrierCount = 1,
-        .pMemoryBarriers = &barrier,
-    };
-    device->pipeline_barrier(commands, &info);
-}
-
 /* The copy's word may be any; the shader's is named by the slot. */
 static VkResult record(struct bf_engine *engine, struct bf_store *store, const struct bf_word *word)
 {
@@ -109,7 +91,8 @@ static VkResult record(struct bf_engine *engine, struct bf_store *store, const s
     VkResult result = vk->vkBeginCommandBuffer(store->commands, &begin);
     if (result != VK_SUCCESS)
         return result;
-    put_barrier(device, store->commands, 0);
+    bf_commands_put_barrier(device, store->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     if (!word) {
         const struct bf_store_pipeline *p = &device->store_pipeline;
         const uint64_t slot =
@@ -131,7 +114,8 @@ static VkResult record(struct bf_engine *engine, struct bf_store *store, const s
         vk->vkCmdCopyBuffer(store->commands, store->slot_buffer, word->pages->buffer.handle, 1,
                             &copy);
     }
-    put_barrier(device, store->commands, VK_PIPELINE_STAGE_2_HOST_BIT);
+    bf_commands_put_barrier(device, store->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
     return vk->vkEndCommandBuffer(store->commands);
 }
 
@@ -171,13 +155,7 @@ static VkResult add_chunk(struct bf_engine *engine)
                               &chunk->slots);
     if (result != VK_SUCCESS)
         goto fail;
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = stores->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = CHUNK,
-    };
-    result = device->vk.vkAllocateCommandBuffers(device->handle, &info, chunk->commands);
+    result = bf_commands_allocate(device, stores->pool, CHUNK, chunk->commands);
     if (result != VK_SUCCESS) {
         chunk->commands[0] = NULL;
         goto fail;
@@ -190,9 +168,7 @@ static VkResult add_chunk(struct bf_engine *engine)
             .slot_buffer = chunk->slots.handle,
             .slot_offset = i * sizeof(struct bf_store_slot),
         };
-        if (device->set_loader_data)
-            result = device->set_loader_data(device->handle, store->commands);
-        if (result == VK_SUCCESS && bf_engine_stores_atomically(engine))
+        if (bf_engine_stores_atomically(engine))
             result = record(engine, store, NULL);
         if (result != VK_SUCCESS)
             goto fail;

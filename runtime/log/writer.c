@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/commands.h"
 #include "device/device.h"
 #include "device/gpu_clock.h"
 #include "os/clock.h"
@@ -47,26 +48,6 @@ static VkDeviceSize last_end_offset(const struct bf_log_writer *writer)
 
 /* --- Recording --------------------------------------------------------------------------------*/
 
-static void put_barrier(struct bf_device *device, VkCommandBuffer commands,
-                        VkPipelineStageFlags2 from, VkPipelineStageFlags2 to)
-{
-    bool writes = from == VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = from,
-        .srcAccessMask = writes ? VK_ACCESS_2_TRANSFER_WRITE_BIT : VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = to,
-        .dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
-                         (to & VK_PIPELINE_STAGE_2_HOST_BIT ? VK_ACCESS_2_HOST_READ_BIT : 0),
-    };
-    const VkDependencyInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-        .memoryBarrierCount = 1,
-        .pMemoryBarriers = &barrier,
-    };
-    device->pipeline_barrier(commands, &info);
-}
-
 static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
 {
     const struct VolkDeviceTable *vk = &engine_of(writer)->device->vk;
@@ -106,8 +87,8 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
 
     /* With a stamp the word waits for what is before anyway. */
     if (!wait && !stamped && !after)
-        put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+        bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     if (timing & BF_LOG_STAMP)
         put_stamp(writer, commands, slot->query);
     VkDeviceSize given = after && wait      ? ENTRY_OBSERVED
@@ -121,27 +102,12 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
         copy_stamp(writer, commands, slot->query, writer->logs.handle, entry + ENTRY_END);
     if (stamped && !wait)
         copy_stamp(writer, commands, slot->query, writer->staging.handle, last_end_offset(writer));
-    put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     const VkBufferCopy word = {from + WORD, log, sizeof(uint64_t)};
     device->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &word);
-    put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
-}
-
-static VkResult allocate(struct bf_log_writer *writer, VkCommandBuffer *commands)
-{
-    struct bf_device *device = engine_of(writer)->device;
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = writer->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    VkResult result = device->vk.vkAllocateCommandBuffers(device->handle, &info, commands);
-    if (result == VK_SUCCESS && device->set_loader_data)
-        result = device->set_loader_data(device->handle, *commands);
-    return result;
+    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
 /* NULL: out of memory. */
@@ -155,7 +121,7 @@ static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = slot ? 0 : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
     };
-    if (allocate(writer, &commands) != VK_SUCCESS)
+    if (bf_commands_allocate(device, writer->pool, 1, &commands) != VK_SUCCESS)
         return NULL;
     if (vk->vkBeginCommandBuffer(commands, &begin) != VK_SUCCESS)
         goto fail;
@@ -168,8 +134,8 @@ static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_
         uint32_t query = BF_LOG_SIDES * writer->slot_count;
         put_stamp(writer, commands, query);
         copy_stamp(writer, commands, query, writer->staging.handle, last_end_offset(writer));
-        put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+        bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                                VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     }
     if (vk->vkEndCommandBuffer(commands) == VK_SUCCESS)
         return commands;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "device/commands.h"
 #include "device/device.h"
 #include "log/log.h"
 #include "queue/command_queue.h"
@@ -622,37 +623,18 @@ static VkResult record_barrier(struct bf_engine *engine)
         vk->vkCreateCommandPool(device->handle, &pool_info, NULL, &engine->barrier_pool);
     if (result != VK_SUCCESS)
         return result;
-    const VkCommandBufferAllocateInfo buffer_info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = engine->barrier_pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    result = vk->vkAllocateCommandBuffers(device->handle, &buffer_info, &engine->barrier);
-    if (result == VK_SUCCESS && device->set_loader_data)
-        result = device->set_loader_data(device->handle, engine->barrier);
+    result = bf_commands_allocate(device, engine->barrier_pool, 1, &engine->barrier);
     if (result != VK_SUCCESS)
         return result;
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
     };
-    const VkMemoryBarrier2 everything = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
-    };
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-        .memoryBarrierCount = 1,
-        .pMemoryBarriers = &everything,
-    };
     result = vk->vkBeginCommandBuffer(engine->barrier, &begin);
     if (result != VK_SUCCESS)
         return result;
-    device->pipeline_barrier(engine->barrier, &dependency);
+    bf_commands_put_barrier(device, engine->barrier, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     return vk->vkEndCommandBuffer(engine->barrier);
 }
 
