@@ -39,7 +39,8 @@ struct log_reader {
     bool any;                /* it has read something */
     uint64_t sequence;       /* of the last record */
     uint64_t end;            /* its time */
-    uint64_t unplaced;       /* lost, and it isn't known where */
+    uint64_t lost;           /* as was told */
+    uint64_t unplaced;       /* of these, those of which it isn't known where */
     bool at[LOG_OPERATIONS]; /* where the last record can stand */
 };
 
@@ -136,9 +137,35 @@ static void add_event(struct run *run, struct run_log *log, const struct plan_ev
         add(run, log, 1, event, batch->signals[s].semaphore, s, batch->signals[s].value);
 }
 
+/* A VkQueue is older than the program. While a trace is written it has a log all the time, and what
+ * a program before did last may still wait to be written there: a read sees to that. */
+static void flush(struct run *run, int q)
+{
+    const struct plan_queue *queue = &run->plan->queues[q];
+    struct bf_api *bf = &run->bench->bf;
+    const BfFenceLogReaderCreateInfo info = {
+        .vkQueue = run->bench->queues[queue->machine_queue],
+        .type = BF_FENCE_LOG_TYPE_SIGNALS,
+    };
+    BfFenceLogReader reader;
+    BfFenceLogRecord record;
+    uint32_t count;
+    run_must(run, -1, bf->CreateFenceLogReader(run->bench->bf_device, &info, &reader),
+             "bfCreateFenceLogReader");
+    VkResult result = bf->ReadFenceLog(reader, 1, &record, &count, NULL);
+    if (result != VK_INCOMPLETE)
+        run_must(run, -1, result, "bfReadFenceLog");
+    run_must(run, -1, bench_idle(run->bench), "bench_idle");
+    bf->DestroyFenceLogReader(reader);
+}
+
 void logs_begin(struct run *run)
 {
     const struct plan *plan = run->plan;
+    for (int q = 0; q < plan->queue_count && plan->logged; q++) {
+        if (plan->queues[q].read && !plan->queues[q].bf && plan->queues[q].commands)
+            flush(run, q);
+    }
     for (int q = 0; q < plan->queue_count && plan->logged; q++) {
         struct run_log *log = &run->logs[q];
         const struct plan_queue *queue = &plan->queues[q];
@@ -301,6 +328,7 @@ static void read_all(struct run *run, int op, int q, struct log_reader *reader)
         result = run->bench->bf.ReadFenceLog(reader->handle, LOG_RECORDS, records, &count, &lost);
         if (result != VK_INCOMPLETE)
             run_must(run, op, result, "bfReadFenceLog");
+        reader->lost += lost;
         reader->unplaced += lost;
         atomic_fetch_add(&run->logged, count);
         atomic_fetch_add(&run->lost, lost);
@@ -453,9 +481,9 @@ static bool is_complete(const struct run_log *log, const struct log_reader *read
     int count = log->count[reader->side];
     if (log->twins) {
         uint64_t missing = 0;
-        for (int i = reader->from; i < count; i++)
+        for (int i = 0; i < count && !reader->from; i++) /* else nobody knows which were before */
             missing += !reader->at[i] && !log->operations[reader->side][i].optional;
-        return missing <= reader->unplaced || reader->from;
+        return missing <= reader->lost;
     }
     if (!reader->any)
         return count_needed(log, reader, reader->from, count) <= reader->unplaced;
