@@ -722,18 +722,20 @@ static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fen
     struct bf_log *log = queue->base.log;
     bool passed = atomic_load(&fence->value) >= value;
     /* The log has it in its place among what is held. */
-    if (bf_log_is_enabled(log) && bf_queue_has_backlog(&queue->base))
-        return HAS_TO_WAIT;
+    bool in_turn = bf_log_is_enabled(log) && bf_queue_has_backlog(&queue->base);
     if (!atomic_load(&fence->pending)) {
-        if (passed)
-            bf_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
-        return passed ? PASSED : HAS_TO_WAIT;
+        if (!passed || in_turn)
+            return HAS_TO_WAIT;
+        bf_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
+        return PASSED;
     }
     enum waited how = HAS_TO_WAIT;
     bf_lock_acquire(&ledger->lock);
     const struct bf_update *update;
     if (!looked && !bf_fence_only_grows(fence)) {
         how = HAS_TO_LOOK;
+    } else if (in_turn) {
+        how = HAS_TO_WAIT;
     } else if (atomic_load(&fence->value) >= value) {
         how = PASSED;
         bf_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
