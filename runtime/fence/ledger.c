@@ -491,6 +491,8 @@ void bf_ledger_lose(struct bf_ledger *ledger)
     for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
         bf_shared_lose(fence);
     ledger->lost = true;
+    for (uint32_t i = 0; i < ledger->engine_count; i++)
+        bf_stores_lose(&ledger->device->engines[i]);
     struct bf_fence *next;
     for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
         bf_fence_reference(fence);

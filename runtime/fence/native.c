@@ -301,6 +301,7 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
         .pCurrentValue = buffer->shown ? (const volatile uint64_t *)((const char *)buffer->shown +
                                                                      current->offset)
                                        : NULL,
+        .readOnly = buffer->read_only,
         .currentValueAddress = bf_word_address(current),
         .monitoredValueAddress = bf_word_address(&fence->native->monitored),
         .currentValueBuffer = buffer->handle,

@@ -203,7 +203,7 @@ static void take_back(struct bf_engine *engine, uint64_t completed)
 }
 
 VkResult bf_store_take(struct bf_engine *engine, const struct bf_word *word, uint64_t value,
-                       struct bf_store **out)
+                       bool spared, struct bf_store **out)
 {
     struct bf_stores *stores = &engine->stores;
     VkResult result = VK_SUCCESS;
@@ -222,6 +222,7 @@ VkResult bf_store_take(struct bf_engine *engine, const struct bf_word *word, uin
         stores->free = store->next;
         store->next = NULL;
         *store->slot = (struct bf_store_slot){bf_word_address(word), value};
+        store->spared = spared;
         if (!bf_engine_stores_atomically(engine))
             result = record(engine, store, word);
         if (result == VK_SUCCESS) {
@@ -233,6 +234,20 @@ VkResult bf_store_take(struct bf_engine *engine, const struct bf_word *word, uin
     }
     bf_lock_release(&stores->lock);
     return result;
+}
+
+void bf_stores_lose(struct bf_engine *engine)
+{
+    struct bf_stores *stores = &engine->stores;
+    bf_lock_acquire(&stores->lock);
+    for (struct bf_store_chunk *chunk = stores->chunks; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            /* The GPU may be fetching it. */
+            if (!chunk->stores[i].spared)
+                __atomic_store_n(&chunk->stores[i].slot->value, UINT64_MAX, __ATOMIC_RELAXED);
+        }
+    }
+    bf_lock_release(&stores->lock);
 }
 
 void bf_store_accepted(struct bf_engine *engine, struct bf_store *store, uint64_t epoch)

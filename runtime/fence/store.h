@@ -42,6 +42,7 @@ struct bf_store {
     VkBuffer slot_buffer;
     VkDeviceSize slot_offset; /* bytes */
     uint64_t epoch;           /* of the submission that carried it */
+    bool spared;              /* the loss of the device leaves its fence's value */
 };
 
 struct bf_store_chunk;
@@ -76,7 +77,11 @@ void bf_store_pipeline_finish(struct bf_device *device);
 /* A store of the value, to be submitted once on this engine. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
  * those of bf_buffer_create and of recording. Thread-safety: safe. */
 VkResult bf_store_take(struct bf_engine *engine, const struct bf_word *word, uint64_t value,
-                       struct bf_store **store);
+                       bool spared, struct bf_store **store);
+/* The device is lost, perhaps in our eyes alone: what is yet to be stored becomes UINT64_MAX, as the
+ * fences have. Thread-safety: safe. */
+void bf_stores_lose(struct bf_engine *engine);
+
 /* It was accepted with this epoch; or never will be. Thread-safety: safe. */
 void bf_store_accepted(struct bf_engine *engine, struct bf_store *store, uint64_t epoch);
 void bf_store_drop(struct bf_engine *engine, struct bf_store *store);

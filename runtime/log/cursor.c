@@ -70,8 +70,8 @@ static void cursor_go_on(struct bf_log_cursor *cursor)
     cursor->writer = successor;
 }
 
-enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
-                                    uint32_t capacity, uint32_t *count, uint64_t *lost)
+static enum bf_log_read read_on(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                uint32_t capacity, bool across, uint32_t *count, uint64_t *lost)
 {
     struct bf_log *log = cursor->log;
     struct bf_log_counts before = bf_log_reader_counts(&cursor->reader);
@@ -83,7 +83,7 @@ enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_
         result = bf_log_reader_read(&cursor->reader, items + *count, capacity - *count, &got);
         *count += got;
         if (result != BF_LOG_READ_OK || *count == capacity || !cursor->writer->successor ||
-            cursor->writer->first)
+            cursor->writer->first || (*count && !across))
             break;
         cursor_go_on(cursor);
     }
@@ -93,4 +93,16 @@ enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_
     cursor->lost_before = never_logged;
     /* What was read before the error is good; the next read meets it again. */
     return *count ? BF_LOG_READ_OK : result;
+}
+
+enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                    uint32_t capacity, uint32_t *count, uint64_t *lost)
+{
+    return read_on(cursor, items, capacity, true, count, lost);
+}
+
+enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                            uint32_t capacity, uint32_t *count, uint64_t *lost)
+{
+    return read_on(cursor, items, capacity, false, count, lost);
 }

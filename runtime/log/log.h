@@ -127,6 +127,11 @@ bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor);
 enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count, uint64_t *lost);
 
+/* The same, but all of one writer's: cursor->writer, afterwards. Fewer than 'capacity' doesn't mean
+ * that there are no more. */
+enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                            uint32_t capacity, uint32_t *count, uint64_t *lost);
+
 /* The queue's logs go into the device's timeline, if there is one. No lock is held. */
 void bf_log_trace(struct bf_queue *queue);
 /* What has been read by now; and the last of it. The engine's lock is held. */

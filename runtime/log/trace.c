@@ -73,11 +73,10 @@ void bf_log_report(struct bf_log *log)
     for (int side = 0; log->trace && side < BF_LOG_SIDES; side++) {
         struct bf_log_cursor *cursor = &log->trace->cursors[side];
         struct bf_log_item items[AT_ONCE];
-        uint32_t count = AT_ONCE;
-        while (count == AT_ONCE) {
+        uint32_t count = 1;
+        while (count > 0) {
             uint64_t lost = 0;
-            count = 0;
-            if (bf_log_cursor_read(cursor, items, AT_ONCE, &count, &lost) != BF_LOG_READ_OK)
+            if (bf_log_cursor_read_one_log(cursor, items, AT_ONCE, &count, &lost) != BF_LOG_READ_OK)
                 count = 0;
             for (uint32_t i = 0; i < count; i++)
                 report(log, cursor, &items[i]);

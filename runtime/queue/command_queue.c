@@ -183,8 +183,10 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     }
     if (packet->store)
         engine->batch_barrier = engine->batch_count + 2;
-    if (packet->counted)
-        packet->update->value = packet->store->slot->value = ++queue->progressed;
+    if (packet->counted) {
+        packet->update->value = ++queue->progressed;
+        __atomic_store_n(&packet->store->slot->value, queue->progressed, __ATOMIC_RELAXED);
+    }
     atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
 }
 
@@ -504,7 +506,9 @@ static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fen
     struct bf_ledger *ledger = &engine->device->ledger;
     VkResult result = VK_SUCCESS;
     if (fence->native)
-        result = bf_store_take(engine, &fence->native->current, value, &what->store);
+        result =
+            bf_store_take(engine, &fence->native->current, value,
+                          fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT, &what->store);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&ledger->lock);

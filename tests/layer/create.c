@@ -410,7 +410,7 @@ static void test_native_fences(void **state)
             assert_int_equal(has_extension(r, host_memory[0]), with);
             assert_int_equal(r->host_reset == 1, enabled);
             assert_int_equal(r->addresses == 1, enabled);
-            assert_int_equal(r->features && r->features->shaderInt64, with);
+            assert_int_equal(r->features_then.shaderInt64, with);
             if (with) /* the program didn't ask for it */
                 assert_null(fake.gdpa(fake.device, "vkGetMemoryHostPointerPropertiesEXT"));
             assert_true(is_scheduled());

@@ -327,6 +327,8 @@ static VkResult drv_CreateDevice(VkPhysicalDevice physical, const VkDeviceCreate
         memcpy(r->queues[i].priorities, q->pQueuePriorities, q->queueCount * sizeof(float));
     }
     r->features = info->pEnabledFeatures;
+    if (r->features)
+        r->features_then = *r->features;
     uint32_t links = 0;
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         const VkLayerDeviceCreateInfo *link = (const void *)s;

@@ -55,7 +55,9 @@ struct fake_request {
     struct fake_queue_request queues[FAKE_FAMILIES];
     VkStructureType chain[FAKE_CHAIN]; /* without the loader's own structs */
     const void *chain_at[FAKE_CHAIN];
-    const VkPhysicalDeviceFeatures *features;
+    const VkPhysicalDeviceFeatures
+        *features; /* where they were, and what; the latter zero if NULL */
+    VkPhysicalDeviceFeatures features_then;
     /* As enabled: by the core struct, by its own, or -1 where no struct says. */
     int timeline, sync2, host_reset, addresses;
     VkPhysicalDeviceFeatures2 features2; /* a copy, with sType set if there was one */

@@ -77,7 +77,8 @@ typedef struct BfNativeFenceCaps {
     /* bfNotifyFencesSignaled takes a queue and finds out from its log (the cap of the same name in
      * DXGK_VIDSCHCAPS): yes. [NF 11] */
     VkBool32 optimizedNativeFenceSignaledInterrupt;
-    /* pCurrentValue can't be written to; else it is a pointer to what nobody should. */
+    /* pCurrentValue can't be written to, while there is memory to import; else it is a pointer to
+     * what nobody should write to (BfNativeFenceMapping::readOnly tells of each). */
     VkBool32 readOnlyMapping;
     /* Each queue type's engines write all 64 bits in one piece, as Vulkan promises it of a shader's
      * store. Else they are copied, 8 bytes to an aligned place: drivers do write that in one
@@ -97,8 +98,8 @@ BF_API VkResult bfGetNativeFenceCaps(BfDevice device, BfNativeFenceCaps *pCaps);
 typedef enum BfNativeFenceType {
     BF_NATIVE_FENCE_TYPE_DEFAULT = 0, /* CPU and GPU */
     /* Its values are in the GPU's own memory, and the CPU neither reads, nor waits for, nor signals
-     * it; queues with software fences don't signal it either. The word holds the initial value once
-     * a queue has written it there. */
+     * it; queues with software fences don't signal it either. Nobody writes the
+     * initial value to the word: a queue's signal of it does. */
     BF_NATIVE_FENCE_TYPE_INTRA_GPU = 1,
 } BfNativeFenceType;
 
@@ -121,6 +122,7 @@ BF_API VkResult bfCreateNativeFence(BfDevice device, const BfNativeFenceCreateIn
 /* D3DDDI_NATIVEFENCEMAPPING. It stays until the fence is destroyed. */
 typedef struct BfNativeFenceMapping {
     const volatile uint64_t *pCurrentValue; /* aligned to 8; NULL for INTRA_GPU */
+    VkBool32 readOnly;                      /* writing there ends the program by SIGSEGV */
     /* For shaders, to read; 0 where the device has no buffer addresses. */
     VkDeviceAddress currentValueAddress;
     VkDeviceAddress monitoredValueAddress;
