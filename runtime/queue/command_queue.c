@@ -599,16 +599,22 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
                   : LOST;
     } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
         how = SETTLED;
-        log_signal(queue, fence, value);
         if (bf_ledger_is_complete(ledger, queue->frontier)) {
+            log_signal(queue, fence, value);
             bf_ledger_retire_known(ledger, effects);
             bf_fence_signal(fence, value, effects);
+        } else if (queue->last_update && queue->last_update->packet) {
+            /* Another thread is about to give the driver what signals, and the frontier has yet to
+             * take that in: behind it on the queue's list, a lesser frontier must not stand. */
+            how = QUEUED;
         } else {
             struct bf_update *update = bf_ledger_take_update(ledger, fence, value);
-            if (update)
+            if (update) {
+                log_signal(queue, fence, value);
                 bf_ledger_accept(ledger, queue, update, effects);
-            else
+            } else {
                 how = OUT_OF_MEMORY;
+            }
         }
     }
     bf_lock_release(&ledger->lock);
