@@ -101,7 +101,9 @@ static void cell(struct fixture *waiter, BfQueue waits, BfFence waited, int wait
     cpu_signal(signalled, 9);
     fixture_settle(waiter);
     assert_false(take_event(event));
-    assert_int_equal(read_word(waiter, 7), 0);
+    /* It is written once the other adapter has signalled, through another mapping of one page:
+     * ThreadSanitizer can't know that these are one. */
+    assert_int_equal(__atomic_load_n(&waiter->words[7], __ATOMIC_RELAXED), 0);
     if (signal_from == GPU) {
         execute(signals, write_word(signaller, signals, 8, 88));
         queue_signal(signals, signalled, 10);

@@ -28,6 +28,16 @@ struct options {
     bool attach, vulkan_only;
 };
 
+#ifdef __SANITIZE_THREAD__
+/* What lavapipe writes as a GPU does, the sanitizer takes for a thread of the program's that nothing
+ * orders: words and logs are read while that goes on. */
+const char *__tsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void)
+{
+    return "race:libvulkan_lvp.so\n";
+}
+#endif
+
 static const char USAGE[] =
     "usage: belfry-random [options]\n"
     "  --seed S         first seed (default 1); program i of a run has seed S + i\n"
