@@ -157,8 +157,7 @@ void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
 static void satisfy_but_events(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_heap events = {0};
-    while (fence->queue_waits.root)
-        satisfy(&fence->queue_waits, wait_of(fence->queue_waits.root), effects);
+    bf_fence_satisfy_queues(fence, effects);
     while (fence->cpu_waits.root) {
         struct bf_wait *wait = wait_of(fence->cpu_waits.root);
         if (!wait->group->event) {
@@ -183,7 +182,7 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
         bf_fence_satisfy_all(fence, effects);
     }
     if (fence->native)
-        bf_native_lost(fence);
+        bf_native_settled(fence);
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }

@@ -107,12 +107,11 @@ VkResult bf_interrupt_handle(struct bf_device *device, const struct bf_interrupt
     VkResult result = bf_ledger_retire(&device->ledger, effects);
     if (result != VK_SUCCESS)
         return result;
+    bool found = interrupt->count || (interrupt->queue && look_at_log(interrupt->queue, effects));
     if (interrupt->count)
         look_at(device, interrupt->count, interrupt->fences, effects);
-    else if (!interrupt->queue || !look_at_log(interrupt->queue, effects))
+    if (!found || interrupt->legacy)
         look_at_all(device, interrupt->legacy, effects);
-    if (interrupt->legacy && (interrupt->count || interrupt->queue))
-        look_at_all(device, true, effects);
     return VK_SUCCESS;
 }
 

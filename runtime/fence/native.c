@@ -191,11 +191,6 @@ void bf_native_monitored(struct bf_fence *fence)
     BF_HOOK(BF_HOOK_MONITORED);
 }
 
-void bf_native_lost(struct bf_fence *fence)
-{
-    bf_native_settled(fence);
-}
-
 VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
 {
     if (!out) {

@@ -70,8 +70,6 @@ void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *qu
 void bf_native_settled(struct bf_fence *fence);
 /* 'monitored' has changed. */
 void bf_native_monitored(struct bf_fence *fence);
-/* The device is lost, and the fence has this value for good. */
-void bf_native_lost(struct bf_fence *fence);
 
 /* The same as bf_native_sample for who holds no lock. */
 void bf_native_look(struct bf_fence *fence);

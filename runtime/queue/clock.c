@@ -1,6 +1,7 @@
 /*
  * A command queue's clock: how fast its timestamps tick, and what they say at a CPU time.
  */
+#include "device/commands.h"
 #include "device/device.h"
 #include "os/clock.h"
 #include "os/handle.h"
@@ -84,15 +85,7 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
         result = vk->vkCreateCommandPool(device->handle, &pool, NULL, &probe->pool);
     if (result != VK_SUCCESS)
         return result;
-    const VkCommandBufferAllocateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = probe->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    result = vk->vkAllocateCommandBuffers(device->handle, &buffer, &probe->buffer);
-    if (result == VK_SUCCESS && device->set_loader_data)
-        result = device->set_loader_data(device->handle, probe->buffer);
+    result = bf_commands_allocate(device, probe->pool, 1, &probe->buffer);
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
