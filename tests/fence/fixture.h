@@ -188,7 +188,7 @@ struct thread {
 
 /* The function must not fail the test: it leaves what it saw in its argument. */
 void thread_start(struct thread *t, void (*run)(void *argument), void *argument);
-/* Returns when the kernel has put it to sleep, or it has finished. */
+/* Returns when it sleeps in a wait (and not at a lock on its way there), or has finished. */
 void thread_await_sleep(struct thread *t);
 void thread_join(struct thread *t);
 

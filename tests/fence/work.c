@@ -1,9 +1,11 @@
 /* What a test does with its device: objects, command buffers, waiting, other threads. */
 #include "fixture.h"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------- Objects --
@@ -334,11 +336,35 @@ static char thread_state(int id)
     return name_end && name_end[1] ? name_end[2] : 'X';
 }
 
+/* Whether the thread has come to rest where a wait rests, and not at a lock on its way there: a
+ * lock's futex is waited for by FUTEX_WAIT or, if it is Belfry's (os/lock.h), with 2 expected; all
+ * that waits for more does so by FUTEX_WAIT_BITSET or in another call. */
+static bool thread_waits(int id)
+{
+    if (thread_state(id) != 'S')
+        return false;
+    char path[64], line[256];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", id);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return true; /* a kernel that doesn't say */
+    long number = -1;
+    unsigned long word, operation, expected;
+    int n = fgets(line, sizeof(line), file)
+                ? sscanf(line, "%ld %lx %lx %lx", &number, &word, &operation, &expected)
+                : 0;
+    fclose(file);
+    if (n != 4 || number != SYS_futex)
+        return n == 4;
+    bool bitset = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    return bitset && !(operation == FUTEX_WAIT_BITSET_PRIVATE && expected == 2);
+}
+
 void thread_await_sleep(struct thread *t)
 {
     while (!t->id)
         sched_yield();
-    while (!t->finished && thread_state(t->id) != 'S')
+    while (!t->finished && !thread_waits(t->id))
         sched_yield();
 }
 
