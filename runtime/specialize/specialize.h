@@ -23,9 +23,9 @@
 
 #include "os/export.h"
 #include "settings/settings.h"
-#include "specialize/pipeline.h"
 
 struct bf_device;
+struct bf_pipelines;
 struct bf_specializer;
 struct bf_recording;
 
