@@ -20,7 +20,8 @@ function(belfry_copy name definition)
   target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
   add_dependencies(${copy} belfry)
-  target_link_libraries(${copy} PRIVATE belfry_options $<TARGET_PROPERTY:belfry,LINK_LIBRARIES>)
+  get_target_property(libraries belfry LINK_LIBRARIES)
+  target_link_libraries(${copy} PRIVATE ${libraries})
   set_target_properties(${copy} PROPERTIES SOVERSION 0 OUTPUT_NAME belfry
     LIBRARY_OUTPUT_DIRECTORY ${folder})
   # The layer holds no policy: the same one, which finds the library beside itself.
