@@ -80,6 +80,7 @@ struct layer_physical {
     const struct layer_questions *questions; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
+    uint8_t cache_uuid[VK_UUID_SIZE];
     float timestamp_period;
     /* It has what the scheduler needs. If not, its families are shown as they are and its devices
      * are passed through. */

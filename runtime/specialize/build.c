@@ -10,8 +10,7 @@
 #include "specialize/course.h"
 #include "specialize/isolate.h"
 
-struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course,
-                             uint32_t candidate)
+struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course, uint32_t candidate)
 {
     const struct bf_candidate *c = &course->candidates[candidate];
     struct bf_job *job = calloc(1, sizeof(*job));
@@ -121,8 +120,8 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
     VkResult driver;
     if (!s->isolate)
         return BF_REASON_NONE;
-    VkResult result = bf_pipeline_copy_build_apart(job->copy, form->folded, job->push, s->isolate,
-                                                   &driver);
+    VkResult result =
+        bf_pipeline_copy_build_apart(job->copy, form->folded, job->push, s->isolate, &driver);
     switch (result) {
     case VK_SUCCESS:
         return of_result(driver);
@@ -141,8 +140,8 @@ static enum bf_reason build(struct bf_job *job, struct form *form)
     enum bf_reason reason = build_apart(job, form);
     if (reason != BF_REASON_NONE)
         return reason;
-    return of_result(bf_pipeline_copy_build(job->copy, form->folded, job->push, s->cache,
-                                            &form->handle));
+    return of_result(
+        bf_pipeline_copy_build(job->copy, form->folded, job->push, s->cache, &form->handle));
 }
 
 struct checking {
@@ -195,8 +194,7 @@ static enum bf_reason make(struct bf_job *job)
             reason = build(job, &forms[i]);
     }
     if (reason == BF_REASON_NONE)
-        reason =
-            of_result(bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general));
+        reason = of_result(bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general));
     job->times.build = bf_now_ns() - begun;
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;

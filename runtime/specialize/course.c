@@ -184,10 +184,10 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
     struct bf_candidate *candidate = find(course, mask, values);
     if (candidate) {
         candidate->uses = uses > candidate->uses ? uses : candidate->uses;
-        bool again = candidate->state == BF_COURSE_REJECTED &&
-                     (candidate->reason == BF_REASON_UNUSED ||
-                      candidate->reason == BF_REASON_BUDGET ||
-                      candidate->reason == BF_REASON_CANCELLED);
+        bool again =
+            candidate->state == BF_COURSE_REJECTED &&
+            (candidate->reason == BF_REASON_UNUSED || candidate->reason == BF_REASON_BUDGET ||
+             candidate->reason == BF_REASON_CANCELLED);
         if (!again)
             return;
     } else {
@@ -212,8 +212,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
     }
     candidate->state = BF_COURSE_QUEUED;
     candidate->reason = BF_REASON_NONE;
-    struct bf_job *job =
-        bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
+    struct bf_job *job = bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
     if (!job) {
         candidate->state = BF_COURSE_REJECTED;
         candidate->reason = BF_REASON_MEMORY;

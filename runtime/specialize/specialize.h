@@ -32,8 +32,10 @@ struct bf_recording;
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
     enum bf_specialize_mode mode;
-    bool isolate;
-    const char *folder; /* of what is remembered; NULL: nothing is */
+    bool isolate, report;
+    const char *folder; /* in which 'belfry' remembers; NULL: nothing is remembered */
+    uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
+    uint32_t driver_version;
     VkPhysicalDevice physical;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
     VkInstance instance;

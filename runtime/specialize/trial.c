@@ -107,8 +107,8 @@ void bf_trial_read(struct bf_trials *trials, const struct bf_trial *trial,
                    void (*each)(void *context, const struct bf_trial_sample *sample, double ns),
                    void *context)
 {
-    uint64_t mask = trial->timestamp_bits < 64 ? (UINT64_C(1) << trial->timestamp_bits) - 1
-                                               : UINT64_MAX;
+    uint64_t mask =
+        trial->timestamp_bits < 64 ? (UINT64_C(1) << trial->timestamp_bits) - 1 : UINT64_MAX;
     for (uint32_t i = 0; i < trial->count; i++) {
         const struct bf_trial_sample *s = &trial->samples[i];
         uint64_t stamps[2];
