@@ -125,6 +125,8 @@ static void senseless_records(void **state)
         struct bf_archive *archive = open_at(place->folder, 0);
         for (uint32_t k = 0; k < RECORDS; k++)
             assert_int_equal(look(archive, k), k == 2 ? 0 : 101 + k);
+        struct bf_verdict verdict;
+        assert_false(bf_archive_find(archive, &(struct bf_archive_key){0}, &verdict));
         bf_archive_close(archive);
     }
     free(bytes);

@@ -4,6 +4,7 @@
 #include "archive_helper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ unsigned long __wrap_getauxval(unsigned long type);
 
 static size_t room = SIZE_MAX; /* that the disk has left */
 static bool no_rename;
+static const char *lock_file;   /* to look at when a file is renamed; NULL: none */
+static uint32_t renames, loose; /* of them, while others might have appended */
 static bool secure;
 
 ssize_t __wrap_write(int fd, const void *bytes, size_t size)
@@ -43,6 +46,13 @@ int __wrap_renameat(int from_folder, const char *from, int to_folder, const char
     if (no_rename) {
         errno = EIO;
         return -1;
+    }
+    if (lock_file) {
+        struct flock range = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+        int fd = open(lock_file, O_RDWR | O_CLOEXEC);
+        loose += fd < 0 || fcntl(fd, F_OFD_SETLK, &range) == 0;
+        renames++;
+        close(fd);
     }
     return __real_renameat(from_folder, from, to_folder, to);
 }
@@ -363,7 +373,6 @@ static void the_file_is_bounded(void **state)
         assert_in_range(after, 0, CAP);
     }
     assert_in_range(shrunk, 3000 * BF_RECORD_SIZE / CAP, 3 * 3000 * BF_RECORD_SIZE / CAP);
-    /* Two keys of each pipeline are put again and again, and stay whatever else comes. */
     struct bf_archive *other = open_at(place->folder, CAP);
     for (uint32_t i = 0; i < 3000 - CAP / BF_RECORD_SIZE; i++)
         assert_int_equal(look(other, i), 0);
@@ -382,11 +391,46 @@ static void the_file_is_bounded(void **state)
     assert_int_equal(lines, 0);
 }
 
+/* Puts verdicts of a key until the file has been compacted; NULL: of the next key each time. */
+static void put_until_compacted(const struct place *place, struct bf_archive *archive,
+                                uint32_t *key, bool same)
+{
+    for (uint64_t before = 0; file_size(place->file) >= before; *key += !same) {
+        before = file_size(place->file);
+        put(archive, *key, *key);
+    }
+}
+
+/* What one compaction has kept competes in the next by its age. */
+static void the_latest_stay(void **state)
+{
+    struct place *place = *state;
+    const uint32_t stay = CAP / 2 / BF_RECORD_SIZE, fresh = stay / 2;
+    struct bf_archive *archive = open_at(place->folder, CAP);
+    uint32_t key = 0;
+    put_until_compacted(place, archive, &key, false);
+    for (uint32_t i = 0; i < fresh; i++) {
+        put(archive, key, key);
+        key++;
+    }
+    put_until_compacted(place, archive, &key, true);
+    bf_archive_close(archive);
+    archive = open_at(place->folder, CAP);
+    for (uint32_t i = 0; i < stay - 2; i++)
+        assert_int_not_equal(look(archive, key - i), 0);
+    for (uint32_t i = stay + 2; i < key; i++)
+        assert_int_equal(look(archive, key - i), 0);
+    bf_archive_close(archive);
+}
+
 /* What is superseded goes first: nothing that counts is lost. */
 static void compaction_loses_nothing(void **state)
 {
     struct place *place = *state;
     uint32_t keys = CAP / 2 / BF_RECORD_SIZE - 1;
+    char lock[112];
+    snprintf(lock, sizeof(lock), "%s/lock", place->folder);
+    lock_file = lock;
     struct bf_archive *archive = open_at(place->folder, CAP);
     for (uint32_t i = 0; i < 4000; i++) {
         put(archive, i * 7 % keys, i);
@@ -401,6 +445,9 @@ static void compaction_loses_nothing(void **state)
         archive = open_at(place->folder, CAP);
     }
     bf_archive_close(archive);
+    assert_in_range(renames, 10, 1000);
+    assert_int_equal(loose, 0);
+    lock_file = NULL;
 }
 
 static void compaction_that_fails(void **state)
@@ -457,6 +504,7 @@ int main(int argc, char **argv)
         test_at_place(a_limit_of_file_sizes),
         test_at_place(files_that_go_away),
         test_at_place(the_file_is_bounded),
+        test_at_place(the_latest_stay),
         test_at_place(compaction_loses_nothing),
         test_at_place(compaction_that_fails),
         cmocka_unit_test(memory_is_bounded),

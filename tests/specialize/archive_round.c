@@ -107,18 +107,29 @@ static void keys_differ_by_every_member(void **state)
 static void large_numbers_become_the_most(void **state)
 {
     struct place *place = *state;
-    struct bf_archive_key key = key_of(0);
+    const struct bf_verdict verdicts[] = {
+        {BF_VERDICT_KEPT, 0xFFFF, UINT32_MAX, UINT32_MAX},
+        {BF_VERDICT_KEPT, 0, UINT32_MAX, 0},
+        {BF_VERDICT_REJECTED, 0, BF_VERDICT_GAIN_MOST + 1, 0},
+        {BF_VERDICT_KEPT, 0, 0, UINT32_MAX},
+        {BF_VERDICT_REJECTED, 0, 0, BF_VERDICT_N_MOST + 1},
+        {BF_VERDICT_KEPT, 0xFFFF, 0, 0},
+        {BF_VERDICT_REJECTED, 0, BF_VERDICT_GAIN_MOST, BF_VERDICT_N_MOST},
+    };
     for (uint32_t run = 0; run < 2; run++) {
         struct bf_archive *archive = open_at(place->folder, 0);
-        struct bf_verdict verdict = {
-            .code = BF_VERDICT_KEPT, .reason = 0xFFFF, .gain = UINT32_MAX, .n = UINT32_MAX};
-        if (run == 0)
-            assert_success(bf_archive_put(archive, &key, &verdict));
-        assert_true(bf_archive_find(archive, &key, &verdict));
-        assert_verdict(&verdict, &(struct bf_verdict){.code = BF_VERDICT_KEPT,
-                                                      .reason = 0xFFFF,
-                                                      .gain = BF_VERDICT_GAIN_MOST,
-                                                      .n = BF_VERDICT_N_MOST});
+        for (uint32_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
+            struct bf_archive_key key = key_of(i);
+            struct bf_verdict expected = verdicts[i], verdict;
+            if (run == 0)
+                assert_success(bf_archive_put(archive, &key, &expected));
+            if (expected.gain > BF_VERDICT_GAIN_MOST)
+                expected.gain = BF_VERDICT_GAIN_MOST;
+            if (expected.n > BF_VERDICT_N_MOST)
+                expected.n = BF_VERDICT_N_MOST;
+            assert_true(bf_archive_find(archive, &key, &verdict));
+            assert_verdict(&verdict, &expected);
+        }
         bf_archive_close(archive);
     }
 }
