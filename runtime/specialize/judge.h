@@ -14,7 +14,7 @@
  *        So a bound's error rate doesn't depend on how times are distributed. A clock that speeds up
  *        or slows down hits both samples of a pair.
  *  JU-2  KEEP only with 30 pairs or more, where the lower 95 % bound of the ratio is above 1.01, and
- *        the lower bound of 3.5 standard errors is above 0.99. The first asks for a gain; the second
+ *        the lower bound of 4 standard errors is above 0.99. The first asks for a gain; the second
  *        is for those looks at few or noisy pairs whose 95 % bounds are so often wrong: a variant
  *        that is slower by 1 % or more is kept less than once in a thousand times, however noisy
  *        its times.
