@@ -21,7 +21,8 @@
 
 /* A selection or a loop: from its header to its merge block. */
 struct construct {
-    uint32_t header, merge; /* instructions: the merge instruction, the label */
+    uint32_t header, merge; /* instructions: the branch or OpLoopMerge, the label */
+    uint32_t end;           /* the last label that something inside of it jumps to, or 'merge' */
     uint32_t condition;     /* id; 0: a loop */
     uint32_t merge_id;
 };
@@ -681,6 +682,23 @@ static bool constructs_find(struct walk *walk)
                 each->merge = loop->merge;
         }
     }
+    for (uint32_t c = 0; c < walk->construct_count; c++) {
+        struct construct *each = &walk->constructs[c];
+        each->end = each->merge;
+        for (uint32_t i = each->header; i < each->merge; i++) {
+            const struct bf_instruction *in = &m->instructions[i];
+            if (in->opcode != SpvOpBranch && in->opcode != SpvOpBranchConditional &&
+                in->opcode != SpvOpSwitch)
+                continue;
+            for (uint32_t w = 1; w < in->count; w++) {
+                uint32_t target =
+                    bf_word_is_id(m, in, w) ? m->ids[bf_word(m, in, w)].definition : 0;
+                if (target && m->instructions[target - 1].opcode == SpvOpLabel &&
+                    target - 1 > each->end)
+                    each->end = target - 1;
+            }
+        }
+    }
     return true;
 }
 
@@ -730,7 +748,7 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
         const struct construct *each = &walk->constructs[c];
         if (each->header < function->first || each->header > function->end)
             continue;
-        bool before_end = i < each->merge || block == each->merge;
+        bool before_end = i < each->end || block == each->end;
         if (each->condition) {
             if (i > each->header && before_end)
                 control(walk, each);

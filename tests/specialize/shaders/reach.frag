@@ -72,7 +72,7 @@ void main()
     sum.x += float(int(colour.w) / push.quotient);
     sum.y += sqrt(steps[push.table]);
     for (int i = 0; i < push.unrolled; i++)
-        sum.z += exp(-float(i)) * colour.x;
+        sum.z += exp(-float(i)); // a product would become fma
     for (int i = 0; i < push.repeated; i++)
         sum += textureLod(image, colour.xy * float(i), 0.0);
     if (push.branch == 2)
