@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# builds.sh RUNNER CORPUS LEAST: the corpus has at least LEAST shaders, and the driver makes pipelines of
-# both forms of each. Prints how many there are, and what was skipped.
+# builds.sh RUNNER CORPUS LEAST: the corpus has at least LEAST shaders, each compiled in both forms.
+# Prints how many there are, and what was skipped.
 set -euo pipefail
 runner=$1 corpus=$2 least=$3
 

@@ -20,7 +20,15 @@
  *    skip NAME REASON...                             a shader that isn't in it, and why
  *    missing SOURCE REASON...                        a whole collection that isn't
  *
- * A struct corpus may be read from any number of threads at once.
+ * A struct corpus may be read from any number of threads at once. What is promised (check.c):
+ *
+ *  C-1  A manifest that is accepted is sound: names are there once, files lie in its folder, members
+ *       within the push constants, apart from one another, where their types may stand. One that isn't
+ *       is refused with its line.
+ *  C-2  Equal moments give equal push constants; bytes of no member are 0.
+ *  C-3  Seed 0 gives the defaults. Another moves each by half of it at most, and keeps its sign.
+ *  C-4  64 frames in a row have 64 different values of progress.
+ *  C-5  What the wrapper can't read is skipped, with a reason; it guesses nothing.
  */
 #ifndef BELFRY_TEST_CORPUS_H
 #define BELFRY_TEST_CORPUS_H
@@ -99,8 +107,7 @@ struct corpus {
 };
 
 /* Reads FOLDER/manifest. False: corpus->error says what is wrong with it, and there is nothing to
- * close. What it accepts is sound: names are there once, members lie within push_size, apart from one
- * another, at offsets that their types may have. */
+ * close. */
 bool corpus_open(const char *folder, struct corpus *corpus);
 void corpus_close(struct corpus *corpus);
 
@@ -118,7 +125,7 @@ struct corpus_moment {
     bool held;     /* the frame counts as 0 for whatever changes with it */
 };
 
-/* Fills the shader's push constants; what no member covers is 0. Equal moments give equal bytes. */
+/* Fills the shader's push constants. */
 void corpus_values(const struct corpus_shader *shader, const struct corpus_moment *moment,
                    uint8_t push[CORPUS_PUSH_MOST]);
 

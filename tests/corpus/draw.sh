@@ -3,8 +3,8 @@
 # and compares every frame's hash with the file BASELINE. OPTIONS are the runner's, in one word.
 #
 # A configuration is one argument: settings of the environment, as in 'NAME=value NAME=value', and
-# options of the runner on top, which begin with a dash. The word 'layer' stands for Belfry's layer, 'plain'
-# for nothing. Where the first one is 'baseline', the file is not compared with but made, by a plain run.
+# options of the runner on top, in the form --name=value. The word 'layer' stands for Belfry's layer,
+# 'plain' for nothing. Where the first one is 'baseline', the file is not compared with but made, by a plain run.
 set -euo pipefail
 runner=$1 corpus=$2 baseline=$3
 read -ra options <<<"$4"

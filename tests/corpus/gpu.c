@@ -317,7 +317,7 @@ static void target_wipe(const struct corpus_gpu *gpu, enum corpus_form form, boo
     VkCommandBuffer commands = gpu->commands;
     if (buffer) {
         vkCmdFillBuffer(commands, gpu->pixels.handle, 0, VK_WHOLE_SIZE, 0xc0c0c0c0u);
-        sample_barrier(commands, VK_PIPELINE_STAGE_2_CLEAR_BIT, stages_work);
+        sample_barrier(commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, stages_work);
         return;
     }
     sample_transition(commands, gpu->target.handle, 0, 1, SAMPLE_USE_DISCARD, SAMPLE_USE_COMMON);

@@ -40,14 +40,22 @@ static bool word_take(const char **at, char word[CORPUS_NAME_MOST])
     return true;
 }
 
-/* "0.5", "-1", "true", "vec2(0.5)", "vec2(0.0, 1.0)"; what comes after is of no interest. */
+/* What may come behind a default: more of the comment, or its end. */
+static bool default_ends(const char *at, const char *end)
+{
+    at = skip_space(at);
+    return at >= end || *at == '\r' || *at == ';' || !strncmp(at, "//", 2) || !strncmp(at, "*/", 2);
+}
+
+/* "0.5", "-1", "true", "vec2(0.5)", "vec2(0.0, 1.0)", and the comment's end. */
 static bool default_read(const char *text, const char *end, const struct corpus_type *type,
                          union corpus_word values[4])
 {
     text = skip_space(text);
     if (type->count == 1) {
-        const char *stop = text + strcspn(text, " \t;/\r\n");
-        return wrap_value(text, stop < end ? stop : end, type->kind, &values[0]);
+        const char *stop = text + strcspn(text, " \t;/*\r\n");
+        return wrap_value(text, stop < end ? stop : end, type->kind, &values[0]) &&
+               default_ends(stop, end);
     }
     size_t length = strlen(type->name);
     if (strncmp(text, type->name, length))
@@ -70,7 +78,7 @@ static bool default_read(const char *text, const char *end, const struct corpus_
         while (count < type->count)
             values[count++] = values[0];
     }
-    return count == type->count;
+    return count == type->count && default_ends(text, end);
 }
 
 /* A line that begins with 'uniform', behind that word; 'end' is the line's. */
