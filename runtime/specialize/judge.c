@@ -11,8 +11,8 @@
 
 /* In standard errors. */
 #define BOUND_95   1.96
-#define BOUND_SAFE 3.5
-#define BOUND_MEAN 3.0
+#define BOUND_SAFE 4.0
+#define BOUND_MEAN 2.0
 
 void bf_judge_init(struct bf_judge *judge)
 {

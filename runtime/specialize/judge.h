@@ -14,14 +14,14 @@
  *        So a bound's error rate doesn't depend on how times are distributed. A clock that speeds up
  *        or slows down hits both samples of a pair.
  *  JU-2  KEEP only with 30 pairs or more, where the lower 95 % bound of the ratio is above 1.01, and
- *        the lower bound of 3.5 standard errors is above 0.99. The first asks for a gain; the second
+ *        the lower bound of 4 standard errors is above 0.99. The first asks for a gain; the second
  *        is for those looks at few or noisy pairs whose 95 % bounds are so often wrong: a variant
  *        that is slower by 1 % or more is kept less than once in a thousand times, however noisy
  *        its times.
  *  JU-3  Nor is a variant kept whose plain mean time is above the general one's by more than 1 % and
- *        3 standard errors: one that is mostly faster and sometimes very slow. With JU-2: no variant
- *        that is kept has been measured slower by more than 1 % and 3 standard errors, and one that
- *        is truly slower by this will hardly be.
+ *        2 standard errors: one that is mostly faster and sometimes very slow. So no variant that is
+ *        kept has been measured slower by more than 1 % and 3 standard errors, and with JU-2 none is
+ *        likely to turn out so when it is measured again.
  *  JU-4  LOSER where the upper 95 % bound is below 0.99. TIE where it is below 1.01, and after 200
  *        pairs in any case: each trial ends. A verdict is final. Bounds are looked at after 30, 40,
  *        55, 75, 100, 130, 165 and 200 pairs, not after each: the more often one looks, the more
