@@ -8,7 +8,10 @@
 #include "specialize/check.h"
 #include "specialize/copy.h"
 #include "specialize/course.h"
-#include "specialize/isolate.h"
+#include "specialize/subject_copy.h"
+
+/* Of floats, in the mode 'relaxed' (specialize/check.h, CK-6). */
+#define BF_RELAXED_TOLERANCE 1e-4f
 
 struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course, uint32_t candidate)
 {
@@ -19,7 +22,7 @@ struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course,
     job->specializer = s;
     job->copy = course->pipeline->copy;
     bf_pipeline_copy_retain(job->copy);
-    job->serial = course->pipeline->serial;
+    job->pipeline = course->pipeline->id;
     job->candidate = candidate;
     memcpy(job->hash, course->pipeline->hash, sizeof(job->hash));
     job->watch = course->pipeline->watch;
@@ -51,14 +54,13 @@ static void end(struct bf_job *job, enum bf_reason reason)
 
 /* One of the two forms that a variant may have. */
 struct form {
-    struct bf_folded folded[BF_PIPELINE_SHADERS];
+    struct bf_folded folded;
     VkPipeline handle;
 };
 
 static void form_finish(struct bf_specializer *s, struct form *form)
 {
-    for (uint32_t i = 0; i < BF_PIPELINE_SHADERS; i++)
-        bf_folded_finish(&form->folded[i]);
+    bf_folded_finish(&form->folded);
     if (form->handle)
         s->pipelines.vk->vkDestroyPipeline(s->pipelines.device, form->handle, NULL);
 }
@@ -66,30 +68,21 @@ static void form_finish(struct bf_specializer *s, struct form *form)
 static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contraction)
 {
     struct bf_specializer *s = job->specializer;
-    uint32_t count;
-    struct bf_shader *const *shaders = bf_pipeline_copy_shaders(job->copy, &count);
-    bool folded = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!bf_pipeline_copy_may_fold(job->copy, i))
-            continue;
-        VkResult result = bf_shader_fold(shaders[i], &job->watch, job->mask, no_contraction,
-                                         s->info.mode == BF_SPECIALIZE_RELAXED, &form->folded[i]);
-        if (result == VK_INCOMPLETE)
-            continue;
-        if (result != VK_SUCCESS)
-            return BF_REASON_MEMORY;
-        char why[256];
-        result = bf_shader_validate(form->folded[i].words, form->folded[i].word_count,
-                                    s->info.api_version, why, sizeof(why));
-        if (result == VK_ERROR_INVALID_SHADER_NV) {
-            bf_log(BF_LOG_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
-            return BF_REASON_INVALID;
-        }
-        if (result != VK_SUCCESS)
-            return BF_REASON_MEMORY;
-        folded = true;
+    const struct bf_shader *shader = bf_pipeline_copy_shader(job->copy);
+    VkResult result = bf_shader_fold(shader, &job->watch, job->mask, no_contraction,
+                                     s->info.mode == BF_SPECIALIZE_RELAXED, &form->folded);
+    if (result == VK_INCOMPLETE)
+        return BF_REASON_NO_FOLD;
+    if (result != VK_SUCCESS)
+        return BF_REASON_MEMORY;
+    char why[256];
+    result = bf_shader_validate(form->folded.words, form->folded.word_count, s->info.api_version,
+                                why, sizeof(why));
+    if (result == VK_ERROR_INVALID_SHADER_NV) {
+        bf_log(BF_LOG_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
+        return BF_REASON_INVALID;
     }
-    return folded ? BF_REASON_NONE : BF_REASON_NO_FOLD;
+    return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
 }
 
 static enum bf_reason of_result(VkResult result)
@@ -113,35 +106,11 @@ static bool is_cancelled(void *context)
     return atomic_load(&job->specializer->stopping);
 }
 
-/* In a process of Belfry's own first, where a crash is no more than a strike. */
-static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
-{
-    struct bf_specializer *s = job->specializer;
-    VkResult driver;
-    if (!s->isolate)
-        return BF_REASON_NONE;
-    VkResult result =
-        bf_pipeline_copy_build_apart(job->copy, form->folded, job->push, s->isolate, &driver);
-    switch (result) {
-    case VK_SUCCESS:
-        return of_result(driver);
-    case VK_TIMEOUT:
-        return BF_REASON_TIMED_OUT;
-    case VK_ERROR_UNKNOWN:
-        return BF_REASON_CRASHED;
-    default:
-        return BF_REASON_NONE; /* there is no such process: it is built here */
-    }
-}
-
 static enum bf_reason build(struct bf_job *job, struct form *form)
 {
     struct bf_specializer *s = job->specializer;
-    enum bf_reason reason = build_apart(job, form);
-    if (reason != BF_REASON_NONE)
-        return reason;
     return of_result(
-        bf_pipeline_copy_build(job->copy, form->folded, job->push, s->cache, &form->handle));
+        bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle));
 }
 
 struct checking {
@@ -154,8 +123,16 @@ struct checking {
 static void check(void *context)
 {
     struct checking *c = context;
+    struct bf_specializer *s = c->job->specializer;
+    const struct bf_checker_info about = {
+        .device = s->info.device,
+        .instance = s->info.instance,
+        .physical = s->info.physical,
+        .get_instance_proc_addr = s->info.get_instance_proc_addr,
+        .robust = s->info.robust,
+    };
     struct bf_checker *checker;
-    c->result = bf_checker_create(c->job->specializer->info.device, &checker);
+    c->result = bf_checker_create(&about, &checker);
     if (c->result != VK_SUCCESS)
         return;
     c->result = bf_check_run(checker, c->info);
@@ -179,13 +156,60 @@ static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t 
     return checked[0].reason;
 }
 
+/* Words of the push constants that the forms have as constants. */
+static uint64_t fixed_words(const struct bf_job *job)
+{
+    uint64_t fixed = 0;
+    for (uint32_t i = 0; i < job->watch.count; i++) {
+        if (job->mask & 1u << i)
+            fixed |= UINT64_C(1) << job->watch.offset[i] / 4;
+    }
+    return fixed;
+}
+
+static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint32_t form_count,
+                                  VkPipeline general)
+{
+    struct bf_specializer *s = job->specializer;
+    struct bf_check_subject *subject;
+    enum bf_reason reason = bf_subject_create(job->copy, &subject);
+    if (reason != BF_REASON_NONE)
+        return reason;
+    struct bf_check_form checked[2] = {{.handle = forms[0].handle}, {.handle = forms[1].handle}};
+    struct bf_check_info info = {
+        .subject = subject,
+        .push = job->push,
+        .fixed = fixed_words(job),
+        .general = general,
+        .form_count = form_count,
+        .forms = checked,
+        .compare = s->info.mode == BF_SPECIALIZE_EXACT,
+        .tolerance = BF_RELAXED_TOLERANCE,
+        .cancelled = is_cancelled,
+        .context = job,
+    };
+    struct checking c = {.job = job, .info = &info};
+    uint64_t begun = bf_now_ns();
+    bf_runner_do(&s->runner, check, &c);
+    job->times.check = bf_now_ns() - begun;
+    job->times.general = info.general_ns;
+    bf_subject_destroy(subject);
+    if (c.result == VK_ERROR_FEATURE_NOT_PRESENT)
+        return BF_REASON_UNCHECKABLE;
+    if (c.result != VK_SUCCESS)
+        return of_result(c.result);
+    if (info.why)
+        bf_log(BF_LOG_INFO, "specialize: pipeline %llu can't be checked: %s",
+               (unsigned long long)job->pipeline, info.why);
+    return choose(job, forms, form_count, checked);
+}
+
 static enum bf_reason make(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    bool relaxed = s->info.mode == BF_SPECIALIZE_RELAXED;
     struct form forms[2] = {0};
-    uint32_t form_count = relaxed ? 1 : 2;
-    VkPipeline general = VK_NULL_HANDLE;
+    uint32_t form_count = s->info.mode == BF_SPECIALIZE_RELAXED ? 1 : 2;
+    struct form general = {0};
     uint64_t begun = bf_now_ns();
     enum bf_reason reason = BF_REASON_NONE;
     for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++) {
@@ -194,38 +218,16 @@ static enum bf_reason make(struct bf_job *job)
             reason = build(job, &forms[i]);
     }
     if (reason == BF_REASON_NONE)
-        reason = of_result(bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general));
+        reason = of_result(
+            bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle));
     job->times.build = bf_now_ns() - begun;
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
-    if (reason == BF_REASON_NONE) {
-        struct bf_check_form checked[2] = {{.handle = forms[0].handle},
-                                           {.handle = forms[1].handle}};
-        struct bf_check_info info = {
-            .copy = job->copy,
-            .push = job->push,
-            .mask = job->mask,
-            .watch = &job->watch,
-            .general = general,
-            .form_count = form_count,
-            .forms = checked,
-            .compare = !relaxed,
-            .cancelled = is_cancelled,
-            .context = job,
-        };
-        struct checking c = {.job = job, .info = &info};
-        begun = bf_now_ns();
-        bf_runner_do(&s->runner, check, &c);
-        job->times.check = bf_now_ns() - begun;
-        job->times.general = info.general_ns;
-        reason = c.result == VK_SUCCESS ? choose(job, forms, form_count, checked)
-                 : c.result == VK_ERROR_FEATURE_NOT_PRESENT ? BF_REASON_UNCHECKABLE
-                                                            : of_result(c.result);
-    }
-    for (uint32_t i = 0; i < 2; i++)
-        form_finish(s, &forms[i]);
-    if (general)
-        s->pipelines.vk->vkDestroyPipeline(s->pipelines.device, general, NULL);
+    if (reason == BF_REASON_NONE)
+        reason = check_forms(job, forms, form_count, general.handle);
+    form_finish(s, &forms[0]);
+    form_finish(s, &forms[1]);
+    form_finish(s, &general);
     return reason;
 }
 

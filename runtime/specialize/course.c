@@ -6,9 +6,6 @@
 #include "device/device.h"
 #include "trace/trace.h"
 
-/* Samples in a row of another kind after which a candidate is measured by that kind. */
-#define STRANGE_ENOUGH 32
-
 void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
                           const uint32_t values[BF_WATCHED])
 {
@@ -31,10 +28,15 @@ struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
     return key;
 }
 
-static struct bf_course *course_of(struct bf_specializer *s, uint64_t serial)
+static uint32_t epoch_of(struct bf_specializer *s)
+{
+    return atomic_load(&s->submissions.epoch);
+}
+
+static struct bf_course *course_of(struct bf_specializer *s, uint64_t id)
 {
     for (struct bf_course *c = s->courses; c; c = c->next) {
-        if (c->pipeline->serial == serial)
+        if (c->pipeline->id == id)
             return c;
     }
     return NULL;
@@ -43,7 +45,7 @@ static struct bf_course *course_of(struct bf_specializer *s, uint64_t serial)
 static void tell_swap(struct bf_specializer *s, const struct bf_course *course,
                       const struct bf_candidate *candidate, enum bf_trace_swap swap)
 {
-    bf_trace_swap(s->info.device->trace, swap, course->pipeline->serial,
+    bf_trace_swap(s->info.device->trace, swap, course->pipeline->id,
                   (uint32_t)(candidate - course->candidates), bf_reason_code(candidate->reason));
 }
 
@@ -101,6 +103,7 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     variant->candidate = (uint32_t)(candidate - course->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
     bool measurable = course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    bf_judge_init(&candidate->judge);
     candidate->state = BF_COURSE_TRIAL;
     if (candidate->remembered) {
         candidate->state = BF_COURSE_KEPT;
@@ -116,12 +119,11 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
         }
     }
     atomic_store(&variant->on_trial, candidate->state == BF_COURSE_TRIAL);
-    bf_judge_init(&candidate->judge);
-    bf_judge_add_first_use(&candidate->judge, (double)job->times.first_use);
-    if (!bf_pipeline_publish(&s->pipelines, course->pipeline, variant)) {
+    enum bf_reason reason = bf_pipeline_publish(job->copy, variant);
+    if (reason != BF_REASON_NONE) {
         free(variant);
         candidate->state = BF_COURSE_REJECTED;
-        candidate->reason = BF_REASON_BUDGET;
+        candidate->reason = reason;
         return;
     }
     job->handle = VK_NULL_HANDLE;
@@ -133,7 +135,7 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
 /* The lock is held. */
 static void take_over(struct bf_specializer *s, struct bf_job *job)
 {
-    struct bf_course *course = course_of(s, job->serial);
+    struct bf_course *course = course_of(s, job->pipeline);
     if (!course || job->remember_only)
         return;
     struct bf_candidate *candidate = &course->candidates[job->candidate];
@@ -254,8 +256,12 @@ static void remember(void *context, const struct bf_archive_key *key,
 void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
 {
     struct bf_specializer *s = specializer;
-    if (pipeline->excluded != BF_REASON_NONE || !pipeline->watch.count)
+    if (pipeline->excluded != BF_REASON_NONE) {
+        bf_lock_acquire(&s->lock);
+        bf_report_excluded(s, pipeline->excluded);
+        bf_lock_release(&s->lock);
         return;
+    }
     struct bf_course *course = calloc(1, sizeof(*course));
     if (!course)
         return; /* it keeps its general pipeline */
@@ -276,6 +282,7 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
 void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
 {
     struct bf_specializer *s = specializer;
+    bf_submissions_forget(&s->submissions, pipeline);
     bf_lock_acquire(&s->lock);
     struct bf_course *course = pipeline->policy;
     if (course) {
@@ -305,7 +312,7 @@ void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
         }
         struct bf_tally_choice choice;
         bf_lock_acquire(&pipeline->lock);
-        bool stable = bf_tally_window(&pipeline->tally, s->epoch, BF_TALLY_USES, &choice);
+        bool stable = bf_tally_window(&pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);
         bf_lock_release(&pipeline->lock);
         if (stable)
             consider(s, course, &choice, &jobs);
@@ -321,7 +328,7 @@ void bf_course_commit(struct bf_specializer *s)
     for (struct bf_course *c = s->courses; c; c = c->next) {
         struct bf_tally_choice choice;
         bf_lock_acquire(&c->pipeline->lock);
-        bool chosen = bf_tally_commit(&c->pipeline->tally, s->epoch, BF_TALLY_USES, &choice);
+        bool chosen = bf_tally_commit(&c->pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);
         bf_lock_release(&c->pipeline->lock);
         if (chosen)
             consider(s, c, &choice, &jobs);
@@ -335,7 +342,7 @@ void bf_course_commit(struct bf_specializer *s)
 void bf_course_discard(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->lock);
-    s->epoch++;
+    atomic_fetch_add(&s->submissions.epoch, 1);
     for (struct bf_course *course = s->courses; course; course = course->next) {
         for (uint32_t i = 0; i < course->count; i++) {
             struct bf_candidate *c = &course->candidates[i];
@@ -345,7 +352,6 @@ void bf_course_discard(struct bf_specializer *s)
             bool judged = c->state == BF_COURSE_KEPT || c->state == BF_COURSE_TRIAL;
             if (judged && c->variant) {
                 bf_judge_init(&c->judge);
-                c->like = 0;
                 if (course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
                     c->state = BF_COURSE_TRIAL;
                     c->reason = BF_REASON_NONE;
@@ -368,7 +374,7 @@ BfMeasurementsState bf_course_state(struct bf_specializer *s)
     for (struct bf_course *course = s->courses; course; course = course->next) {
         struct bf_pipeline *p = course->pipeline;
         bf_lock_acquire(&p->lock);
-        uint64_t total = p->tally.epoch == s->epoch ? p->tally.total : 0;
+        uint64_t total = p->tally.epoch == epoch_of(s) ? p->tally.total : 0;
         bf_lock_release(&p->lock);
         /* In use, but too little to choose by; a pipeline that stands still asks for nothing. */
         if (total != course->asked_total && total < 2 * BF_TALLY_USES &&
@@ -395,7 +401,7 @@ static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_course
     job->remember_only = true;
     job->reason = candidate->reason;
     job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
-    job->samples = bf_judge_pairs(&candidate->judge);
+    job->samples = candidate->judge.pair_count;
     return job;
 }
 
@@ -429,18 +435,9 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
     struct bf_candidate *c =
         course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
     if (c && c->state == BF_COURSE_TRIAL) {
-        bool strange = c->like && c->like != sample->like;
-        c->strange = strange ? c->strange + 1 : 0;
-        if (!c->like || c->strange == STRANGE_ENOUGH) {
-            c->like = sample->like;
-            c->strange = 0;
-            strange = false;
-            bf_judge_restart(&c->judge);
-        }
-        if (!strange) {
-            bf_judge_add(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL, ns, 1);
-            job = judge(s, course, c);
-        }
+        bf_judge_add(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL, (int64_t)ns,
+                     sample->work);
+        job = judge(s, course, c);
     }
     bf_lock_release(&s->lock);
     bf_jobs_queue(s, job);

@@ -59,8 +59,6 @@ struct bf_candidate {
     uint64_t uses;              /* that it was chosen for */
     struct bf_variant *variant; /* NULL: none is published */
     struct bf_judge judge;
-    uint64_t like;    /* what samples have to be like; 0: none came yet */
-    uint32_t strange; /* samples in a row that weren't */
     struct bf_course_times times;
 };
 
@@ -79,7 +77,7 @@ struct bf_job {
     struct bf_job *next;
     struct bf_specializer *specializer;
     struct bf_pipeline_copy *copy; /* referenced */
-    uint64_t serial;               /* of the pipeline */
+    uint64_t pipeline;             /* its id */
     uint32_t candidate;
     uint8_t hash[32];
     struct bf_watch watch;
@@ -99,6 +97,7 @@ struct bf_specializer {
     struct bf_specializer_info info;
     struct bf_pipelines pipelines;
     struct bf_submissions submissions;
+    struct bf_recorder recorder;
     struct bf_trials trials;
     struct bf_archive *archive;
     struct bf_isolate *isolate; /* NULL: builds run here alone */
@@ -110,7 +109,6 @@ struct bf_specializer {
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
 
     struct bf_lock lock; /* over what follows and all courses */
-    uint32_t epoch;      /* of measurements */
     struct bf_course *courses;
     uint32_t live; /* variants that are published */
     struct bf_report *report;

@@ -88,6 +88,9 @@ struct bf_pipelines {
     struct bf_lock visit_lock; /* over the end of records; before any record's lock */
     struct bf_variant *ended;  /* withdrawn, with their handles */
     _Atomic uint64_t last_id;
+    /* Called with no lock held when a record was made, before the program has its handle. NULL:
+     * nobody is called. */
+    void (*on_made)(void *context, struct bf_pipeline *pipeline);
     /* Called with no lock held when a record goes, before it is freed. Nothing is published for it
      * any more. Frees its policy and that of its variants. NULL: nobody is called. */
     void (*on_gone)(void *context, struct bf_pipeline *pipeline);

@@ -1,9 +1,9 @@
 /* What was seen, built, kept and rejected, and why. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "specialize/copy.h"
 #include "specialize/course.h"
 
 /* Variants that are listed one by one; beyond these they are only counted. */
@@ -39,7 +39,7 @@ void bf_report_excluded(struct bf_specializer *s, enum bf_reason reason)
 
 static void name_of(const struct bf_course *course, char name[64])
 {
-    if (course->pipeline->name) {
+    if (*course->pipeline->name) {
         snprintf(name, 64, "%s", course->pipeline->name);
         for (char *c = name; *c; c++) {
             if (*c <= ' ' || *c == 127)
@@ -49,6 +49,12 @@ static void name_of(const struct bf_course *course, char name[64])
     }
     for (int i = 0; i < 8; i++)
         snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", course->pipeline->hash[i]);
+}
+
+/* Of one use. */
+static double mean_ns(const struct bf_judge *judge, enum bf_judge_kind kind)
+{
+    return judge->sides[kind].count ? exp(judge->sides[kind].log_mean) : 0;
 }
 
 void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
@@ -61,8 +67,8 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
     for (uint32_t i = 0; i < course->count; i++) {
         const struct bf_candidate *c = &course->candidates[i];
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
-        double general = bf_judge_mean(&c->judge, BF_JUDGE_GENERAL);
-        double variant = bf_judge_mean(&c->judge, BF_JUDGE_VARIANT);
+        double general = mean_ns(&c->judge, BF_JUDGE_GENERAL);
+        double variant = mean_ns(&c->judge, BF_JUDGE_VARIANT);
         r->built += c->times.build != 0;
         r->background_ns += c->times.build + c->times.check;
         if (c->state == BF_COURSE_REJECTED)

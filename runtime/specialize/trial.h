@@ -30,7 +30,7 @@ struct bf_trial_sample {
     uint64_t pipeline;  /* its serial number */
     uint32_t candidate; /* the variant's number there */
     bool variant;       /* recorded with it; else with the general pipeline */
-    uint64_t like;      /* samples are compared with those of the same number alone */
+    uint64_t work;      /* how much was dispatched: workgroups */
     VkQueryPool pool;
     uint32_t query; /* two, from there */
 };
