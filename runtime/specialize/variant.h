@@ -38,6 +38,11 @@ struct bf_variant {
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
     void *policy;            /* the judge's, specialize.c */
+
+    /* pipeline.c's, under the pipelines' lock */
+    struct bf_variant *next_ended; /* withdrawn, with its handle */
+    bool ended;
+    bool orphan; /* its pipeline's record is gone */
 };
 
 /* A command buffer records it (once each). False: it is withdrawn; keep the general pipeline. */
