@@ -47,6 +47,8 @@ struct bf_pipeline {
     VkPipelineBindPoint point;
     enum bf_reason excluded; /* BF_REASON_NONE: it may be specialised */
     _Atomic bool pinned;     /* generated commands have it: the general one from now on */
+    /* Watched words that aren't counted for now; 0 when the record is made, then submission.c's. */
+    _Atomic uint32_t dropped;
     /* Two layouts whose push-constant ranges are the same have the same number, never 0 unless
      * 'excluded'. */
     uint32_t push_id;
