@@ -282,7 +282,6 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
 void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
 {
     struct bf_specializer *s = specializer;
-    bf_submissions_forget(&s->submissions, pipeline);
     bf_lock_acquire(&s->lock);
     struct bf_course *course = pipeline->policy;
     if (course) {
@@ -441,4 +440,10 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
     }
     bf_lock_release(&s->lock);
     bf_jobs_queue(s, job);
+}
+
+void bf_course_measured_all(void *specializer, struct bf_recording *recording)
+{
+    struct bf_specializer *s = specializer;
+    bf_trial_read(&s->trials, recording->trial, bf_course_measured, s);
 }

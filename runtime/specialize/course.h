@@ -115,6 +115,7 @@ struct bf_specializer {
 };
 
 /* course.c */
+void bf_course_measured_all(void *specializer, struct bf_recording *recording);
 void bf_course_made(void *specializer, struct bf_pipeline *pipeline);
 void bf_course_gone(void *specializer, struct bf_pipeline *pipeline);
 /* Uses of it have been counted: a submission of this recording has finished. */

@@ -4,7 +4,9 @@
 
 #include <volk.h>
 
+#include "background/background.h"
 #include "specialize/submission.h"
+#include "specialize/trial.h"
 
 _Static_assert(BF_WATCHED == BF_TALLY_WORDS && BF_WATCHED == BF_WATCH_WORDS,
                "a tuple is what is watched");
@@ -107,6 +109,9 @@ void bf_recording_reset(struct bf_recording *r)
     }
     r->picked_count = 0;
     r->noted = false;
+    r->measurable = false;
+    if (r->trial)
+        bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
     r->layout = VK_NULL_HANDLE;
@@ -122,6 +127,7 @@ void bf_recording_destroy(struct bf_recording *r)
     bf_recording_reset(r);
     free(r->picked);
     free(r->notes);
+    free(r->trial);
     free(r);
 }
 
@@ -261,7 +267,48 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
     bf_tally_notes_add(r->notes, p->id, counted, words, uses);
 }
 
-void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point)
+/* Trials ---------------------------------------------------------------------------------------- */
+
+void bf_recording_measure(struct bf_recording *r, uint32_t timestamp_bits)
+{
+    r->measurable =
+        r->recorder->trials && timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    if (!r->measurable)
+        return;
+    /* By chance, so that no pattern of the program's falls together with it. */
+    uint64_t number = atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->tries = bf_map_hash(number + 1) >> 33 & 1;
+    r->timestamp_bits = timestamp_bits;
+    if (r->trial)
+        r->trial->timestamp_bits = timestamp_bits;
+}
+
+/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
+ * *sample is what is to be measured, if 'candidate' isn't UINT32_MAX. */
+static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline *p,
+                                      struct bf_variant *variant, uint64_t work,
+                                      struct bf_trial_sample *sample)
+{
+    if (!r->measurable || !work || !bf_background_may_adapt(r->recorder->background))
+        return variant;
+    if (!r->trial) {
+        r->trial = calloc(1, sizeof(*r->trial));
+        if (!r->trial)
+            return variant;
+        r->trial->timestamp_bits = r->timestamp_bits;
+    }
+    *sample = (struct bf_trial_sample){
+        .pipeline = p->id, .candidate = variant->candidate, .variant = r->tries, .work = work};
+    return r->tries ? variant : NULL;
+}
+
+void bf_recording_measured(struct bf_recording *r)
+{
+    bf_trial_end(r->recorder->trials, r->trial, r->handle);
+}
+
+void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
+                         uint64_t work)
 {
     struct bf_pipeline *p = b->pipeline;
     bool may_pick = !r->blocks && has_variants(p) &&
@@ -279,10 +326,15 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         if (uses)
             note(r, p, &v, uses);
     }
+    struct bf_trial_sample sample = {.candidate = UINT32_MAX};
+    if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
+        variant = choose_side(r, p, variant, work, &sample);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
+    if (sample.candidate != UINT32_MAX && sample.variant == (b->variant != NULL))
+        bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample);
 }
 
 void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)

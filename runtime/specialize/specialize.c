@@ -7,7 +7,6 @@
 #include "device/device.h"
 #include "os/log.h"
 #include "specialize/course.h"
-#include "specialize/isolate.h"
 
 static void prepare(void *context)
 {
@@ -30,6 +29,9 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     default:
         break;
     }
+    bool adapts = info->mode != BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
+    atomic_store(&s->recorder.noting, adapts);
+    atomic_store(&s->submissions.counting, adapts);
 }
 
 static BfMeasurementsState further(void *context)
@@ -41,12 +43,10 @@ static BfMeasurementsState further(void *context)
 
 static bool open_archive(struct bf_specializer *s)
 {
-    struct bf_device *device = s->info.device;
     char folder[4096];
     bool named = s->info.folder && *s->info.folder &&
                  bf_archive_folder(folder, sizeof(folder), s->info.folder, s->info.driver_uuid,
                                    s->info.driver_version);
-    (void)device;
     const struct bf_archive_info info = {.folder = named ? folder : NULL};
     s->archive = bf_archive_open(&info);
     return s->archive != NULL;
@@ -60,15 +60,24 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
     struct bf_device *device = info->device;
-    s->epoch = 1;
-    bf_pipelines_init(&s->pipelines, device->handle, &device->vk);
+    bf_pipelines_init(&s->pipelines, device->handle, &device->vk,
+                      info->mode == BF_SPECIALIZE_RELAXED);
     s->pipelines.on_made = bf_course_made;
     s->pipelines.on_gone = bf_course_gone;
     s->pipelines.context = s;
     bf_trials_init(&s->trials, device->handle, &device->vk, device->timestamp_period_ns);
-    VkResult result = bf_submissions_init(&s->submissions, s);
+    VkResult result = bf_submissions_init(&s->submissions, &s->pipelines);
     if (result != VK_SUCCESS)
         goto fail_submissions;
+    s->submissions.context = s;
+    s->submissions.used = bf_course_used;
+    s->submissions.measured = bf_course_measured_all;
+    s->recorder.vk = &device->vk;
+    s->recorder.submissions = &s->submissions;
+    s->recorder.trials = &s->trials;
+    s->recorder.background = device->background;
+    atomic_store(&s->recorder.noting, true);
+    bf_report_create(s);
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!open_archive(s))
         goto fail_archive;
@@ -87,8 +96,6 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     result = bf_background_add_driver(device->background, &driver);
     if (result != VK_SUCCESS)
         goto fail_driver;
-    if (info->isolate)
-        s->isolate = bf_specializer_open_isolate(s);
     *specializer = s;
     return VK_SUCCESS;
 
@@ -101,6 +108,7 @@ fail_archive:
 fail_submissions:
     bf_trials_finish(&s->trials);
     bf_pipelines_finish(&s->pipelines);
+    bf_report_free(s);
     free(s);
     bf_log(BF_LOG_WARNING, "specialize is off for this device: error %d", result);
     return result;
@@ -115,8 +123,6 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_device_end_background(device); /* BG-8: no item is left */
     bf_course_collect(s);
     bf_runner_stop(&s->runner);
-    if (s->isolate)
-        bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
     if (s->info.report)
         bf_report_print(s, stderr);
@@ -131,4 +137,14 @@ void bf_specializer_destroy(struct bf_specializer *s)
 struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
 {
     return &s->pipelines;
+}
+
+struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
+{
+    return &s->recorder;
+}
+
+struct bf_submissions *bf_specializer_submissions(struct bf_specializer *s)
+{
+    return &s->submissions;
 }

@@ -58,7 +58,7 @@ struct bf_submissions {
      */
     void *context;
     /* Uses were added to the tally of a pipeline, which is being visited; its lock is not held. */
-    void (*used)(void *context, struct bf_pipeline *pipeline);
+    void (*used)(void *context, struct bf_pipeline *pipeline, const struct bf_recording *recording);
     /* A submission of a command buffer with measurements (its 'trial') has finished. */
     void (*measured)(void *context, struct bf_recording *recording);
 };
