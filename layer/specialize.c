@@ -49,6 +49,8 @@ void layer_specialize_create(struct layer_device *d)
     memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
     if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS)
         d->specializer = NULL; /* it has said why; the program goes on without */
+    else
+        layer_specialize_pipelines_create(d);
 }
 
 void layer_specialize_destroy(struct layer_device *d)
