@@ -31,6 +31,7 @@ struct layer_messenger;
 struct layer_access;
 struct bf_specializer;
 struct layer_device;
+struct layer_recorder;
 
 /* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
 struct layer_questions {
@@ -127,6 +128,7 @@ struct layer_device {
     struct bf_trace *trace;
     struct layer_access *access;        /* access.h; NULL: off */
     struct bf_specializer *specializer; /* specialize.h; NULL: off */
+    struct layer_recorder *recorder;    /* recording.c; NULL: off */
     struct bf_map recordings;           /* its struct bf_recording, by command buffer */
     bool translates;                    /* families the program sees are not the real ones */
     unsigned added;                     /* enum layer_added: what was enabled for ourselves */

@@ -27,7 +27,7 @@
 struct bf_device;
 struct bf_pipelines;
 struct bf_specializer;
-struct bf_recording;
+struct bf_recorder;
 
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
@@ -48,5 +48,7 @@ BF_SHARED VkResult bf_specializer_create(const struct bf_specializer_info *info,
 BF_SHARED void bf_specializer_destroy(struct bf_specializer *specializer);
 
 BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
+/* For its command buffers (specialize/recording.h); the submissions are reached through it. */
+BF_SHARED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
 
 #endif
