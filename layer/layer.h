@@ -34,6 +34,7 @@ struct layer_messenger;
 struct layer_access;
 struct bf_specializer;
 struct layer_device;
+struct layer_recorder;
 
 /* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
 struct layer_questions {
@@ -131,6 +132,7 @@ struct layer_device {
     struct bf_trace *trace;
     struct layer_access *access;        /* access.h; NULL: off */
     struct bf_specializer *specializer; /* specialize.h; NULL: off */
+    struct layer_recorder *recorder;    /* recording.c; NULL: off */
     struct bf_map recordings;           /* its struct bf_recording, by command buffer */
     struct {                            /* the specialiser's; by whichever name they are there */
         PFN_vkCmdPushDescriptorSetKHR set;

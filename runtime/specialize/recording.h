@@ -53,6 +53,7 @@ enum bf_recording_block {
 /* What the command buffers of a device have in common; outlives them. */
 struct bf_recorder {
     const struct VolkDeviceTable *vk;
+    struct bf_pipelines *pipelines;
     struct bf_submissions *submissions;
     _Atomic bool noting;  /* uses are noted; else nothing is counted */
     _Atomic bool stopped; /* nothing is picked from now on */

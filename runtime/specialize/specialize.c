@@ -73,6 +73,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     s->submissions.used = bf_course_used;
     s->submissions.measured = bf_course_measured_all;
     s->recorder.vk = &device->vk;
+    s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;
     s->recorder.trials = &s->trials;
     s->recorder.background = device->background;
