@@ -135,6 +135,11 @@ void bf_specializer_destroy(struct bf_specializer *s)
     free(s);
 }
 
+void bf_specializer_collect(struct bf_specializer *s)
+{
+    bf_course_collect(s);
+}
+
 struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
 {
     return &s->pipelines;
