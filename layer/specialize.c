@@ -41,6 +41,7 @@ void layer_specialize_create(struct layer_device *d)
         .isolate = settings->isolate == BF_ISOLATE_PROCESS,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
+        .robust = d->robust || d->physical->checks_bounds,
         .driver_version = d->physical->driver_version,
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,

@@ -271,8 +271,8 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
 
 void bf_recording_measure(struct bf_recording *r)
 {
-    r->measurable = r->recorder->trials && r->timestamp_bits &&
-                    r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    r->measurable =
+        r->recorder->trials && r->timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     if (!r->measurable)
         return;
     /* By chance, so that no pattern of the program's falls together with it. */

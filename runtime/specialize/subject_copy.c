@@ -131,7 +131,7 @@ static void fill_binding(struct bf_check_binding *to, const struct bf_set_bindin
     }
     if (sampler && !sampler->unknown)
         to->sampler = &sampler->info;
-    to->size = range == VK_WHOLE_SIZE ? 0 : range;
+    to->size = range;
 }
 
 static void find_uses(const struct bf_pipeline_copy *copy, uint32_t set,
