@@ -131,6 +131,7 @@ static void test_bad_times_are_left_out(void **state)
     bf_judge_uses(&judge, 0, NAN);
     bf_judge_uses(&judge, 0, INFINITY);
     assert_int_equal(judge.ignored, 1803);
+    assert_true(judge.span_ns == 0);
     assert_int_equal(judge.samples, 0);
     assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_UNDECIDED);
     assert_int_equal(pairs_add(30, 100000, 80000), 30);
@@ -248,6 +249,14 @@ static void test_groups_are_in_one_pair(void **state)
     group_add(BF_JUDGE_VARIANT, 4, 8, 500);
     assert_int_equal(bf_judge_pairs(&judge), 1);
     assert_true(fabs(bf_judge_ratio(&judge) - 2) < 1e-9);
+    /* Where one stands by itself, the pair does. */
+    bf_judge_init(&judge);
+    group_add(BF_JUDGE_GENERAL, 0, 1, 1000);
+    group_add(BF_JUDGE_VARIANT, 1, 1, 500);
+    assert_int_equal(bf_judge_pairs(&judge), 1);
+    group_add(BF_JUDGE_VARIANT, 2, 1, 500);
+    group_add(BF_JUDGE_GENERAL, 0, 1, 1000);
+    assert_int_equal(bf_judge_pairs(&judge), 2);
     /* However often two recordings are submitted, they decide nothing. */
     bf_judge_init(&judge);
     for (uint32_t i = 0; i < 10000; i++)
@@ -259,20 +268,24 @@ static void test_groups_are_in_one_pair(void **state)
 static void test_restart_keeps_what_is_known_of_uses(void **state)
 {
     (void)state;
-    bf_judge_init(&judge);
-    bf_judge_add_first_use(&judge, 1e9);
-    bf_judge_uses(&judge, 60, 1e9);
-    assert_true(bf_judge_mean(&judge, BF_JUDGE_GENERAL) == 0);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_LOSER);
-    assert_true(fabs(bf_judge_mean(&judge, BF_JUDGE_GENERAL) - 100400) < 500);
-    assert_true(fabs(bf_judge_mean(&judge, BF_JUDGE_VARIANT) - 80300) < 500);
-    bf_judge_restart(&judge);
-    assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_UNDECIDED);
-    assert_int_equal(bf_judge_pairs(&judge), 0);
-    assert_true(bf_judge_mean(&judge, BF_JUDGE_VARIANT) == 0);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_LOSER);
+    /* 6000 uses in a minute, for which the first use is too dear, and 6000 in a second. */
+    for (int dear = 0; dear < 2; dear++) {
+        enum bf_judge_verdict expected = dear ? BF_JUDGE_LOSER : BF_JUDGE_KEEP;
+        bf_judge_init(&judge);
+        bf_judge_add_first_use(&judge, 1e9);
+        bf_judge_uses(&judge, 6000, dear ? 60e9 : 1e9);
+        assert_true(bf_judge_mean(&judge, BF_JUDGE_GENERAL) == 0);
+        pairs_add(200, 100000, 80000);
+        assert_int_equal(bf_judge_verdict(&judge), expected);
+        assert_true(fabs(bf_judge_mean(&judge, BF_JUDGE_GENERAL) - 100400) < 500);
+        assert_true(fabs(bf_judge_mean(&judge, BF_JUDGE_VARIANT) - 80300) < 500);
+        bf_judge_restart(&judge);
+        assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_UNDECIDED);
+        assert_int_equal(bf_judge_pairs(&judge), 0);
+        assert_true(bf_judge_mean(&judge, BF_JUDGE_VARIANT) == 0);
+        pairs_add(200, 100000, 80000);
+        assert_int_equal(bf_judge_verdict(&judge), expected);
+    }
 }
 
 /* A gain of 25 %, 20 µs a use; the first use took a second. */
