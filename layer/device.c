@@ -11,6 +11,7 @@
 #include "device/dispatch.h"
 #include "device/placement.h"
 #include "os/log.h"
+#include "specialize.h"
 
 /* Everything that is added to the program's VkDeviceCreateInfo, and what it takes to free it. */
 struct request {
@@ -533,6 +534,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         if (result != VK_SUCCESS)
             goto fail_attach;
     }
+    if (scheduled)
+        layer_specialize_create(d);
     list(d);
     request_finish(&r);
     *device = d->handle;
@@ -558,6 +561,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
         return;
     struct layer_device *d = layer_device_of(device);
     unlist(d);
+    layer_specialize_destroy(d);
     layer_access_destroy(d);
     bf_device_destroy(d->runtime);
     if (d->instance->settings.summary)

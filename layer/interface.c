@@ -8,6 +8,7 @@
 
 #include "access.h"
 #include "commands.h"
+#include "specialize.h"
 
 /* The instance table: the layer's only global state. */
 static struct bf_map instances, devices;
@@ -111,7 +112,9 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     if (!next || (d->runtime && layer_command_is_hidden(name)) ||
         layer_command_is_of(name, d->added))
         return NULL;
-    PFN_vkVoidFunction ours = d->trace ? find(traced_commands, name) : NULL;
+    PFN_vkVoidFunction ours = d->specializer ? layer_specialize_find(name) : NULL;
+    if (!ours && d->trace)
+        ours = find(traced_commands, name);
     if (!ours && d->access)
         ours = layer_access_find(name);
     if (!ours)

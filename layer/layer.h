@@ -29,6 +29,7 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 
 struct layer_messenger;
 struct layer_access;
+struct bf_specializer;
 struct layer_device;
 
 /* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
@@ -124,9 +125,11 @@ struct layer_device {
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
-    struct layer_access *access; /* access.h; NULL: off */
-    bool translates;             /* families the program sees are not the real ones */
-    unsigned added;              /* enum layer_added: what was enabled for ourselves */
+    struct layer_access *access;        /* access.h; NULL: off */
+    struct bf_specializer *specializer; /* specialize.h; NULL: off */
+    struct bf_map recordings;           /* its struct bf_recording, by command buffer */
+    bool translates;                    /* families the program sees are not the real ones */
+    unsigned added;                     /* enum layer_added: what was enabled for ourselves */
     struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;

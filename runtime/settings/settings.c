@@ -44,6 +44,8 @@ void bf_settings_finish(struct bf_settings *settings)
     }
     free(settings->trace);
     settings->trace = NULL;
+    free(settings->cache);
+    settings->cache = NULL;
     for (uint32_t i = 0; i < BF_KEY_COUNT; i++) {
         free(settings->origins[i]);
         settings->origins[i] = NULL;

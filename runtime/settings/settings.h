@@ -44,6 +44,18 @@ enum bf_fence_log_mode {
     BF_FENCE_LOG_OFF,     /* never */
 };
 
+/* Shaders rebuilt for the values that a program really uses (specialize/specialize.h). */
+enum bf_specialize_mode {
+    BF_SPECIALIZE_OFF,
+    BF_SPECIALIZE_EXACT,   /* published only if every bit agreed with the general pipeline's */
+    BF_SPECIALIZE_RELAXED, /* within a stated error */
+};
+
+enum bf_isolate_mode {
+    BF_ISOLATE_NONE,
+    BF_ISOLATE_PROCESS, /* builds run in a process of Belfry's first */
+};
+
 enum bf_log_level {
     BF_LOG_NONE,
     BF_LOG_ERROR,
@@ -65,6 +77,10 @@ enum bf_setting_key {
     BF_KEY_LOG,
     BF_KEY_BACKGROUND_TASKS,
     BF_KEY_DEVELOPER_MODE,
+    BF_KEY_SPECIALIZE,
+    BF_KEY_ISOLATE,
+    BF_KEY_REPORT,
+    BF_KEY_CACHE,
     BF_KEY_COUNT
 };
 
@@ -90,6 +106,10 @@ struct bf_settings {
     enum bf_fence_log_mode fence_log;
     uint32_t background_tasks; /* background items that run at a time in a process; 1 to 16 */
     bool developer_mode;       /* background processing may be switched off, and boosted */
+    enum bf_specialize_mode specialize;
+    enum bf_isolate_mode isolate;
+    char *cache; /* folder of what is remembered between runs; NULL: the user's own; owned */
+    bool report; /* print to stderr what was specialised, and why not, with each device's end */
 
     /* For people who ask where a value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];
@@ -132,7 +152,7 @@ enum bf_value_kind {
     BF_VALUE_ENUM,
     BF_VALUE_INT,
     BF_VALUE_BOOL,
-    BF_VALUE_PATH, /* of a file that will be written */
+    BF_VALUE_PATH, /* of a file that will be written, or of a folder of such files */
 };
 
 struct bf_setting_row {
@@ -140,8 +160,9 @@ struct bf_setting_row {
     const char *label;
     const char *description;
     enum bf_value_kind kind;
-    const char *value_type; /* the kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE" */
-    const char *values;     /* allowed ones, for people: "native, append" */
+    const char *
+        value_type; /* the kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE", "SAVE_FOLDER" */
+    const char *values; /* allowed ones, for people: "native, append" */
     const char *default_value;
     const char *names[5]; /* ENUM: the spelling of 0, 1, ...; the rest NULL */
     uint32_t minimum;     /* INT */

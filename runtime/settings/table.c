@@ -157,6 +157,57 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .values = "true, false",
             .default_value = "false",
         },
+    [BF_KEY_SPECIALIZE] =
+        {
+            .key = "specialize",
+            .label = "Specialize shaders",
+            .description = "Rebuild shaders in the background for the push constants that a "
+                           "program really uses: exact, where every bit of what they write was "
+                           "checked to be the same; relaxed, within a small error; off, not at "
+                           "all.",
+            .kind = BF_VALUE_ENUM,
+            .value_type = "ENUM",
+            .values = "off, exact, relaxed",
+            .default_value = "off",
+            .names = {[BF_SPECIALIZE_OFF] = "off",
+                      [BF_SPECIALIZE_EXACT] = "exact",
+                      [BF_SPECIALIZE_RELAXED] = "relaxed"},
+        },
+    [BF_KEY_ISOLATE] =
+        {
+            .key = "isolate",
+            .label = "Isolate builds",
+            .description = "With specialize: process, shaders are rebuilt in a process of Belfry's "
+                           "own first, so that a driver's crash or hang costs the program "
+                           "nothing; none, in the program's own process alone.",
+            .kind = BF_VALUE_ENUM,
+            .value_type = "ENUM",
+            .values = "none, process",
+            .default_value = "none",
+            .names = {[BF_ISOLATE_NONE] = "none", [BF_ISOLATE_PROCESS] = "process"},
+        },
+    [BF_KEY_REPORT] =
+        {
+            .key = "report",
+            .label = "Report",
+            .description = "When a device is destroyed, print to stderr which shaders were "
+                           "rebuilt, which were kept, which not, and why.",
+            .kind = BF_VALUE_BOOL,
+            .value_type = "BOOL",
+            .values = "true, false",
+            .default_value = "false",
+        },
+    [BF_KEY_CACHE] =
+        {
+            .key = "cache",
+            .label = "Cache folder",
+            .description = "Where what was learnt about shaders is kept from run to run. Empty: "
+                           "'belfry' in the user's cache folder.",
+            .kind = BF_VALUE_PATH,
+            .value_type = "SAVE_FOLDER",
+            .values = "a path",
+            .default_value = "",
+        },
 };
 
 /* All spellings of a truth value; even ones are true. */
@@ -394,7 +445,17 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_DEVELOPER_MODE:
         settings->developer_mode = value;
         break;
+    case BF_KEY_SPECIALIZE:
+        settings->specialize = (enum bf_specialize_mode)value;
+        break;
+    case BF_KEY_ISOLATE:
+        settings->isolate = (enum bf_isolate_mode)value;
+        break;
+    case BF_KEY_REPORT:
+        settings->report = value;
+        break;
     case BF_KEY_TRACE:
+    case BF_KEY_CACHE:
     case BF_KEY_COUNT:
         break;
     }
@@ -453,8 +514,9 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
         if (!path) {
             goto fail_path;
         }
-        free(settings->trace);
-        settings->trace = path;
+        char **slot = row == BF_KEY_CACHE ? &settings->cache : &settings->trace;
+        free(*slot);
+        *slot = path;
     } else {
         value_store(settings, row, value);
     }
@@ -525,6 +587,18 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
         return buffer;
     case BF_KEY_DEVELOPER_MODE:
         text = bool_names[!settings->developer_mode];
+        break;
+    case BF_KEY_SPECIALIZE:
+        text = table[row].names[settings->specialize];
+        break;
+    case BF_KEY_ISOLATE:
+        text = table[row].names[settings->isolate];
+        break;
+    case BF_KEY_REPORT:
+        text = bool_names[!settings->report];
+        break;
+    case BF_KEY_CACHE:
+        text = settings->cache ? settings->cache : "";
         break;
     case BF_KEY_COUNT:
         break;

@@ -146,7 +146,7 @@ static double first_use_price(const struct bf_judge *judge)
     return log1p((judge->first_use_ns - use) / (uses * use));
 }
 
-static enum bf_judge_verdict look(const struct bf_judge *judge)
+static enum bf_judgement look(const struct bf_judge *judge)
 {
     double price = first_use_price(judge);
     double gain = ranks_above(judge, LOG_GAIN + price);
@@ -190,8 +190,8 @@ static void pair_close(struct bf_judge *judge)
         judge->verdict = look(judge);
 }
 
-enum bf_judge_verdict bf_judge_add(struct bf_judge *judge, enum bf_judge_kind kind, uint64_t group,
-                                   double ns, uint64_t work)
+enum bf_judgement bf_judge_add_grouped(struct bf_judge *judge, enum bf_judge_kind kind,
+                                       uint64_t group, double ns, uint64_t work)
 {
     struct bf_judge_side *side = &judge->sides[kind != BF_JUDGE_GENERAL];
     struct bf_judge_side *other = &judge->sides[kind == BF_JUDGE_GENERAL];

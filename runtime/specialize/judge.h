@@ -61,7 +61,7 @@ enum bf_judge_kind {
     BF_JUDGE_VARIANT,
 };
 
-enum bf_judge_verdict {
+enum bf_judgement {
     BF_JUDGE_UNDECIDED,
     BF_JUDGE_KEEP,
     BF_JUDGE_LOSER, /* slower */
@@ -84,7 +84,7 @@ struct bf_judge_side {
 };
 
 struct bf_judge {
-    enum bf_judge_verdict verdict;
+    enum bf_judgement verdict;
     struct bf_judge_side sides[2]; /* by enum bf_judge_kind */
     uint32_t pair_count;
     double ratios[BF_JUDGE_PAIRS_MOST]; /* logarithms, sorted */
@@ -109,8 +109,15 @@ void bf_judge_restart(struct bf_judge *judge);
  * of a recording come one behind the other; a pair of two recordings counts when a sample of a third
  * one comes. Returns the verdict; after it has been made, samples are left out.
  */
-enum bf_judge_verdict bf_judge_add(struct bf_judge *judge, enum bf_judge_kind kind, uint64_t group,
-                                   double ns, uint64_t work);
+enum bf_judgement bf_judge_add_grouped(struct bf_judge *judge, enum bf_judge_kind kind,
+                                       uint64_t group, double ns, uint64_t work);
+
+/* The kind was drawn for this sample alone. */
+static inline enum bf_judgement bf_judge_add(struct bf_judge *judge, enum bf_judge_kind kind,
+                                             double ns, uint64_t work)
+{
+    return bf_judge_add_grouped(judge, kind, 0, ns, work);
+}
 
 /* The variant's first use, which may have been compiled in it; not to be added as a sample, too.
  * Several add up. */
@@ -120,7 +127,7 @@ void bf_judge_add_first_use(struct bf_judge *judge, double ns);
  * long as nothing is told the samples are taken for all uses. */
 void bf_judge_uses(struct bf_judge *judge, uint64_t uses, double span_ns);
 
-static inline enum bf_judge_verdict bf_judge_verdict(const struct bf_judge *judge)
+static inline enum bf_judgement bf_judge_verdict(const struct bf_judge *judge)
 {
     return judge->verdict;
 }

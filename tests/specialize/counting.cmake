@@ -19,8 +19,8 @@ endforeach()
 belfry_add_test(specialize_judge SUITE unit DRIVER none COMMAND belfry-specialize-judge)
 
 # Random programs and trials; more of them: --count N --seed N.
-set(programs 3000)
-set(trials 1500)
+set(programs 1500)
+set(trials 1000)
 set(seed 1)
 if(BELFRY_SANITIZE)
   set(programs 600)

@@ -27,7 +27,7 @@ static uint32_t pairs_add(uint32_t count, double general, double variant)
             enum bf_judge_kind kind = turn == 0 ? first : !first;
             double time = kind == BF_JUDGE_GENERAL ? general * scatter[i % 7]
                                                    : variant * scatter[(i * 3 + 1) % 7];
-            bf_judge_add(&judge, kind, 0, time, 10);
+            bf_judge_add(&judge, kind, time, 10);
         }
     }
     return i;
@@ -72,8 +72,8 @@ static void test_verdicts_are_final(void **state)
     pairs_add(30, 100000, 80000);
     struct bf_judge before = judge;
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_int_equal(bf_judge_add(&judge, i % 2, 0, i % 2 ? 900000 : 1, 10), BF_JUDGE_KEEP);
-        assert_int_equal(bf_judge_add(&judge, i % 2, 0, -1, 10), BF_JUDGE_KEEP);
+        assert_int_equal(bf_judge_add(&judge, i % 2, i % 2 ? 900000 : 1, 10), BF_JUDGE_KEEP);
+        assert_int_equal(bf_judge_add(&judge, i % 2, -1, 10), BF_JUDGE_KEEP);
     }
     assert_memory_equal(&before, &judge, sizeof(judge));
 }
@@ -84,7 +84,7 @@ static void test_equal_times(void **state)
     (void)state;
     static const struct {
         double variant;
-        enum bf_judge_verdict verdict;
+        enum bf_judgement verdict;
     } cases[] = {
         {100000, BF_JUDGE_TIE},  {99000, BF_JUDGE_KEEP},   {99020, BF_JUDGE_TIE},
         {101000, BF_JUDGE_TIE},  {101020, BF_JUDGE_LOSER}, {1, BF_JUDGE_KEEP},
@@ -93,8 +93,8 @@ static void test_equal_times(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bf_judge_init(&judge);
         for (uint32_t pair = 0; pair < 30; pair++) {
-            bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 100000, 1);
-            bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, cases[i].variant, 1);
+            bf_judge_add(&judge, BF_JUDGE_GENERAL, 100000, 1);
+            bf_judge_add(&judge, BF_JUDGE_VARIANT, cases[i].variant, 1);
         }
         assert_int_equal(bf_judge_verdict(&judge), cases[i].verdict);
     }
@@ -102,8 +102,8 @@ static void test_equal_times(void **state)
     bf_judge_init(&judge);
     for (uint32_t pair = 0; pair < 200; pair++) {
         assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_UNDECIDED);
-        bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 101, 1);
-        bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 100, 1);
+        bf_judge_add(&judge, BF_JUDGE_GENERAL, 101, 1);
+        bf_judge_add(&judge, BF_JUDGE_VARIANT, 100, 1);
         for (uint32_t i = 0; i < judge.pair_count; i++)
             judge.ratios[i] = 0.009950330853168083;
     }
@@ -116,12 +116,12 @@ static void test_bad_times_are_left_out(void **state)
     bf_judge_init(&judge);
     assert_true(bf_judge_ratio(&judge) == 1);
     for (uint32_t i = 0; i < 300; i++) {
-        bf_judge_add(&judge, i % 2, 0, 0, 10);
-        bf_judge_add(&judge, i % 2, 0, -5, 10);
-        bf_judge_add(&judge, i % 2, 0, -INFINITY, 10);
-        bf_judge_add(&judge, i % 2, 0, INFINITY, 10);
-        bf_judge_add(&judge, i % 2, 0, NAN, 10);
-        bf_judge_add(&judge, i % 2, 0, 100, 0);
+        bf_judge_add(&judge, i % 2, 0, 10);
+        bf_judge_add(&judge, i % 2, -5, 10);
+        bf_judge_add(&judge, i % 2, -INFINITY, 10);
+        bf_judge_add(&judge, i % 2, INFINITY, 10);
+        bf_judge_add(&judge, i % 2, NAN, 10);
+        bf_judge_add(&judge, i % 2, 100, 0);
     }
     bf_judge_add_first_use(&judge, 0);
     bf_judge_add_first_use(&judge, NAN);
@@ -140,7 +140,7 @@ static void test_bad_times_are_left_out(void **state)
     /* One kind only decides nothing, and takes no room. */
     bf_judge_init(&judge);
     for (uint32_t i = 0; i < 100000; i++)
-        bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 1 + i, UINT64_MAX - i);
+        bf_judge_add(&judge, BF_JUDGE_VARIANT, 1 + i, UINT64_MAX - i);
     assert_int_equal(bf_judge_verdict(&judge), BF_JUDGE_UNDECIDED);
     assert_int_equal(judge.pair_count, 0);
     assert_int_equal(judge.unpaired, 100000 - BF_JUDGE_PENDING);
@@ -155,8 +155,8 @@ static void test_interrupted_samples_do_not_decide(void **state)
     while (!bf_judge_verdict(&judge)) {
         if (pairs % 10 == 5) {
             bool variant = pairs % 20 == 5;
-            bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, variant ? 100000 : 1000000000, 10);
-            bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, variant ? 1000000000 : 80000, 10);
+            bf_judge_add(&judge, BF_JUDGE_GENERAL, variant ? 100000 : 1000000000, 10);
+            bf_judge_add(&judge, BF_JUDGE_VARIANT, variant ? 1000000000 : 80000, 10);
         } else {
             pairs_add(1, 100000, 80000);
         }
@@ -168,8 +168,8 @@ static void test_interrupted_samples_do_not_decide(void **state)
     bf_judge_init(&judge);
     for (pairs = 0; !bf_judge_verdict(&judge); pairs++)
         if (pairs % 10 == 5) {
-            bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 1000000000, 10);
-            bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 105000, 10);
+            bf_judge_add(&judge, BF_JUDGE_GENERAL, 1000000000, 10);
+            bf_judge_add(&judge, BF_JUDGE_VARIANT, 105000, 10);
         } else {
             pairs_add(1, 100000, 105000);
         }
@@ -190,24 +190,24 @@ static void test_pairs_are_near_and_alike(void **state)
 {
     (void)state;
     bf_judge_init(&judge);
-    bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 1000, 10);
-    bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 90000, 100);
-    bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 1100, 10);
+    bf_judge_add(&judge, BF_JUDGE_GENERAL, 1000, 10);
+    bf_judge_add(&judge, BF_JUDGE_GENERAL, 90000, 100);
+    bf_judge_add(&judge, BF_JUDGE_GENERAL, 1100, 10);
     assert_int_equal(judge.pair_count, 0);
-    bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 50000, 1000); /* like none */
+    bf_judge_add(&judge, BF_JUDGE_VARIANT, 50000, 1000); /* like none */
     assert_int_equal(judge.pair_count, 0);
-    bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 600, 12); /* the latest, for its work */
+    bf_judge_add(&judge, BF_JUDGE_VARIANT, 600, 12); /* the latest, for its work */
     assert_int_equal(judge.pair_count, 1);
     assert_true(fabs(bf_judge_ratio(&judge) - 110.0 / 50) < 1e-9);
-    bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 45000, 100);
+    bf_judge_add(&judge, BF_JUDGE_VARIANT, 45000, 100);
     assert_int_equal(judge.pair_count, 2);
     assert_int_equal(judge.unpaired, 0);
     /* What has waited long makes no pair. */
     bf_judge_init(&judge);
-    bf_judge_add(&judge, BF_JUDGE_GENERAL, 0, 1000, 10);
+    bf_judge_add(&judge, BF_JUDGE_GENERAL, 1000, 10);
     for (uint32_t i = 0; i < 64; i++)
-        bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 1000, 100000);
-    bf_judge_add(&judge, BF_JUDGE_VARIANT, 0, 1000, 10);
+        bf_judge_add(&judge, BF_JUDGE_VARIANT, 1000, 100000);
+    bf_judge_add(&judge, BF_JUDGE_VARIANT, 1000, 10);
     assert_int_equal(judge.pair_count, 0);
     assert_int_equal(judge.unpaired, 65 - BF_JUDGE_PENDING + 1);
 }
@@ -215,7 +215,7 @@ static void test_pairs_are_near_and_alike(void **state)
 static void group_add(enum bf_judge_kind kind, uint64_t group, uint32_t count, double ns)
 {
     for (uint32_t i = 0; i < count; i++)
-        bf_judge_add(&judge, kind, group, ns, 1);
+        bf_judge_add_grouped(&judge, kind, group, ns, 1);
 }
 
 static void test_groups_are_in_one_pair(void **state)
@@ -270,7 +270,7 @@ static void test_restart_keeps_what_is_known_of_uses(void **state)
     (void)state;
     /* 6000 uses in a minute, for which the first use is too dear, and 6000 in a second. */
     for (int dear = 0; dear < 2; dear++) {
-        enum bf_judge_verdict expected = dear ? BF_JUDGE_LOSER : BF_JUDGE_KEEP;
+        enum bf_judgement expected = dear ? BF_JUDGE_LOSER : BF_JUDGE_KEEP;
         bf_judge_init(&judge);
         bf_judge_add_first_use(&judge, 1e9);
         bf_judge_uses(&judge, 6000, dear ? 60e9 : 1e9);

@@ -104,7 +104,7 @@ struct outcome {
 };
 
 /* A trial of a variant that takes 'scale' times as long. */
-static enum bf_judge_verdict trial(struct bench *bench, double scale, struct outcome *outcome)
+static enum bf_judgement trial(struct bench *bench, double scale, struct outcome *outcome)
 {
     struct bf_judge judge;
     bf_judge_init(&judge);
@@ -116,7 +116,7 @@ static enum bf_judge_verdict trial(struct bench *bench, double scale, struct out
             int64_t ns;
             uint64_t work;
             bench_time(bench, kind == BF_JUDGE_VARIANT ? scale : 1, &ns, &work);
-            bf_judge_add(&judge, kind, size > 1 ? 1 + i : 0, (double)ns, work);
+            bf_judge_add_grouped(&judge, kind, size > 1 ? 1 + i : 0, (double)ns, work);
         }
     }
     outcome->verdicts[judge.verdict]++;

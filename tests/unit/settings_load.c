@@ -18,6 +18,10 @@ static void defaults(void **state)
     assert_int_equal(l.settings.check, BF_CHECK_NONE);
     assert_int_equal(l.settings.background_tasks, 2);
     assert_false(l.settings.developer_mode);
+    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_OFF);
+    assert_int_equal(l.settings.isolate, BF_ISOLATE_NONE);
+    assert_false(l.settings.report);
+    assert_null(l.settings.cache);
     assert_string_equal(l.messages, "");
     for (uint32_t i = 0; i < BF_KEY_COUNT; i++) {
         assert_int_equal(bf_settings_source(&l.settings, i), BF_SETTING_DEFAULT);
@@ -58,7 +62,9 @@ static void environment_sets_everything(void **state)
         "VK_BELFRY_MULTI_ENGINE_TRACE=/tmp/a b#c", "VK_BELFRY_MULTI_ENGINE_SUMMARY=on",
         "VK_BELFRY_MULTI_ENGINE_MESSAGES=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
         "VK_BELFRY_MULTI_ENGINE_REALTIME=on", "VK_BELFRY_MULTI_ENGINE_CHECK=access",
-        "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS=3", "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on"));
+        "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS=3", "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on",
+        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=relaxed", "VK_BELFRY_MULTI_ENGINE_ISOLATE=process",
+        "VK_BELFRY_MULTI_ENGINE_REPORT=on", "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_int_equal(l.settings.queues_per_family, 32);
@@ -70,6 +76,10 @@ static void environment_sets_everything(void **state)
     assert_int_equal(l.settings.check, BF_CHECK_ACCESS);
     assert_int_equal(l.settings.background_tasks, 3);
     assert_true(l.settings.developer_mode);
+    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_RELAXED);
+    assert_int_equal(l.settings.isolate, BF_ISOLATE_PROCESS);
+    assert_true(l.settings.report);
+    assert_string_equal(l.settings.cache, "/tmp/c d");
     assert_string_equal(bf_settings_origin(&l.settings, BF_KEY_TRACE),
                         "VK_BELFRY_MULTI_ENGINE_TRACE");
     char value[4];

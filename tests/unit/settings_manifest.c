@@ -180,7 +180,8 @@ static void setting_agrees(const struct json *setting, const struct bf_setting_r
         assert_int_equal(kind, JSON_BOOL);
         break;
     case BF_VALUE_PATH:
-        assert_string_equal(row->value_type, "SAVE_FILE");
+        assert_true(strcmp(row->value_type, "SAVE_FILE") == 0 ||
+                    strcmp(row->value_type, "SAVE_FOLDER") == 0);
         assert_int_equal(kind, JSON_STRING);
         break;
     }

@@ -1,0 +1,52 @@
+/*
+ * The specialiser of a device: what is used, what is built for it, and what becomes of that. It is
+ * the 'driver' of background processing (belfry/background.h) that the document has in mind.
+ *
+ *  SP-1  The program's results are the same bits with and without it (mode 'exact', as far as the
+ *        check can see: specialize/check.h), and no call of the program's fails for its sake.
+ *  SP-2  Whatever it decides by comes from work that has finished (RC-5).
+ *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
+ *  SP-4  One item of background work per variant: from its start to its publication.
+ *
+ * The course of a variant: counted (tally.h), chosen, built and checked (check.h) by an item,
+ * published, measured beside the general one (trial.h), kept or withdrawn (judge.h), remembered
+ * (archive.h).
+ */
+#ifndef BELFRY_SPECIALIZE_SPECIALIZE_H
+#define BELFRY_SPECIALIZE_SPECIALIZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <volk.h>
+
+#include "os/export.h"
+#include "settings/settings.h"
+
+struct bf_device;
+struct bf_pipelines;
+struct bf_specializer;
+struct bf_recording;
+
+struct bf_specializer_info {
+    struct bf_device *device; /* not owned; outlives the specializer */
+    enum bf_specialize_mode mode;
+    bool isolate;
+    const char *folder; /* of what is remembered; NULL: nothing is */
+    VkPhysicalDevice physical;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
+    VkInstance instance;
+    uint32_t api_version;
+};
+
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; and VK_ERROR_FEATURE_NOT_PRESENT with a line. */
+BF_SHARED VkResult bf_specializer_create(const struct bf_specializer_info *info,
+                                         struct bf_specializer **specializer);
+/* Before the device is: cancels and waits for builds, destroys all variants, stores what was
+ * learnt. All command buffers are gone or will never be used again. NULL is allowed. */
+BF_SHARED void bf_specializer_destroy(struct bf_specializer *specializer);
+
+BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * A variant: a pipeline rebuilt for particular bytes of its push constants.
+ *
+ *  VA-1  Its handle is destroyed only when nobody records it and no command buffer that recorded it
+ *        is left: 'state' counts those command buffers, and retiring it is one compare-exchange
+ *        from "none, and withdrawn". Who takes a reference to a withdrawn one gives it back.
+ *  VA-2  The struct lives as long as its pipeline's record (struct bf_pipeline) or the last command
+ *        buffer that recorded it, whichever ends later: recording threads may look at it without a
+ *        lock.
+ *  VA-3  What decides whether it is picked (mask and values) never changes once it is published.
+ *
+ * Proven by tests/specialize.
+ */
+#ifndef BELFRY_SPECIALIZE_VARIANT_H
+#define BELFRY_SPECIALIZE_VARIANT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#define BF_WATCHED      8 /* words of push constants, at most, that a pipeline is specialised for */
+#define BF_MAX_VARIANTS 4 /* of a pipeline, at a time */
+
+struct bf_pipeline;
+
+/* In 'state', above the count of command buffers. */
+#define BF_VARIANT_WITHDRAWN UINT32_C(0x80000000) /* not to be picked any more */
+#define BF_VARIANT_RETIRED   UINT32_C(0x40000000) /* and its handle is destroyed, or about to be */
+#define BF_VARIANT_REFS      UINT32_C(0x3fffffff)
+
+struct bf_variant {
+    struct bf_variant *next; /* all of its pipeline's, for whoever ends them; owner's lock */
+    VkPipeline handle;
+    uint8_t mask;                /* of the pipeline's watched words: those that are constants */
+    uint32_t values[BF_WATCHED]; /* of those; 0 where the mask has none */
+    _Atomic uint32_t state;
+    _Atomic uint64_t picked; /* draws and dispatches recorded with it */
+    void *policy;            /* the judge's, specialize.c */
+};
+
+/* A command buffer records it (once each). False: it is withdrawn; keep the general pipeline. */
+static inline bool bf_variant_acquire(struct bf_variant *variant)
+{
+    uint32_t was = atomic_fetch_add(&variant->state, 1);
+    if (!(was & (BF_VARIANT_WITHDRAWN | BF_VARIANT_RETIRED)))
+        return true;
+    atomic_fetch_sub(&variant->state, 1);
+    return false;
+}
+
+/* That command buffer is reset, begun again or freed. */
+static inline void bf_variant_release(struct bf_variant *variant)
+{
+    atomic_fetch_sub(&variant->state, 1);
+}
+
+/* From now on it is not picked. */
+static inline void bf_variant_withdraw(struct bf_variant *variant)
+{
+    atomic_fetch_or(&variant->state, BF_VARIANT_WITHDRAWN);
+}
+
+/* True, to one caller: nobody records it and nobody ever will; destroy its handle. */
+static inline bool bf_variant_retire(struct bf_variant *variant)
+{
+    uint32_t expected = BF_VARIANT_WITHDRAWN;
+    return atomic_compare_exchange_strong(&variant->state, &expected,
+                                          BF_VARIANT_WITHDRAWN | BF_VARIANT_RETIRED);
+}
+
+#endif
