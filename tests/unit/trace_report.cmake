@@ -6,8 +6,8 @@ foreach(name trace_report trace_report_damage trace_report_memory
     ${CMAKE_CURRENT_LIST_DIR}/trace_report_make.c ${PROJECT_SOURCE_DIR}/runtime/trace/protobuf.c)
   target_link_libraries(test_${name} PRIVATE belfry_trace_reader belfry_internal trace_decode
     PkgConfig::CMOCKA)
-  belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
+  belfry_add_test(unit_${name} SUITE unit DRIVER none ONE_THREAD COMMAND test_${name})
 endforeach()
-belfry_add_test(unit_trace_report_command SUITE unit DRIVER none COMMAND ${SHELL_PROGRAM}
+belfry_add_test(unit_trace_report_command SUITE unit DRIVER none ONE_THREAD COMMAND ${SHELL_PROGRAM}
   ARGS ${CMAKE_CURRENT_LIST_DIR}/trace_report_command.sh $<TARGET_FILE:belfry_cli>
     $<TARGET_FILE:test_trace_report_memory>)
