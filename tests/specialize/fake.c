@@ -182,9 +182,13 @@ static void say_bytes(const char *name, const void *bytes, size_t size)
 static void say_chain(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)
+            SAY((const VkPipelineRenderingCreateInfo *)(const void *)s, depthAttachmentFormat);
         switch ((int)s->sType) {
             CASE(VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, VkPipelineRenderingCreateInfo,
                  viewMask, colorAttachmentCount, pColorAttachmentFormats)
+            FLAT(VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX,
+                 VkMultiviewPerViewAttributesInfoNVX, perViewAttributes)
             CASE(VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
                  VkPipelineVertexInputDivisorStateCreateInfoEXT, vertexBindingDivisorCount,
                  vertexBindingDivisorCount, pVertexBindingDivisors)
@@ -501,6 +505,19 @@ VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator
     assert_int_equal(create_RenderPass(VK_NULL_HANDLE, &info, allocator, &pass), VK_SUCCESS);
     bf_kept_render_pass_add(&fake.pipelines, pass, &info, allocator);
     return pass;
+}
+
+VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout)
+{
+    return (VkComputePipelineCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = layout,
+        .basePipelineIndex = -1,
+    };
 }
 
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info)
