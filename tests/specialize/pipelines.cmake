@@ -30,7 +30,7 @@ target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
   ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN
   PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
-foreach(name kept pipelines)
+foreach(name kept pipelines variants)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_parts)
   set_target_properties(belfry-specialize-${name} PROPERTIES LINKER_LANGUAGE CXX)
