@@ -30,9 +30,11 @@ target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
   ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN
   PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
-foreach(name kept pipelines variants)
+foreach(name kept pipelines shortage variants)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_parts)
   set_target_properties(belfry-specialize-${name} PROPERTIES LINKER_LANGUAGE CXX)
   belfry_add_test(specialize_${name} SUITE unit DRIVER none COMMAND belfry-specialize-${name})
 endforeach()
+target_link_options(belfry-specialize-shortage PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc
+  -Wl,--wrap=realloc)
