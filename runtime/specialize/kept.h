@@ -22,6 +22,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "os/export.h"
 #include "os/map.h"
 #include "specialize/arena.h"
 
@@ -137,25 +138,26 @@ struct bf_kepts {
 };
 
 /* After the driver has made it. Out of memory: it is not known, and nothing of it is kept. */
-void bf_kept_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
-                         const VkSamplerCreateInfo *info, const VkAllocationCallbacks *allocator);
-void bf_kept_set_layout_add(struct bf_pipelines *pipelines, VkDescriptorSetLayout layout,
-                            const VkDescriptorSetLayoutCreateInfo *info,
-                            const VkAllocationCallbacks *allocator);
-void bf_kept_layout_add(struct bf_pipelines *pipelines, VkPipelineLayout layout,
-                        const VkPipelineLayoutCreateInfo *info,
-                        const VkAllocationCallbacks *allocator);
-void bf_kept_render_pass_add(struct bf_pipelines *pipelines, VkRenderPass pass,
-                             const VkRenderPassCreateInfo *info,
-                             const VkAllocationCallbacks *allocator);
-void bf_kept_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
-                              const VkRenderPassCreateInfo2 *info,
-                              const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
+                                   const VkSamplerCreateInfo *info,
+                                   const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_set_layout_add(struct bf_pipelines *pipelines, VkDescriptorSetLayout layout,
+                                      const VkDescriptorSetLayoutCreateInfo *info,
+                                      const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_layout_add(struct bf_pipelines *pipelines, VkPipelineLayout layout,
+                                  const VkPipelineLayoutCreateInfo *info,
+                                  const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_render_pass_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                                       const VkRenderPassCreateInfo *info,
+                                       const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                                        const VkRenderPassCreateInfo2 *info,
+                                        const VkAllocationCallbacks *allocator);
 
 /* Destroys one for the program, in the driver too: now, or when the last hold goes. For those that
  * aren't known, too. */
-void bf_kept_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
-                     const VkAllocationCallbacks *allocator);
+BF_SHARED void bf_kept_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
+                               const VkAllocationCallbacks *allocator);
 
 /* A hold more; false, for what isn't the driver's to free at any time (KE-3). For whoever has a
  * hold, or got the object from the program just now. */

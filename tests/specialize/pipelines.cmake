@@ -1,0 +1,38 @@
+# A program's pipelines, and building them again: runtime/specialize/pipeline.h.
+find_file(VOLK_SOURCE volk.c REQUIRED)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+
+# On a real driver.
+add_executable(belfry-specialize-builds ${here}/builds.c ${here}/gpu.c ${VOLK_SOURCE})
+belfry_add_shaders(belfry-specialize-builds ${here}/pipelines/paint.comp
+  ${here}/pipelines/paint.frag ${here}/pipelines/full.vert)
+target_link_libraries(belfry-specialize-builds PRIVATE belfry_internal PkgConfig::VULKAN
+  PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+belfry_add_test(specialize_builds SUITE unit DRIVER lavapipe COMMAND belfry-specialize-builds)
+if(NOT BELFRY_SANITIZE)
+  belfry_add_test(specialize_builds_validated SUITE unit DRIVER lavapipe
+    ENV VK_LAYER_PATH=/usr/share/vulkan/explicit_layer.d
+    VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation COMMAND belfry-specialize-builds)
+endif()
+
+# On a driver of the tests' own, with the runtime's parts built in, whose memory they may take.
+set(runtime ${CMAKE_SOURCE_DIR}/runtime)
+set(parts ${runtime}/os/map.c ${runtime}/os/sha256.c)
+foreach(part arena code copy copy_graphics facts fold kept loads parse pipeline reach reason seen
+    shader tally watch)
+  list(APPEND parts ${runtime}/specialize/${part}.c)
+endforeach()
+add_library(belfry_specialize_parts STATIC ${here}/fake.c ${runtime}/specialize/tools.cpp ${parts})
+belfry_add_shaders(belfry_specialize_parts ${here}/pipelines/paint.comp
+  ${here}/pipelines/paint.frag ${here}/pipelines/full.vert ${here}/pipelines/no_push.comp
+  ${here}/pipelines/depth.frag)
+target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
+  ${CMAKE_CURRENT_BINARY_DIR})
+target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN
+  PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
+foreach(name pipelines)
+  add_executable(belfry-specialize-${name} ${here}/${name}.c)
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_parts)
+  set_target_properties(belfry-specialize-${name} PROPERTIES LINKER_LANGUAGE CXX)
+  belfry_add_test(specialize_${name} SUITE unit DRIVER none COMMAND belfry-specialize-${name})
+endforeach()
