@@ -2,7 +2,7 @@
 file(GLOB check_shaders CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/check_shaders/*)
 add_library(belfry_check_world STATIC ${CMAKE_CURRENT_LIST_DIR}/check_world.c)
 target_link_libraries(belfry_check_world PUBLIC belfry_fence_fixture belfry_internal)
-foreach(name compute)
+foreach(name compute draw)
   add_executable(belfry-check-${name} ${CMAKE_CURRENT_LIST_DIR}/check_${name}.c)
   target_link_libraries(belfry-check-${name} PRIVATE belfry_check_world)
   belfry_add_shaders(belfry-check-${name} ${check_shaders})
