@@ -322,6 +322,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->questions = p->api_version >= VK_API_VERSION_1_1 ? &i->questions : &i->old_questions;
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
+    memcpy(p->cache_uuid, properties.pipelineCacheUUID, sizeof(p->cache_uuid));
     p->timestamp_period = properties.limits.timestampPeriod;
 
     i->memory_properties(handle, &p->memory);

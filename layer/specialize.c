@@ -34,18 +34,23 @@ void layer_specialize_create(struct layer_device *d)
         bf_log(BF_LOG_WARNING, "specialize is off: the check 'access' looks at the same commands");
         return;
     }
-    const struct bf_specializer_info info = {
+    struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
         .isolate = settings->isolate == BF_ISOLATE_PROCESS,
-        .folder = settings->cache,
+        .folder = settings->cache ? settings->cache : settings->user_cache,
+        .report = settings->report,
+        .driver_version = d->physical->driver_version,
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,
         .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
+    memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
     if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS)
         d->specializer = NULL; /* it has said why; the program goes on without */
+    else
+        layer_specialize_pipelines_create(d);
 }
 
 void layer_specialize_destroy(struct layer_device *d)

@@ -311,6 +311,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     for (uint32_t i = 0; i < info->form_count; i++) {
         info->forms[i].reason = check ? BF_REASON_NONE : BF_REASON_MEMORY;
         info->forms[i].first_use_ns = info->forms[i].steady_ns = 0;
+        info->general_ns = 0;
     }
     if (!check)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -487,6 +488,8 @@ static void judge_general(struct bf_check *check, uint64_t took_ns)
         check->wrote |= bf_dummies_changed(&check->dummies, result);
         return;
     }
+    if (check->seed > 0)
+        check->info->general_ns += took_ns;
     if (memcmp(result, check->expected, bf_dummies_result_size(&check->dummies)) != 0)
         give_up(check, "the general pipeline does not agree with itself");
     else if (check->seed == 0 && took_ns > check->checker->limit_ns)
@@ -500,8 +503,8 @@ static void judge_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
     struct bf_check_form *form = &check->info->forms[index];
     if (form->first_use_ns == 0)
         form->first_use_ns = took_ns;
-    else if (form->steady_ns == 0 || took_ns < form->steady_ns)
-        form->steady_ns = took_ns;
+    else if (check->seed > 0)
+        form->steady_ns += took_ns;
     if (!agrees(check, bf_dummies_result(&check->dummies))) {
         form->reason = BF_REASON_INEXACT;
         check->decided[index] = true;

@@ -60,7 +60,7 @@ struct bf_check_form {
     /* out: BF_REASON_NONE: passed. _INEXACT, _UNCHECKABLE, _LOST, _CANCELLED, _MEMORY */
     enum bf_reason reason;
     uint64_t first_use_ns; /* out: the first run, from its submission until the CPU saw its end */
-    uint64_t steady_ns;    /* out: the least of the later runs, which vary in size; 0: none */
+    uint64_t steady_ns;    /* out: its runs on all inputs but the first, together; 0: none */
 };
 
 struct bf_check_info {
@@ -74,7 +74,8 @@ struct bf_check_info {
     float tolerance;                  /* CK-6 */
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */
     void *context;
-    const char *why; /* out: static; why it is uncheckable, or NULL */
+    uint64_t general_ns; /* out: the general pipeline's on the same inputs */
+    const char *why;     /* out: static; why it is uncheckable, or NULL */
 };
 
 /*

@@ -1,0 +1,208 @@
+#include "specialize/judge.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Logarithms of the ratios that bounds are compared with. */
+#define LOG_GAIN 0.009950330853168083    /* 1.01 */
+#define LOG_LOSS (-0.010050335853501441) /* 0.99 */
+#define LOG_NEAR 0.22314355131420976     /* 1.25: works that differ by less make a pair */
+
+/* In standard errors. */
+#define BOUND_95   1.96
+#define BOUND_SAFE 4.0
+#define BOUND_MEAN 2.0
+
+void bf_judge_init(struct bf_judge *judge)
+{
+    memset(judge, 0, sizeof(*judge));
+}
+
+static void side_add(struct bf_judge_side *side, double ns, double work)
+{
+    double time = ns / work, off = time - side->mean;
+    side->count++;
+    side->mean += off / (double)side->count;
+    side->squares += off * (time - side->mean);
+    side->log_mean += (log(ns) - side->log_mean) / (double)side->count;
+}
+
+static void pending_remove(struct bf_judge_side *side, uint32_t i)
+{
+    side->pending_count--;
+    memmove(&side->pending[i], &side->pending[i + 1],
+            (side->pending_count - i) * sizeof(side->pending[0]));
+}
+
+/* A sample finds the latest one of the other kind that it can be a pair with; true: there is one,
+ * which waits no longer. */
+static bool partner_take(struct bf_judge *judge, struct bf_judge_side *other,
+                         const struct bf_judge_pending *sample, double *log_time)
+{
+    while (other->pending_count && sample->number - other->pending[0].number > BF_JUDGE_NEAR) {
+        pending_remove(other, 0);
+        judge->unpaired++;
+    }
+    for (uint32_t i = other->pending_count; i-- > 0;)
+        if (fabs(sample->log_work - other->pending[i].log_work) <= LOG_NEAR) {
+            *log_time = other->pending[i].log_time;
+            pending_remove(other, i);
+            return true;
+        }
+    return false;
+}
+
+static void sample_wait(struct bf_judge *judge, struct bf_judge_side *side,
+                        const struct bf_judge_pending *sample)
+{
+    if (side->pending_count == BF_JUDGE_PENDING) {
+        pending_remove(side, 0);
+        judge->unpaired++;
+    }
+    side->pending[side->pending_count++] = *sample;
+}
+
+static void ratio_insert(struct bf_judge *judge, double ratio)
+{
+    uint32_t at = judge->pair_count++;
+    for (; at && judge->ratios[at - 1] > ratio; at--)
+        judge->ratios[at] = judge->ratios[at - 1];
+    judge->ratios[at] = ratio;
+}
+
+/*
+ * By how many standard errors the ratios are above 'bound' (negative: below), by signed ranks. The
+ * distances from the bound are ranked, those above and below it together, by going from the bound
+ * to both ends of the sorted ratios; equal distances share their ranks, and a ratio that is the
+ * bound counts half. With equal distances the standard error is below the one used: to be on the
+ * safe side.
+ */
+static double ranks_above(const struct bf_judge *judge, double bound)
+{
+    const double *ratios = judge->ratios;
+    uint32_t n = judge->pair_count, right = 0;
+    while (right < n && ratios[right] < bound)
+        right++;
+    uint32_t left = right; /* the next one below is ratios[left - 1] */
+    double above = 0;
+    for (uint32_t ranked = 0; ranked < n;) {
+        double distance = INFINITY;
+        if (left > 0)
+            distance = bound - ratios[left - 1];
+        if (right < n && ratios[right] - bound < distance)
+            distance = ratios[right] - bound;
+        uint32_t lower = 0, upper = 0;
+        for (; left > 0 && bound - ratios[left - 1] <= distance; left--)
+            lower++;
+        for (; right < n && ratios[right] - bound <= distance; right++)
+            upper++;
+        double rank = ranked + (lower + upper + 1) / 2.0;
+        above += rank * (distance > 0 ? upper : upper / 2.0);
+        ranked += lower + upper;
+    }
+    double count = n;
+    double mean = count * (count + 1) / 4, variance = mean * (2 * count + 1) / 6;
+    return (above - mean) / sqrt(variance);
+}
+
+/* JU-3. */
+static bool mean_is_slower(const struct bf_judge *judge)
+{
+    const struct bf_judge_side *general = &judge->sides[BF_JUDGE_GENERAL];
+    const struct bf_judge_side *variant = &judge->sides[BF_JUDGE_VARIANT];
+    double slower = variant->mean - general->mean, variance = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        const struct bf_judge_side *side = &judge->sides[kind];
+        variance += side->squares / ((double)side->count * ((double)side->count - 1));
+    }
+    return slower > 0.01 * general->mean && slower > BOUND_MEAN * sqrt(variance);
+}
+
+/* JU-5: the logarithm of the factor by which a use of the variant is to be taken for longer. */
+static double first_use_price(const struct bf_judge *judge)
+{
+    double use = exp(judge->sides[BF_JUDGE_VARIANT].log_mean);
+    double uses = (double)judge->samples;
+    if (judge->first_use_ns <= use)
+        return 0;
+    if (judge->uses > 0) {
+        double span = judge->span_ns > 1e9 ? judge->span_ns : 1e9; /* else some say little */
+        double horizon = (double)BF_JUDGE_HORIZON_NS;
+        uses = span < horizon ? judge->uses * (horizon / span) : judge->uses;
+    }
+    return log1p((judge->first_use_ns - use) / (uses * use));
+}
+
+static enum bf_judgement look(const struct bf_judge *judge)
+{
+    double price = first_use_price(judge);
+    double gain = ranks_above(judge, LOG_GAIN + price);
+    double loss = ranks_above(judge, LOG_LOSS + price);
+    if (loss < -BOUND_95)
+        return BF_JUDGE_LOSER;
+    if (gain > BOUND_95 && loss > BOUND_SAFE && !mean_is_slower(judge))
+        return BF_JUDGE_KEEP;
+    if (gain < -BOUND_95 || judge->pair_count == BF_JUDGE_PAIRS_MOST)
+        return BF_JUDGE_TIE;
+    return BF_JUDGE_UNDECIDED;
+}
+
+static bool look_due(uint32_t pairs)
+{
+    static const uint32_t looks[] = {BF_JUDGE_PAIRS_LEAST, 40, 55, 75, 100, 130, 165,
+                                     BF_JUDGE_PAIRS_MOST};
+    for (uint32_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+        if (pairs == looks[i])
+            return true;
+    return false;
+}
+
+enum bf_judgement bf_judge_add(struct bf_judge *judge, enum bf_judge_kind kind, int64_t ns,
+                               uint64_t work)
+{
+    if (judge->verdict != BF_JUDGE_UNDECIDED)
+        return judge->verdict;
+    if (ns <= 0 || !work) {
+        judge->ignored++;
+        return judge->verdict;
+    }
+    struct bf_judge_side *side = &judge->sides[kind != BF_JUDGE_GENERAL];
+    struct bf_judge_side *other = &judge->sides[kind == BF_JUDGE_GENERAL];
+    struct bf_judge_pending sample = {.number = judge->samples++, .log_work = log((double)work)};
+    sample.log_time = log((double)ns) - sample.log_work;
+    side_add(side, (double)ns, (double)work);
+    double others;
+    if (!partner_take(judge, other, &sample, &others)) {
+        sample_wait(judge, side, &sample);
+        return judge->verdict;
+    }
+    ratio_insert(judge,
+                 kind == BF_JUDGE_GENERAL ? sample.log_time - others : others - sample.log_time);
+    if (look_due(judge->pair_count))
+        judge->verdict = look(judge);
+    return judge->verdict;
+}
+
+void bf_judge_first_use(struct bf_judge *judge, int64_t ns)
+{
+    if (ns <= 0)
+        judge->ignored++;
+    else
+        judge->first_use_ns += (double)ns;
+}
+
+void bf_judge_uses(struct bf_judge *judge, uint64_t uses, int64_t span_ns)
+{
+    judge->uses += (double)uses;
+    if (span_ns > 0)
+        judge->span_ns += (double)span_ns;
+}
+
+double bf_judge_ratio(const struct bf_judge *judge)
+{
+    uint32_t n = judge->pair_count;
+    if (!n)
+        return 1;
+    return exp((judge->ratios[(n - 1) / 2] + judge->ratios[n / 2]) / 2);
+}
