@@ -15,3 +15,10 @@ foreach(name compute draw)
       COMMAND belfry-check-${name})
   endif()
 endforeach()
+
+# Without a device.
+add_executable(belfry-check-inputs ${CMAKE_CURRENT_LIST_DIR}/check_inputs.c)
+target_link_libraries(belfry-check-inputs PRIVATE belfry_internal PkgConfig::VULKAN
+  PkgConfig::CMOCKA m)
+belfry_add_shaders(belfry-check-inputs ${check_shaders})
+belfry_add_test(specialize_check_inputs SUITE unit DRIVER none COMMAND belfry-check-inputs)
