@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/log.h"
+#include "specialize/recording.h"
 
 struct command {
     const char *name;
@@ -40,6 +41,7 @@ void layer_specialize_create(struct layer_device *d)
         .isolate = settings->isolate == BF_ISOLATE_PROCESS,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
+        .robust = d->robust || d->physical->checks_bounds,
         .driver_version = d->physical->driver_version,
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,
@@ -47,14 +49,50 @@ void layer_specialize_create(struct layer_device *d)
         .api_version = d->physical->api_version,
     };
     memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
-    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS)
+    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
         d->specializer = NULL; /* it has said why; the program goes on without */
-    else
-        layer_specialize_pipelines_create(d);
+        return;
+    }
+    if (!layer_recorder_create(d)) {
+        bf_specializer_destroy(d->specializer);
+        d->specializer = NULL;
+        return;
+    }
+    layer_specialize_pipelines_create(d);
 }
 
 void layer_specialize_destroy(struct layer_device *d)
 {
+    layer_recorder_destroy(d);
     bf_specializer_destroy(d->specializer);
     d->specializer = NULL;
+}
+
+/* Commands so called record work, or what it reads. */
+static const char *const telling[] = {
+    "vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConstants",  "vkCmdPushData",
+    "vkCmdBindPipeline", "vkCmdBindShaders", "vkCmdExecute",        "vkCmdPreprocess",
+    "vkCmdBeginQuery",   "vkCmdEndQuery",    "vkCmdBeginTransform", "vkCmdEndTransform",
+};
+
+/* But for these, which have bind points of their own. */
+static const char *const harmless[] = {"vkCmdDispatchGraph", "vkCmdDispatchDataGraph"};
+
+static bool begins_with_one(const char *name, const char *const *beginnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+void layer_specialize_asked(struct layer_device *d, const char *name)
+{
+    if (!begins_with_one(name, telling, sizeof(telling) / sizeof(telling[0])) ||
+        begins_with_one(name, harmless, sizeof(harmless) / sizeof(harmless[0])))
+        return;
+    struct bf_recorder *recorder = bf_specializer_recorder(d->specializer);
+    if (!atomic_exchange(&recorder->stopped, true))
+        bf_log(BF_LOG_WARNING, "specialize: no variant is used: %s is not known to Belfry", name);
 }

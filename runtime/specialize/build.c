@@ -238,7 +238,6 @@ static bool is_lasting(enum bf_reason reason)
     case BF_REASON_NO_FOLD:
     case BF_REASON_INVALID:
     case BF_REASON_FAILED:
-    case BF_REASON_UNCHECKABLE:
     case BF_REASON_INEXACT:
     case BF_REASON_SLOWER:
     case BF_REASON_NO_GAIN:

@@ -253,6 +253,15 @@ static void remember(void *context, const struct bf_archive_key *key,
     add_candidate(r->specializer, r->course, key->mask, key->values, 0, true, &r->jobs);
 }
 
+/* When it has been used: by then the formats that a check needs have been seen. */
+static void recall(struct bf_specializer *s, struct bf_course *course, struct bf_job **jobs)
+{
+    struct remembering r = {s, course, *jobs};
+    course->recalled = true;
+    bf_archive_for_pipeline(s->archive, course->pipeline->hash, remember, &r);
+    *jobs = r.jobs;
+}
+
 void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
 {
     struct bf_specializer *s = specializer;
@@ -266,7 +275,6 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
     if (!course)
         return; /* it keeps its general pipeline */
     course->pipeline = pipeline;
-    struct remembering r = {s, course, NULL};
     bf_lock_acquire(&s->lock);
     course->next = s->courses;
     course->link = &s->courses;
@@ -274,9 +282,7 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
         course->next->link = &course->next;
     s->courses = course;
     pipeline->policy = course;
-    bf_archive_for_pipeline(s->archive, pipeline->hash, remember, &r);
     bf_lock_release(&s->lock);
-    bf_jobs_queue(s, r.jobs);
 }
 
 void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
@@ -309,6 +315,8 @@ void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
             memcpy(course->push, recording->bytes, sizeof(course->push));
             course->has_push = true;
         }
+        if (!course->recalled)
+            recall(s, course, &jobs);
         struct bf_tally_choice choice;
         bf_lock_acquire(&pipeline->lock);
         bool stable = bf_tally_window(&pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);

@@ -66,6 +66,7 @@ struct bf_course {
     struct bf_course *next, **link;
     struct bf_pipeline *pipeline;
     uint64_t asked_total; /* uses when the program last asked whether more is desired */
+    bool recalled;        /* what earlier runs have learnt of it was looked up */
     bool has_push;
     uint8_t push[BF_PUSH_BYTES]; /* as they were in some finished command buffer */
     uint32_t count;

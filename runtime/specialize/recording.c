@@ -269,18 +269,15 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
 
 /* Trials ---------------------------------------------------------------------------------------- */
 
-void bf_recording_measure(struct bf_recording *r, uint32_t timestamp_bits)
+void bf_recording_measure(struct bf_recording *r)
 {
     r->measurable =
-        r->recorder->trials && timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        r->recorder->trials && r->timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     if (!r->measurable)
         return;
     /* By chance, so that no pattern of the program's falls together with it. */
     uint64_t number = atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
     r->tries = bf_map_hash(number + 1) >> 33 & 1;
-    r->timestamp_bits = timestamp_bits;
-    if (r->trial)
-        r->trial->timestamp_bits = timestamp_bits;
 }
 
 /* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.

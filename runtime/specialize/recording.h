@@ -53,6 +53,7 @@ enum bf_recording_block {
 /* What the command buffers of a device have in common; outlives them. */
 struct bf_recorder {
     const struct VolkDeviceTable *vk;
+    struct bf_pipelines *pipelines;
     struct bf_submissions *submissions;
     _Atomic bool noting;  /* uses are noted; else nothing is counted */
     _Atomic bool stopped; /* nothing is picked from now on */
@@ -97,9 +98,9 @@ struct bf_recording {
     bool noted;                         /* the notes hold some of this recording */
 
     _Atomic uint32_t pending; /* submissions not known to have finished; submissions' lock */
-    struct bf_trial *trial; /* measurements recorded in it (specialize/trial.h); NULL: none */
-    bool measurable;        /* it may have some: bf_recording_measure */
-    uint32_t timestamp_bits;
+    struct bf_trial *trial;   /* measurements recorded in it (specialize/trial.h); NULL: none */
+    bool measurable;          /* it may have some: bf_recording_measure */
+    uint32_t timestamp_bits;  /* of the queues that it is for; its maker's to set */
     bool tries; /* variants on trial are recorded; else the general ones beside them */
 
     struct bf_recording *next, **link; /* of a list of the owner's: its command pool's */
@@ -117,11 +118,9 @@ BF_SHARED void bf_recording_reset(struct bf_recording *recording);
 /* vkEndCommandBuffer. */
 BF_SHARED void bf_recording_end(struct bf_recording *recording);
 
-/*
- * After bf_recording_reset, where it is begun for a queue whose timestamps have so many bits, and is
- * not to be submitted while it runs: dispatches in it may be measured.
- */
-BF_SHARED void bf_recording_measure(struct bf_recording *recording, uint32_t timestamp_bits);
+/* After bf_recording_reset, where it is begun and is not to be submitted while it runs: dispatches
+ * in it may be measured. */
+BF_SHARED void bf_recording_measure(struct bf_recording *recording);
 
 /* Slower halves of what follows. */
 BF_SHARED void bf_recording_measured(struct bf_recording *recording);

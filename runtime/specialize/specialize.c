@@ -73,6 +73,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     s->submissions.used = bf_course_used;
     s->submissions.measured = bf_course_measured_all;
     s->recorder.vk = &device->vk;
+    s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;
     s->recorder.trials = &s->trials;
     s->recorder.background = device->background;
@@ -132,6 +133,11 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_archive_close(s->archive);
     device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
     free(s);
+}
+
+void bf_specializer_collect(struct bf_specializer *s)
+{
+    bf_course_collect(s);
 }
 
 struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)

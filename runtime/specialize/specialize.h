@@ -52,6 +52,9 @@ BF_SHARED VkResult bf_specializer_create(const struct bf_specializer_info *info,
  * learnt. All command buffers are gone or will never be used again. NULL is allowed. */
 BF_SHARED void bf_specializer_destroy(struct bf_specializer *specializer);
 
+/* Publishes what was built, at the begin of a command buffer: one load where there is nothing. */
+BF_SHARED void bf_specializer_collect(struct bf_specializer *specializer);
+
 /* Its parts, for the layer's hooks. */
 BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
 BF_SHARED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);

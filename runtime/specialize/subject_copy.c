@@ -132,7 +132,7 @@ static void fill_binding(struct bf_check_binding *to, const struct bf_set_bindin
     }
     if (sampler && !sampler->unknown)
         to->sampler = &sampler->info;
-    to->size = range == VK_WHOLE_SIZE ? 0 : range;
+    to->size = range;
 }
 
 /* Of the stage that tells the most of it. */

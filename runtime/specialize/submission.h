@@ -46,10 +46,10 @@ struct bf_submissions {
     _Atomic uint32_t epoch; /* of the tables: others discard by counting it up */
     _Atomic bool counting;  /* false: what finishes isn't counted */
     _Atomic uint32_t open;  /* how many parts are on the list */
+    _Atomic uint64_t calls;
     struct bf_lock lock;
     struct bf_open_submission *parts; /* all */
     struct bf_open_submission *first, *last, *free;
-    uint64_t calls;
     uint64_t lost; /* parts that didn't fit */
 
     /*

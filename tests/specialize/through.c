@@ -458,6 +458,7 @@ static void what_was_learnt_is_there_at_the_next_start(void **state)
     free(report);
 
     program_open(&p);
+    frame(&p, 1, &slow); /* not enough to choose by: but it is in use again */
     commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
     for (int i = 0; i < 8; i++) {
         frame(&p, 1, &slow);
