@@ -65,13 +65,13 @@ VkResult bf_dummies_add_buffer(struct bf_dummies *dummies, const struct bf_dummy
     return VK_SUCCESS;
 }
 
-VkResult bf_dummies_add_position(struct bf_dummies *dummies,
-                                 const struct bf_dummy_position *position)
+VkResult bf_dummies_add_attribute(struct bf_dummies *dummies,
+                                  const struct bf_dummy_attribute *attribute)
 {
-    if (!bf_dummies_grow(&dummies->positions, dummies->position_count, &dummies->position_room,
-                         sizeof(dummies->positions[0])))
+    if (!bf_dummies_grow(&dummies->attributes, dummies->attribute_count, &dummies->attribute_room,
+                         sizeof(dummies->attributes[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    dummies->positions[dummies->position_count++] = *position;
+    dummies->attributes[dummies->attribute_count++] = *attribute;
     return VK_SUCCESS;
 }
 
@@ -357,7 +357,7 @@ void bf_dummies_finish(struct bf_dummies *dummies)
     bf_buffer_destroy(device, &dummies->source);
     bf_buffer_destroy(device, &dummies->result);
     free(dummies->buffers);
-    free(dummies->positions);
+    free(dummies->attributes);
     free(dummies->images);
     free(dummies->views);
     free(dummies->samplers);
@@ -387,15 +387,44 @@ static void fill_buffer(const struct bf_dummies *dummies, const struct bf_inputs
                     (uint32_t *)bytes, buffer->size / 4);
 }
 
-static void fill_positions(const struct bf_dummies *dummies, const struct bf_inputs *inputs,
-                           const struct bf_dummy_position *position)
+static void fill_attribute(const struct bf_dummies *dummies, const struct bf_inputs *inputs,
+                           uint32_t index)
 {
-    uint8_t *bytes = (uint8_t *)dummies->source.mapped + position->offset;
-    for (uint32_t i = 0; i < position->count; i++, bytes += position->stride) {
-        float xyzw[4] = {covering[i % 6][0], covering[i % 6][1], 0.25f, 1.0f};
-        /* Another depth in each run, and some that is not 0 in x and y. */
-        xyzw[2] = (float)((inputs->seed * 3 + 1) % 8) / 8.0f;
-        memcpy(bytes, xyzw, position->components * sizeof(float));
+    static const float scales[] = {1.0f, BF_DUMMY_EXTENT, 0.5f};
+    const struct bf_dummy_attribute *attribute = &dummies->attributes[index];
+    uint8_t *bytes = (uint8_t *)dummies->source.mapped + attribute->offset;
+    float scale = scales[inputs->seed % 3];
+    for (uint32_t i = 0; i < attribute->count; i++, bytes += attribute->stride) {
+        const float position[4] = {covering[i % 6][0] * scale, covering[i % 6][1] * scale,
+                                   (float)(1 + inputs->seed % 3) / 4.0f, 1.0f};
+        if (attribute->position)
+            memcpy(bytes, position, attribute->texel.size);
+        else
+            bf_inputs_texels(inputs, UINT64_C(2) << 32 | (uint64_t)index << 8 | i,
+                             &attribute->texel, bytes, attribute->texel.size);
+    }
+}
+
+/* Depths are quarters, which a shader's may equal. */
+static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
+                        const struct bf_texel *texel, uint8_t *bytes, size_t size)
+{
+    struct bf_inputs small = *inputs;
+    const struct bf_texel floats = {.size = 4,
+                                    .block_width = 1,
+                                    .block_height = 1,
+                                    .kind = BF_TEXEL_SFLOAT,
+                                    .component_count = 1,
+                                    .bits = {32}};
+    small.style = BF_INPUTS_SMALL;
+    for (size_t at = 0; at + texel->size <= size; at += texel->size) {
+        float depth;
+        uint8_t value[4];
+        bf_inputs_texels(&small, stream + at / texel->size, &floats, value, 4);
+        memcpy(&depth, value, 4);
+        uint32_t word = (uint32_t)(depth * (double)((1u << texel->bits[0] % 32) - 1) + 0.5);
+        memcpy(bytes + at, texel->kind == BF_TEXEL_SFLOAT ? (void *)&depth : (void *)&word,
+               texel->size);
     }
 }
 
@@ -408,18 +437,18 @@ void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs)
     memset(bytes, 0xa5, dummies->source_size);
     for (uint32_t i = 0; i < dummies->buffer_count; i++)
         fill_buffer(dummies, inputs, i);
-    for (uint32_t i = 0; i < dummies->position_count; i++)
-        fill_positions(dummies, inputs, &dummies->positions[i]);
+    for (uint32_t i = 0; i < dummies->attribute_count; i++)
+        fill_attribute(dummies, inputs, i);
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
         uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
         for (uint32_t k = 0; k < count; k++) {
-            struct bf_inputs of_texels = *inputs;
-            /* Depths lie between 0 and 1. */
+            uint64_t stream = UINT64_C(1) << 32 | (uint64_t)i << 8 | k;
+            uint8_t *place = bytes + regions[k].bufferOffset;
             if (regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT)
-                of_texels.style = BF_INPUTS_SMALL;
-            bf_inputs_texels(&of_texels, UINT64_C(1) << 32 | (uint64_t)i << 8 | k, &texels[k],
-                             bytes + regions[k].bufferOffset, sizes[k]);
+                fill_depths(inputs, stream << 20, &texels[k], place, sizes[k]);
+            else
+                bf_inputs_texels(inputs, stream, &texels[k], place, sizes[k]);
         }
     }
 }

@@ -46,12 +46,14 @@ struct bf_dummy_buffer {
     struct bf_texel texel;
 };
 
-/* Positions of vertices within the arena, written over what fills it: two triangles that cover
- * everything, seen from either side. */
-struct bf_dummy_position {
-    VkDeviceSize offset;
+/* An attribute of vertices or instances within the arena, written over what fills it. */
+struct bf_dummy_attribute {
+    VkDeviceSize offset; /* of the first */
     uint32_t stride, count;
-    uint32_t components; /* floats, 2 to 4 */
+    struct bf_texel texel;
+    /* Floats that may be a position: two triangles that cover everything between -1 and 1, seen
+     * from either side; in some seeds smaller, in some larger. */
+    bool position;
 };
 
 struct bf_dummy_image_info {
@@ -98,8 +100,8 @@ struct bf_dummies {
     struct bf_buffer source, result; /* the arena's content first, then images' */
     struct bf_dummy_buffer *buffers;
     uint32_t buffer_count, buffer_room;
-    struct bf_dummy_position *positions;
-    uint32_t position_count, position_room;
+    struct bf_dummy_attribute *attributes;
+    uint32_t attribute_count, attribute_room;
     struct bf_dummy_image *images;
     uint32_t image_count, image_room;
     VkBufferView *views;
@@ -128,8 +130,8 @@ VkResult bf_dummies_refuse(struct bf_dummies *dummies, const char *why);
 /* Their indices stay; their offsets are known at once. */
 VkResult bf_dummies_add_buffer(struct bf_dummies *dummies, const struct bf_dummy_buffer *buffer,
                                uint32_t *index);
-VkResult bf_dummies_add_position(struct bf_dummies *dummies,
-                                 const struct bf_dummy_position *position);
+VkResult bf_dummies_add_attribute(struct bf_dummies *dummies,
+                                  const struct bf_dummy_attribute *attribute);
 VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_image_info *info,
                               uint32_t *index);
 /* Whatever its sets need; once. */

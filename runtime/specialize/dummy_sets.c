@@ -93,7 +93,7 @@ static VkResult plan_buffer(struct bf_dummies *dummies, const struct bf_check_bi
         .size = size,
         .kinds = binding->kinds,
         .kind_count = binding->kind_count,
-        .period = binding->array_stride / 4,
+        .period = binding->period,
     };
     return bf_dummies_add_buffer(dummies, &buffer, index);
 }

@@ -101,7 +101,7 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
 
 static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
 {
-    static const uint16_t edges[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x0001, 0x0400,
+    static const uint16_t edges[] = {0x0000, 0x8000, 0x3c00, 0x0001, 0x0400, 0xbc00,
                                      0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
     uint64_t random = draw(inputs, stream, index);
     uint32_t which;
@@ -111,7 +111,7 @@ static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint6
         static const uint16_t quarters[] = {0x0000, 0x3400, 0x3800, 0x3a00, 0x3c00};
         return quarters[random % 5];
     }
-    /* Any mantissa, an exponent for 1/16 to 1 and less. */
+    /* Any mantissa, an exponent for 1/16 to 1. */
     return (uint16_t)((uint32_t)(inputs->timid ? 0 : random & 1) << 15 |
                       (11 + (random >> 8) % 4) << 10 | (random >> 40 & 1023));
 }
@@ -215,9 +215,14 @@ static uint64_t make_component(const struct bf_inputs *inputs, uint64_t stream,
         return bits == 16   ? make_half(inputs, stream, index)
                : bits == 32 ? make_float(inputs, stream, index)
                             : make_double(inputs, stream, index);
-    default: /* any bits are a number from -1 to 1; or without a sign, and small enough */
-        if (texel->kind == BF_TEXEL_UFLOAT && !inputs->wild && bits > 6)
-            return draw(inputs, stream, index) % (UINT64_C(15) << (bits - 5)); /* below 1 */
+    case BF_TEXEL_SNORM:
+        return draw(inputs, stream, index) >> 11 &
+               (inputs->timid ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX);
+    case BF_TEXEL_UFLOAT:
+        if (!inputs->wild) /* below 1; the 5 bits are an exponent that three share */
+            return draw(inputs, stream, index) % (bits > 5 ? UINT64_C(15) << (bits - 5) : 16);
+        return draw(inputs, stream, index) >> 11;
+    default: /* any bits are a number from 0 to 1 */
         return draw(inputs, stream, index) >> 11;
     }
 }

@@ -32,8 +32,9 @@ struct bf_check_binding {
     /* Buffers. */
     VkDeviceSize size;                 /* last seen, of the range; 0: unknown */
     uint32_t block_size, array_stride; /* of the shader's type: fixed part; 0: no open array */
-    const uint8_t *kinds;              /* enum bf_unit, block_size / 4 and then array_stride / 4 */
+    const uint8_t *kinds;              /* enum bf_unit, from the first word on (block.h) */
     uint32_t kind_count;               /* 0: unknown */
+    uint32_t period;                   /* the last so many are repeated; 0: none */
 };
 
 struct bf_check_set {

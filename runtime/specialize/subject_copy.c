@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "specialize/arena.h"
+#include "specialize/block.h"
 #include "specialize/copy.h"
 
 /* The subject is the first member, so that it stands for all of it. */
@@ -132,6 +133,49 @@ static void fill_binding(struct bf_check_binding *to, const struct bf_set_bindin
     if (sampler && !sampler->unknown)
         to->sampler = &sampler->info;
     to->size = range;
+}
+
+/* Of the stage that tells the most of it. */
+static void find_units(struct bf_arena *arena, const struct bf_blocks *blocks, uint32_t set,
+                       struct bf_check_binding *to, uint8_t *units)
+{
+    uint32_t period, count = bf_blocks_units(blocks, set, to->binding, units, &period);
+    if (count <= to->kind_count)
+        return;
+    to->kinds = bf_arena_copy(arena, units, count, 1);
+    to->kind_count = to->kinds ? count : 0;
+    to->period = period;
+}
+
+/* Loops, and what the words of buffers are. What isn't understood may loop. */
+static enum bf_reason read_stages(struct owned *o, const struct bf_pipeline_copy *copy)
+{
+    const struct bf_check_layout *layout = o->subject.layout;
+    uint8_t *units = malloc(BF_BLOCK_WORDS);
+    enum bf_reason reason = units ? BF_REASON_NONE : BF_REASON_MEMORY;
+    for (uint32_t i = 0; i < copy->stage_count && reason == BF_REASON_NONE; i++) {
+        const struct bf_code_stage *stage = copy->stages[i];
+        const struct bf_shader_info info = {
+            .words = stage->code->words,
+            .word_count = stage->code->word_count,
+            .entry = stage->entry,
+            .stage = stage->stage,
+            .specialization = stage->specialization,
+        };
+        struct bf_blocks *blocks = NULL;
+        if (bf_blocks_open(&info, &blocks) == VK_ERROR_OUT_OF_HOST_MEMORY)
+            reason = BF_REASON_MEMORY;
+        o->subject.loops |= !blocks || bf_blocks_loop(blocks);
+        for (uint32_t k = 0; blocks && k < layout->set_count; k++) {
+            /* The subject's own bindings: nobody else has them yet. */
+            struct bf_check_binding *bindings = (struct bf_check_binding *)layout->sets[k].bindings;
+            for (uint32_t n = 0; n < layout->sets[k].binding_count; n++)
+                find_units(&o->arena, blocks, k, &bindings[n], units);
+        }
+        bf_blocks_close(blocks);
+    }
+    free(units);
+    return o->arena.failed ? BF_REASON_MEMORY : reason;
 }
 
 static void find_uses(const struct bf_pipeline_copy *copy, uint32_t set,
@@ -269,7 +313,6 @@ enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
     if (!o)
         return BF_REASON_MEMORY;
     struct bf_check_subject *s = &o->subject;
-    s->loops = true; /* nothing says that there are none */
     for (uint32_t i = 0; i < copy->stage_count; i++)
         s->addresses |= bf_shader_facts_of(copy->stages[i]->shader)->physical_storage;
     if (copy->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
@@ -280,6 +323,8 @@ enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
         s->graphics = &copy->graphics;
     }
     enum bf_reason reason = fill_layout(o, copy);
+    if (reason == BF_REASON_NONE)
+        reason = read_stages(o, copy);
     if (reason == BF_REASON_NONE && copy->pass)
         reason = fill_pass(o, copy->pass);
     if (reason != BF_REASON_NONE)

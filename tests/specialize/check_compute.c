@@ -32,7 +32,8 @@ static const struct bf_check_binding sum_bindings[] = {
      .used = true,
      .array_stride = 16,
      .kinds = float_kinds,
-     .kind_count = 4},
+     .kind_count = 4,
+     .period = 4},
     {.binding = 1,
      .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
      .count = 1,
@@ -40,7 +41,8 @@ static const struct bf_check_binding sum_bindings[] = {
      .written = true,
      .array_stride = 4,
      .kinds = float_kinds,
-     .kind_count = 1},
+     .kind_count = 1,
+     .period = 1},
 };
 static const struct bf_check_set sum_set = {.binding_count = 2, .bindings = sum_bindings};
 
@@ -177,7 +179,8 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
          .used = true,
          .array_stride = 4,
          .kinds = integer_kinds,
-         .kind_count = 1},
+         .kind_count = 1,
+         .period = 1},
         {.binding = 1,
          .type = storage,
          .count = 1,
@@ -186,7 +189,8 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
          .block_size = 4,
          .array_stride = 4,
          .kinds = integer_kinds,
-         .kind_count = 2},
+         .kind_count = 2,
+         .period = 1},
         {.binding = 5, .type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, .count = 2}, /* nobody's */
     };
     const struct bf_check_set sets[] = {
