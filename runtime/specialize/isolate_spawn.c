@@ -16,6 +16,12 @@
 #define CLONE_PIDFD 0x00001000
 #endif
 
+/* The thread sanitizer takes every clone for a fork. */
+#ifdef __SANITIZE_THREAD__
+int __clone(int (*function)(void *), void *stack, int flags, void *context, ...);
+#define clone __clone
+#endif
+
 #define STACK_SIZE (64u << 10) /* of each child */
 
 /* Both children run in the caller's memory while its thread stands still: nothing may be

@@ -3,6 +3,9 @@
  */
 #include "isolate_helper.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "shaders/isolate.comp.h"
@@ -99,9 +102,32 @@ static void the_least(void **state)
     bf_isolate_destroy(isolate);
 }
 
+/* The helper is found beside the library that this code is in, whatever the program is. */
+static void beside_the_library(void **state)
+{
+    (void)state;
+    char path[512];
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    snprintf(path, sizeof(path), "%s/lib/libbelfry_isolate_place.so",
+             build ? build : "build/debug");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    VkResult (*create)(const struct bf_isolate_info *, struct bf_isolate **) = (VkResult(*)(
+        const struct bf_isolate_info *, struct bf_isolate **))dlsym(library, "bf_isolate_create");
+    void (*destroy)(struct bf_isolate *) =
+        (void (*)(struct bf_isolate *))dlsym(library, "bf_isolate_destroy");
+    struct bf_isolate_info info = info_of(NULL);
+    info.helper = NULL;
+    struct bf_isolate *isolate;
+    assert_success(create(&info, &isolate));
+    destroy(isolate);
+    dlclose(library);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(the_least)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(the_least),
+                                       cmocka_unit_test(beside_the_library)};
     alarm(110);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

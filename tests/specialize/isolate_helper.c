@@ -37,7 +37,7 @@ static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_U
                                                .apiVersion = VK_API_VERSION_1_1};
         const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                            .pApplicationInfo = &application};
-        VkInstance instance;
+        static VkInstance instance; /* to the end: lavapipe leaks a little where it ends */
         VkPhysicalDevice physical;
         uint32_t count = 1;
         if (volkInitialize() || vkCreateInstance(&info, NULL, &instance))
@@ -49,7 +49,6 @@ static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_U
         VkPhysicalDeviceProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
         vkGetPhysicalDeviceProperties2(physical, &properties);
-        vkDestroyInstance(instance, NULL);
         known = true;
     }
     memcpy(device_uuid, id.deviceUUID, VK_UUID_SIZE);
