@@ -115,6 +115,11 @@ static bool capability_known(uint32_t capability)
     case SpvCapabilityUniformAndStorageBuffer16BitAccess:
     case SpvCapabilityStoragePushConstant16:
     case SpvCapabilityStorageInputOutput16:
+    case SpvCapabilityDenormPreserve: /* these by their execution modes */
+    case SpvCapabilityDenormFlushToZero:
+    case SpvCapabilitySignedZeroInfNanPreserve:
+    case SpvCapabilityRoundingModeRTE:
+    case SpvCapabilityRoundingModeRTZ:
     case SpvCapabilityDeviceGroup:
     case SpvCapabilityMultiView:
     case SpvCapabilityVariablePointersStorageBuffer:
