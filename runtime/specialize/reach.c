@@ -209,11 +209,22 @@ static void varying_find(struct walk *walk)
 
 /* --------------------------------------------------------------------------------------- Uses -- */
 
+/* What folding makes no constant is no index, stride or decision either, whatever it is used for;
+ * but of a comparison with such a value the other side hears what is decided. */
+static uint32_t varying_uses(const struct bf_module *m, uint32_t id, uint32_t uses)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    uses &= ~(BF_USE_CONSTANT_INEXACT | BF_USE_ALONE | BF_USE_INDEX | BF_USE_STRIDE);
+    if (!type || type->opcode != SpvOpTypeBool)
+        uses &= ~(uint32_t)(BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH | BF_USE_SELECT);
+    return uses;
+}
+
 static void add(struct walk *walk, uint32_t id, uint32_t uses)
 {
     struct bf_id *to = &walk->m->ids[id];
     if (to->varying)
-        uses &= ~BF_USE_CONSTANT_INEXACT;
+        uses = varying_uses(walk->m, id, uses);
     if (uses & ~(uint32_t)to->uses) {
         to->uses |= (uint16_t)uses;
         walk->changed = true;
@@ -224,7 +235,7 @@ static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 {
     struct bf_id *to = &walk->m->ids[memory(walk->m, pointer)];
     if (to->memory_varying)
-        uses &= ~BF_USE_CONSTANT_INEXACT;
+        uses = varying_uses(walk->m, EXTERNAL, uses);
     if (uses & ~(uint32_t)to->memory_uses) {
         to->memory_uses |= (uint16_t)uses;
         walk->changed = true;
@@ -405,7 +416,7 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         break;
 
     case SpvOpSelect:
-        add(walk, bf_word(m, in, 3), uses | BF_USE_SELECT);
+        add(walk, bf_word(m, in, 3), uses | BF_USE_SELECT | BF_USE_ALONE);
         add(walk, bf_word(m, in, 4), uses);
         add(walk, bf_word(m, in, 5), uses);
         break;
@@ -415,12 +426,12 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         break;
     case SpvOpBranchConditional:
         add(walk, bf_word(m, in, 1),
-            m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
-                ? BF_USE_LOOP
-                : BF_USE_BRANCH);
+            BF_USE_ALONE | (m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
+                                ? BF_USE_LOOP
+                                : BF_USE_BRANCH));
         break;
     case SpvOpSwitch:
-        add(walk, bf_word(m, in, 1), BF_USE_SWITCH);
+        add(walk, bf_word(m, in, 1), BF_USE_SWITCH | BF_USE_ALONE);
         break;
     case SpvOpFunctionCall:
         call_uses(walk, in);

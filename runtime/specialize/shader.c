@@ -103,20 +103,28 @@ static enum bf_shader_reason reason_find(const struct bf_shader *shader, const s
 }
 
 /* Control before data, integers before floats, except that a float that steers comes before an
- * integer that is only reckoned with. */
+ * integer that is only reckoned with. What decides together with values that vary removes no code. */
 static uint8_t weigh(const struct bf_fold_member *member)
 {
     uint32_t uses = member->uses;
     bool integer = member->number != BF_NUMBER_FLOAT;
-    if (uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH)) {
+    bool steers = uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH | BF_USE_SELECT);
+    if (steers && (uses & BF_USE_ALONE)) {
         if (!integer)
-            return 140;
-        return uses & BF_USE_LOOP ? 220 : uses & BF_USE_SWITCH ? 210 : 200;
+            return uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH) ? 140 : 130;
+        return uses & BF_USE_LOOP     ? 220
+               : uses & BF_USE_SWITCH ? 210
+               : uses & BF_USE_BRANCH ? 200
+                                      : 180;
     }
-    if (uses & BF_USE_SELECT)
-        return integer ? 180 : 130;
-    if (integer && (uses & (BF_USE_INDEX | BF_USE_STRIDE)))
-        return uses & BF_USE_STRIDE ? 160 : 150;
+    if (integer && (uses & BF_USE_LOOP))
+        return 170;
+    if (integer && (uses & BF_USE_STRIDE))
+        return 160;
+    if (integer && (uses & BF_USE_INDEX))
+        return 150;
+    if (steers)
+        return integer ? 120 : 60;
     return integer ? 100 : 50;
 }
 

@@ -94,6 +94,7 @@ enum bf_shader_use {
     BF_USE_ADDRESS = 1 << 6,  /* becomes a pointer: never folded */
     BF_USE_INEXACT = 1 << 7,  /* reaches what exact mode excludes */
     BF_USE_CONTROLS = 1 << 8, /* steers a value that does */
+    BF_USE_ALONE = 1 << 9,    /* decides, with constants and other push constants, alone */
 };
 
 enum bf_number {
@@ -191,7 +192,7 @@ struct bf_watch {
 };
 
 /* The words of the weightiest members of all shaders of one pipeline: of a member that lies in
- * several words all or none. Members that fold in exact mode come first among equals. */
+ * several words all or none. What exact mode can't fold has to be much weightier than what it can. */
 BF_SHARED void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
                                uint32_t count);
 
