@@ -182,6 +182,8 @@ static void varying_find(struct walk *walk)
                     } else if (in->opcode == SpvOpCopyMemory) {
                         any |= m->ids[memory(m, bf_word(m, in, 2))].memory_varying;
                     }
+                    if (in->opcode == SpvOpExtInst && m->ids[bf_word(m, in, 3)].non_semantic)
+                        any = false;
                     for (uint32_t w = bf_operands(in);
                          any && in->opcode != SpvOpFunctionCall && w < in->count; w++) {
                         uint32_t id = bf_word(m, in, w);
