@@ -221,13 +221,38 @@ static void loads_become_copies(void **state)
     bf_shader_release(shader);
 }
 
+/* What SPIRV-Tools refuses is refused, with its reason, cut off where there's no more room. */
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    const struct spirv *spirv = spirv_find("loops.comp");
+    size_t count = (size_t)(spirv->end - spirv->words);
+    char why[512], part[8];
+    assert_int_equal(bf_shader_validate(spirv->words, count, VK_API_VERSION_1_1, why, sizeof(why)),
+                     VK_SUCCESS);
+    assert_string_equal(why, "");
+    assert_int_equal(
+        bf_shader_validate(spirv->words, count - 1, VK_API_VERSION_1_1, why, sizeof(why)),
+        VK_ERROR_INVALID_SHADER_NV);
+    assert_true(strlen(why) > sizeof(part));
+    assert_int_equal(
+        bf_shader_validate(spirv->words, count - 1, VK_API_VERSION_1_1, part, sizeof(part)),
+        VK_ERROR_INVALID_SHADER_NV);
+    assert_memory_equal(part, why, sizeof(part) - 1);
+    assert_int_equal(part[sizeof(part) - 1], 0);
+    assert_int_equal(bf_shader_validate(NULL, 0, VK_API_VERSION_1_3, NULL, 0),
+                     VK_ERROR_INVALID_SHADER_NV);
+    /* Compiled for 1.1, where SPIR-V is newer than a driver of version 1.0 knows. */
+    assert_int_equal(bf_shader_validate(spirv->words, count, VK_API_VERSION_1_0, NULL, 0),
+                     VK_ERROR_INVALID_SHADER_NV);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(specialization_is_merged),
-        cmocka_unit_test(widths_are_kept),
-        cmocka_unit_test(contraction_is_forbidden),
-        cmocka_unit_test(loads_become_copies),
+        cmocka_unit_test(specialization_is_merged), cmocka_unit_test(widths_are_kept),
+        cmocka_unit_test(contraction_is_forbidden), cmocka_unit_test(loads_become_copies),
+        cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
