@@ -25,6 +25,7 @@ struct construct {
     uint32_t end;           /* the last label that something inside of it jumps to, or 'merge' */
     uint32_t condition;     /* id; 0: a loop */
     uint32_t merge_id;
+    bool done; /* its conditions have been told: once is enough */
 };
 
 struct walk {
@@ -758,7 +759,7 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
     while (all[i].opcode == SpvOpPhi && block > function->first && all[block].opcode != SpvOpLabel)
         block--;
     for (uint32_t c = 0; c < walk->construct_count; c++) {
-        const struct construct *each = &walk->constructs[c];
+        struct construct *each = &walk->constructs[c];
         if (each->header < function->first || each->header > function->end)
             continue;
         bool before_end = i < each->end || block == each->end;
@@ -771,8 +772,9 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
         uint32_t begin = each->header;
         while (begin > function->first && all[begin].opcode != SpvOpLabel)
             begin--;
-        if (i < begin || !before_end)
+        if (i < begin || !before_end || each->done)
             continue;
+        each->done = true;
         for (uint32_t d = 0; d < walk->construct_count; d++) {
             const struct construct *inner = &walk->constructs[d];
             if (inner->condition && inner->header > begin && inner->header < each->merge &&
