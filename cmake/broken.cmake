@@ -28,7 +28,7 @@ foreach(fault ${faults})
   target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
   add_dependencies(${copy} belfry)
-  target_link_libraries(${copy} PRIVATE belfry_options)
+  target_link_libraries(${copy} PRIVATE belfry_options belfry_spirv_tools)
   set_target_properties(${copy} PROPERTIES SOVERSION 0 OUTPUT_NAME belfry
     LIBRARY_OUTPUT_DIRECTORY ${folder})
   # The layer holds no policy: the same one, which finds the library beside itself.
