@@ -57,15 +57,13 @@ static void hash(struct bf_shader *shader)
     bf_sha256_finish(&sha, shader->hash);
 }
 
+static const VkShaderStageFlags early_stages =
+    VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
+    VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT;
+
 /* What the module declares that forbids folding, whatever it loads. */
 static enum bf_shader_reason reason_find(const struct bf_shader *shader, const struct bf_module *m)
 {
-    bool early = shader->stage &
-                 (VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
-                  VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT);
-    if (!early && shader->stage != VK_SHADER_STAGE_FRAGMENT_BIT &&
-        shader->stage != VK_SHADER_STAGE_COMPUTE_BIT)
-        return BF_SHADER_STAGE;
     if (m->cooperative)
         return BF_SHADER_COOPERATIVE;
     if (m->unknown_capability)
@@ -97,7 +95,7 @@ static enum bf_shader_reason reason_find(const struct bf_shader *shader, const s
             position |= value && *value == SpvBuiltInPosition;
         }
     }
-    if (early && position)
+    if ((shader->stage & early_stages) && position)
         return BF_SHADER_POSITION;
     return depth ? BF_SHADER_DEPTH : mask ? BF_SHADER_SAMPLE_MASK : BF_SHADER_FOLDABLE;
 }
@@ -221,6 +219,11 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     if (!bf_module_init(m, info)) {
         shader->facts.reason = BF_SHADER_UNPARSABLE;
         return !m->out_of_memory;
+    }
+    if (!(shader->stage &
+          (early_stages | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT))) {
+        shader->facts.reason = BF_SHADER_STAGE;
+        return true;
     }
     if (m->entry == UINT32_MAX || !bf_definition_as(m, m->entry_function, SpvOpFunction)) {
         shader->facts.reason = BF_SHADER_NO_ENTRY;

@@ -62,24 +62,24 @@ struct bf_shader_info {
     const VkSpecializationInfo *specialization; /* copied; may be NULL */
 };
 
-/* Why nothing may be folded; the first that applies. */
+/* Why nothing may be folded; the first that applies. With the words of bf_shader_reason_name. */
 enum bf_shader_reason {
-    BF_SHADER_FOLDABLE, /* there are members */
-    BF_SHADER_UNPARSABLE,
-    BF_SHADER_NO_ENTRY, /* no such entry point */
-    BF_SHADER_STAGE,    /* ray tracing and whatever else is unknown */
-    BF_SHADER_CAPABILITY,
-    BF_SHADER_COOPERATIVE,       /* cooperative matrices */
-    BF_SHADER_FLOAT_CONTROLS,    /* folders have ignored these execution modes */
-    BF_SHADER_DECORATION_GROUPS, /* deprecated, and not followed */
-    BF_SHADER_POSITION,          /* a pre-rasterisation stage that writes Position */
-    BF_SHADER_DEPTH,             /* writes depth or stencil reference */
-    BF_SHADER_SAMPLE_MASK,
-    BF_SHADER_NO_PUSH_CONSTANTS,
-    BF_SHADER_BLOCKS,   /* several push constant blocks */
-    BF_SHADER_ESCAPES,  /* a pointer to the block goes where it isn't followed */
-    BF_SHADER_VOLATILE, /* the block is read by volatile loads */
-    BF_SHADER_NO_LOAD,  /* no load that could be folded */
+    BF_SHADER_FOLDABLE,          /* "foldable": there are members */
+    BF_SHADER_UNPARSABLE,        /* "unparsable": not SPIR-V, or newer than SPIRV-Tools here */
+    BF_SHADER_STAGE,             /* "stage": ray tracing, meshes and whatever else is unknown */
+    BF_SHADER_NO_ENTRY,          /* "no-entry": no such entry point for this stage */
+    BF_SHADER_COOPERATIVE,       /* "cooperative": cooperative matrices */
+    BF_SHADER_CAPABILITY,        /* "capability": one that isn't known */
+    BF_SHADER_FLOAT_CONTROLS,    /* "float-controls": folders have ignored these modes */
+    BF_SHADER_DECORATION_GROUPS, /* "decoration-groups": deprecated, and not followed */
+    BF_SHADER_POSITION,          /* "position": a pre-rasterisation stage that writes Position */
+    BF_SHADER_DEPTH,             /* "depth": writes depth or the stencil reference */
+    BF_SHADER_SAMPLE_MASK,       /* "sample-mask": writes the sample mask */
+    BF_SHADER_NO_PUSH_CONSTANTS, /* "no-push-constants" */
+    BF_SHADER_BLOCKS,            /* "several-blocks" of push constants in one entry point */
+    BF_SHADER_ESCAPES,           /* "escapes": a pointer to the block goes where none follows it */
+    BF_SHADER_VOLATILE,          /* "volatile": the block is read by volatile loads */
+    BF_SHADER_NO_LOAD,           /* "no-load": none that could be folded */
     BF_SHADER_REASON_COUNT,
 };
 
@@ -180,7 +180,7 @@ BF_SHARED const struct bf_fold_member *bf_shader_members(const struct bf_shader 
 BF_SHARED const uint32_t *bf_shader_words(const struct bf_shader *shader, size_t *count);
 BF_SHARED VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
 
-/* A short word in small letters, "position" for instance; never NULL. */
+/* Never NULL, whatever the number. */
 BF_SHARED const char *bf_shader_reason_name(enum bf_shader_reason reason);
 
 /* ------------------------------------------------------------------------------------- Watching -- */

@@ -201,6 +201,9 @@ static void entries(void **state)
     info.stage = VK_SHADER_STAGE_FRAGMENT_BIT;
     assert_int_equal(bf_shader_create(&info, &shader), VK_SUCCESS);
     reason_is(shader, "no-entry");
+    info.stage = VK_SHADER_STAGE_RAYGEN_BIT_KHR;
+    assert_int_equal(bf_shader_create(&info, &shader), VK_SUCCESS);
+    reason_is(shader, "stage");
     info.word_count = 0;
     assert_int_equal(bf_shader_create(&info, &shader), VK_SUCCESS);
     reason_is(shader, "unparsable");
