@@ -141,6 +141,7 @@ struct bf_shader_varying {
     bool flat, no_perspective, centroid, sample;
 };
 
+/* Nothing but the reason, if that is "unparsable", "stage" or "no-entry". */
 struct bf_shader_facts {
     enum bf_shader_reason reason;
     /* Statically used by the entry point. */

@@ -35,12 +35,17 @@ layout(set = 2, binding = 0) buffer Many {
     uint x;
 } many[length_of];
 shared uint pool[32];
+void twist(inout uint x)
+{
+    x = x * 3u;
+}
 void main()
 {
     uint n = source.count + uint(source.elements[1].a.x) + gl_NumWorkGroups.x;
     pool[gl_LocalInvocationIndex & 31u] = n;
     barrier();
     n += subgroupAdd(pool[0]);
+    twist(n);
     result.words[0] = n;
     atomicAdd(counter.value, uint(block.last));
     vec4 c = textureLod(images[1], vec3(0), 0) + textureLod(sampler3D(separate, filtering), vec3(0), 0);
