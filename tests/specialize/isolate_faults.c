@@ -212,6 +212,8 @@ static void assert_one_ends(void)
 static void how_a_helper_runs(void **state)
 {
     (void)state;
+    int inherited[2];
+    assert_int_equal(pipe(inherited), 0); /* by children that close nothing */
     struct bf_isolate *isolate = make(NULL, 0);
     assert_builds(isolate, "main", VK_SUCCESS);
     pid_t helper = only_child();
@@ -222,6 +224,10 @@ static void how_a_helper_runs(void **state)
         assert_int_equal(core.rlim_cur, 0);
         assert_int_equal(core.rlim_max, 0);
     }
+    char byte;
+    close(inherited[1]);
+    assert_int_equal(read(inherited[0], &byte, 1), 0); /* nobody has the other end */
+    close(inherited[0]);
     /* Of the terminal it hears nothing. */
     const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP};
     for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -380,9 +386,21 @@ static void fake_hear(void)
     free(body);
 }
 
+static bool fake_sees(const char *name, const char *value)
+{
+    const char *is = getenv(name);
+    return value ? is && !strcmp(is, value) : !is;
+}
+
 static int fake_helper(const char *how)
 {
     fake_hear();
+    if (!strcmp(how, "environment") &&
+        !(fake_sees("VK_LOADER_LAYERS_DISABLE", "~all~") && fake_sees("VK_INSTANCE_LAYERS", NULL) &&
+          fake_sees("VK_LOADER_LAYERS_ENABLE", NULL) && fake_sees("LD_PRELOAD", NULL) &&
+          fake_sees("BELFRY", NULL) && fake_sees("DISABLE_BELFRY", "1") &&
+          fake_sees("VK_ICD_FILENAMES", "/kept") && fake_sees("BELFRY_ICD_SHAPE", "q1")))
+        return 1;
     if (!strcmp(how, "opens_badly")) {
         fake_say(BF_WIRE_OPENED, 0, 0x12345678, 0);
         fake_hear();
@@ -396,6 +414,8 @@ static int fake_helper(const char *how)
     if (!strcmp(how, "takes_another"))
         fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "environment"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "half"))
         return write(BF_SPAWN_SOCKET, "BFW1BFW1", 8) != 8;
     if (!strcmp(how, "wrong_kind"))
@@ -436,6 +456,21 @@ static void helpers_that_talk_nonsense(void **state)
         assert_fails(isolate, "main", fakes[i].result);
         bf_isolate_destroy(isolate);
     }
+}
+
+/* Drivers find what they look for, and nothing else is loaded. */
+static void environments(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of((const char *const[]){
+        "FAKE_HELPER=environment", "VK_INSTANCE_LAYERS=VK_LAYER_none", "VK_LOADER_LAYERS_ENABLE=*",
+        "VK_LOADER_LAYERS_DISABLE=a", "LD_PRELOAD=", "BELFRY=1", "DISABLE_BELFRY=0",
+        "VK_ICD_FILENAMES=/kept", "BELFRY_ICD_SHAPE=q1", NULL});
+    struct bf_isolate *isolate;
+    info.helper = self;
+    assert_success(bf_isolate_create(&info, &isolate));
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
 }
 
 /* The helper itself, told nonsense, ends of itself and doesn't crash. */
@@ -545,6 +580,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(helpers_that_are_none),
         cmocka_unit_test(helpers_that_talk_nonsense),
+        cmocka_unit_test(environments),
         reaping(programs_that_talk_nonsense),
         cmocka_unit_test(several_at_once),
     };
