@@ -73,8 +73,12 @@ struct bf_wire_device {
 
 /* As struct bf_build_request, and all that it points to. */
 struct bf_wire_build {
-    VkComputePipelineCreateInfo compute;
-    struct bf_build_code code;
+    VkPipelineBindPoint point;
+    VkComputePipelineCreateInfo compute;   /* of that one of the two, */
+    VkGraphicsPipelineCreateInfo graphics; /* whose stages are 'stages' */
+    VkPipelineShaderStageCreateInfo *stages;
+    struct bf_build_code *code;    /* of each stage */
+    VkRenderPassCreateInfo2 *pass; /* NULL: none */
     VkPipelineLayoutCreateInfo layout;
     VkDescriptorSetLayoutCreateInfo *sets;
 };

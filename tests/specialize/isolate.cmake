@@ -2,7 +2,8 @@
 add_library(belfry_isolate_parts STATIC
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c)
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c)
 target_include_directories(belfry_isolate_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_isolate_parts PUBLIC belfry_options PkgConfig::VULKAN
@@ -25,6 +26,7 @@ add_library(belfry_isolate_place MODULE
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c
   ${CMAKE_SOURCE_DIR}/runtime/os/log.c)
 target_include_directories(belfry_isolate_place PRIVATE ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)

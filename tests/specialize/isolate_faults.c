@@ -269,11 +269,37 @@ static void killed_helpers_are_replaced(void **state)
     assert_one_ends();
 }
 
+/* Waits until a child has come to hang in its driver. */
+static void await_hang(void)
+{
+    char path[64], name[32] = "";
+    while (strcmp(name, "icd_hangs\n")) {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+        FILE *file = fopen(path, "r");
+        int child;
+        while (file && strcmp(name, "icd_hangs\n") && fscanf(file, "%d", &child) == 1) {
+            snprintf(path, sizeof(path), "/proc/%d/comm", child);
+            FILE *comm = fopen(path, "r");
+            if (comm && !fgets(name, sizeof(name), comm))
+                name[0] = '\0';
+            if (comm)
+                fclose(comm);
+        }
+        if (file)
+            fclose(file);
+        sched_yield();
+    }
+}
+
 /* In the middle of a build that hangs, too; and though a fork of the program lives on. */
 static void helpers_end_with_the_program(void **state)
 {
     (void)state;
-    for (uint32_t forks = 0; forks < 2; forks++) {
+    const struct {
+        bool hang, forks;
+    } rounds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+    for (uint32_t round = 0; round < 4; round++) {
+        bool forks = rounds[round].forks;
         int tell[2], fork_lives[2];
         assert_int_equal(pipe(tell), 0);
         assert_int_equal(pipe(fork_lives), 0);
@@ -290,13 +316,16 @@ static void helpers_end_with_the_program(void **state)
                 close(fork_lives[1]);
                 _exit(read(fork_lives[0], &byte, 1) != 0);
             }
-            if (write(tell[1], "b", 1) == 1)
+            if (write(tell[1], "b", 1) == 1 && rounds[round].hang)
                 build(isolate, "bad", &result);
+            pause();
             _exit(1);
         }
         char byte;
         close(fork_lives[0]);
         assert_int_equal(read(tell[0], &byte, 1), 1);
+        if (rounds[round].hang)
+            await_hang();
         assert_int_equal(kill(program, SIGKILL), 0);
         int status;
         assert_int_equal(waitpid(program, &status, 0), program);
@@ -416,6 +445,8 @@ static int fake_helper(const char *how)
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "environment"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "wrong_magic"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
     if (!strcmp(how, "half"))
         return write(BF_SPAWN_SOCKET, "BFW1BFW1", 8) != 8;
     if (!strcmp(how, "wrong_kind"))
@@ -439,6 +470,7 @@ static void helpers_that_talk_nonsense(void **state)
         {"FAKE_HELPER=takes_another", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=never_listens", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=half", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=wrong_magic", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_kind", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=with_a_body", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_number", VK_ERROR_UNKNOWN},
@@ -479,7 +511,7 @@ static void programs_that_talk_nonsense(void **state)
     (void)state;
     struct bf_isolate_info info = info_of(NULL);
     struct bf_wire_out device = {0};
-    bf_wire_say_device(&device, &info, (uint32_t)getpid(), 10000);
+    bf_wire_say_device(&device, &info, (uint32_t)getpid(), UINT32_MAX); /* none ends of idleness */
     uint8_t garbage[300];
     memset(garbage, 0xA5, sizeof(garbage));
     for (uint32_t round = 0; round < 8; round++) {

@@ -185,8 +185,8 @@ static void builds_are_read(void **state)
     }
     assert_int_equal(info->dataSize, sizeof(values));
     assert_memory_equal(info->pData, values, sizeof(values));
-    assert_int_equal(b.code.size, sizeof(words));
-    assert_memory_equal(b.code.words, words, sizeof(words));
+    assert_int_equal(b.code->size, sizeof(words));
+    assert_memory_equal(b.code->words, words, sizeof(words));
     assert_int_equal(b.layout.flags, 2);
     assert_int_equal(b.layout.setLayoutCount, 3);
     const VkDescriptorSetLayoutBindingFlagsCreateInfo *flags = b.sets[0].pNext;
@@ -256,7 +256,7 @@ static bool reads(bool build, const uint8_t *bytes, size_t size)
     size_t sum = 0;
     if (good && build) {
         const VkSpecializationInfo *s = b.compute.stage.pSpecializationInfo;
-        sum += strlen(b.compute.stage.pName) + b.code.words[b.code.size / 4 - 1];
+        sum += strlen(b.compute.stage.pName) + b.code->words[b.code->size / 4 - 1];
         for (uint32_t i = 0; s && i < s->mapEntryCount; i++)
             for (size_t k = 0; k < s->pMapEntries[i].size; k++)
                 sum += ((const uint8_t *)s->pData)[s->pMapEntries[i].offset + k];
