@@ -178,8 +178,7 @@ static VkResult instance_open(const struct bf_wire_device *wanted)
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pApplicationName = "belfry-build-helper",
-        .apiVersion =
-            wanted->api_version > VK_API_VERSION_1_1 ? wanted->api_version : VK_API_VERSION_1_1,
+        .apiVersion = version,
     };
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pApplicationInfo = &application};
@@ -304,8 +303,7 @@ static VkResult make(struct bf_wire_build *build)
     if (!result)
         result = vk.CreatePipelineLayout(device, &build->layout, NULL, &layout);
     if (!result && build->pass)
-        result = create_pass ? create_pass(device, build->pass, NULL, &pass)
-                             : VK_ERROR_FEATURE_NOT_PRESENT;
+        result = create_pass(device, build->pass, NULL, &pass);
     if (!result)
         result = modules_make(build->code, n_stages,
                               compute ? &build->compute.stage : build->stages, modules);
@@ -337,9 +335,11 @@ static bool serve(uint32_t idle_ms)
         return false;
     struct bf_wire_in in;
     struct bf_wire_build build;
-    bool on = bf_wire_read_build(&in, body, header.size, &build) &&
-              answer(BF_WIRE_TAKEN, header.number, VK_SUCCESS, 0);
-    if (on) {
+    bool on = bf_wire_read_build(&in, body, header.size, &build);
+    bool can = on && (!build.pass || create_pass);
+    on = on &&
+         answer(BF_WIRE_TAKEN, header.number, can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, 0);
+    if (on && can) {
         atomic_store(&building, true);
         uint64_t begin = bf_now_ns();
         VkResult result = make(&build);

@@ -84,12 +84,12 @@ void bf_isolate_destroy(struct bf_isolate *isolate);
 /*
  * Builds it, which starts a helper if need be, and blocks until that is over.
  *
- * VK_SUCCESS: the driver has answered, by *driver_result, which may be an error
- *   (VK_ERROR_FEATURE_NOT_PRESENT also if it can't make a render pass by vkCreateRenderPass2).
+ * VK_SUCCESS: the driver has answered, by *driver_result, which may be an error.
  * VK_TIMEOUT: it has not, within the limit. The helper is gone.
  * VK_ERROR_UNKNOWN: it has crashed, or has answered nonsense.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three times
- *   in a row it isn't tried again), or the request can't be said (IS-5).
+ *   in a row it isn't tried again), or the request can't be said (IS-5), or has a render pass and
+ *   the driver no vkCreateRenderPass2.
  * VK_ERROR_OUT_OF_HOST_MEMORY: here.
  *
  * Thread-safety: safe; for background tasks, since it takes long.

@@ -8,7 +8,8 @@
  *   program → helper  DEVICE  first; what to open
  *   helper → program  OPENED  header.result; with an error it ends
  *   program → helper  BUILD   a request
- *   helper → program  TAKEN   it is well-formed, and the driver is about to get it
+ *   helper → program  TAKEN   header.result: the driver is about to get it; or won't, for there is
+ *                             something that it hasn't got
  *   helper → program  BUILT   header.result
  *
  * An ill-formed message gets no answer: the helper ends.

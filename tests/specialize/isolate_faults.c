@@ -6,6 +6,7 @@
  * child of ours.
  */
 #include "isolate_helper.h"
+#include "isolate_picture.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,6 +77,26 @@ static void answers_come_back(void **state)
     bf_isolate_destroy(isolate);
     bf_isolate_destroy(NULL);
     assert_int_equal(lines, 0);
+}
+
+/* What the driver can't be asked is no answer of its. */
+static void drivers_without_render_passes(void **state)
+{
+    (void)state;
+    struct made made;
+    empty(&made, "main");
+    const char *const versions[] = {"BELFRY_ICD_API=1.1", "BELFRY_ICD_API=1.2"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate *isolate = make((const char *const[]){versions[i], NULL}, 0);
+        struct picture p;
+        VkResult result = VK_RESULT_MAX_ENUM;
+        picture(&p, true, made.code, made.code);
+        assert_int_equal(bf_isolate_build(isolate, &p.request, &result),
+                         i ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED);
+        assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
+        assert_builds(isolate, "main", VK_SUCCESS);
+        bf_isolate_destroy(isolate);
+    }
 }
 
 static void crashes(void **state)
@@ -602,6 +623,7 @@ int main(int argc, char **argv)
         return fake_helper(fake);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_come_back),
+        cmocka_unit_test(drivers_without_render_passes),
         cmocka_unit_test(crashes),
         cmocka_unit_test(hangs),
         cmocka_unit_test(the_program_notices_nothing),
