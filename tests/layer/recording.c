@@ -352,6 +352,9 @@ static void test_all_work(void **state)
         push(buffer, right);
         assert_bound(do_work(buffer, i), VARIANT(point));
         FAKE_CALL(vkCmdBindPipeline)(buffer, point, OTHER);
+        push(buffer, wrong);
+        assert_bound(do_work(buffer, i), OTHER);
+        push(buffer, right);
         assert_bound(do_work(buffer, i), OTHER);
         bind(buffer, point);
         assert_bound(bound[point], GENERAL(point)); /* it goes down as it comes */
@@ -764,6 +767,11 @@ static void test_finished(void **state)
     assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
     assert_int_equal(FAKE_CALL(vkQueueSubmit2)(queue, 0, NULL, fence), VK_SUCCESS);
     assert_int_equal(FAKE_CALL(vkWaitForFences)(fake.device, 2, several, VK_TRUE, 0), VK_SUCCESS);
+    assert_int_equal(counted(), expected += 2);
+    assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
+    assert_int_equal(FAKE_CALL(vkResetFences)(fake.device, 1, &fence), VK_SUCCESS);
+    assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 0, NULL, fence), VK_SUCCESS);
+    assert_int_equal(FAKE_CALL(vkGetFenceStatus)(fake.device, fence), VK_SUCCESS);
     assert_int_equal(counted(), expected += 2);
     /* By a timeline value, in both forms of vkQueueSubmit, unless it waits for some stages alone. */
     assert_int_equal(submit(queue, buffer, none, timeline, 1, all), VK_SUCCESS);
