@@ -95,6 +95,7 @@ static void a_full_list_loses_the_rest(void **state)
     assert_int_equal(submissions.lost, 10);
     bf_submissions_queue_idle(&submissions, NULL);
     assert_int_equal(counted(), BF_OPEN_SUBMISSIONS);
+    assert_int_equal(recordings[0]->pending, 0);
     bf_recording_reset(recordings[0]);
     assert_int_equal(counted(), BF_OPEN_SUBMISSIONS);
     use(recordings[0], 1, 2);
@@ -120,6 +121,13 @@ static void what_is_over_leaves_nothing(void **state)
     assert_int_equal(submissions.open, 0);
     assert_int_equal(submissions.lost, 0);
     assert_int_equal(counted(), 1000);
+    use(recordings[0], 1, 2);
+    submit(&vk, 1, recordings, FENCE);
+    submit(&vk, 0, NULL, OTHER);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    for (int i = 0; i < 10; i++)
+        submit(&vk, 0, NULL, OTHER); /* nothing to tell of */
+    assert_int_equal(submissions.open, 1);
 }
 
 /* Of a batch in several parts each command buffer counts once. */
@@ -199,8 +207,10 @@ static void dropped_words_are_not_noted(void **state)
     bf_recording_push(recordings[0], 1, 0, 4, &word);
     bf_recording_use(recordings[0], COMPUTE);
     assert_true(recordings[0]->noted);
+    use(recordings[0], 7, 9);
+    assert_int_equal(recordings[0]->notes->row_count, 1);
+    assert_int_equal(recordings[0]->notes->rows[0].weight, 2);
     assert_int_equal(recordings[0]->notes->rows[0].mask, 1);
-    assert_int_equal(recordings[0]->notes->rows[0].words[1], 0);
     submissions.epoch++;
     bf_recording_reset(recordings[0]);
     use(recordings[0], 7, 8);
