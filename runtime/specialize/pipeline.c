@@ -160,6 +160,8 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
     else if (!copy || bf_map_insert(&ps->ids, p->id, p))
         added = bf_map_insert(&ps->records, (uint64_t)handle, p);
     bf_lock_release(&ps->lock);
+    if (added && ps->on_made)
+        ps->on_made(ps->context, p);
     if (added)
         return;
     if (copy) {
