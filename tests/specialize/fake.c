@@ -58,6 +58,8 @@ static VkResult make(VkObjectType type, const VkAllocationCallbacks *allocator, 
         fake.equal_handles && type != VK_OBJECT_TYPE_SHADER_MODULE ? find_any(type) : NULL;
     if (fake.fail_at && --fake.fail_at == 0) {
         result = fake.failure;
+        if (type != VK_OBJECT_TYPE_PIPELINE)
+            *handle = 0xbad; /* Vulkan says nothing of it */
     } else if (o) {
         o->count++;
         *handle = o->handle;

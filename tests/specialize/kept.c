@@ -380,7 +380,11 @@ static void writes_are_seen_by_their_layout(void **state)
     bf_seen_sets_made(&fake.pipelines, &info, more);
     const VkCopyDescriptorSet copy = {
         .srcSet = SET(0), .srcBinding = 4, .dstSet = SET(2), .dstBinding = 4, .descriptorCount = 1};
-    bf_seen_update(&fake.pipelines, 0, NULL, 1, &copy);
+    images[1].sampler = sampler;
+    writes[0].dstSet = SET(2);
+    bf_seen_update(&fake.pipelines, 1, writes, 1, &copy);
+    writes[0].dstSet = SET(0);
+    images[1].sampler = VK_NULL_HANDLE;
     assert_ptr_equal(bf_kept_binding(other, 4)->seen.view, shape);
     assert_null(bf_kept_binding(other, 4)->seen.sampler);
     /* Sets outlive their layout's handle; what was freed isn't known any more. */
