@@ -164,7 +164,7 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
     ours = find(instance_commands, name);
     if (!ours && i->settings.specialize != BF_SPECIALIZE_OFF &&
         i->settings.check != BF_CHECK_ACCESS)
-        ours = layer_specialize_find(name);
+        ours = layer_specialize_find_recording(name);
     if (!ours && (i->settings.trace || i->settings.summary))
         ours = find(traced_commands, name);
     if (!ours && i->settings.check == BF_CHECK_ACCESS)

@@ -13,17 +13,29 @@ struct command {
 };
 
 #define COMMAND(name, stand_in) {#name, (PFN_vkVoidFunction)layer_specialize_##stand_in},
-static const struct command commands[] = {
-    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND) LAYER_SPECIALIZE_RECORDING_COMMANDS(COMMAND)
-        LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
+static const struct command pipeline_commands[] = {
+    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND){NULL, NULL}};
+static const struct command recording_commands[] = {LAYER_SPECIALIZE_RECORDING_COMMANDS(
+    COMMAND) LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
+
+static PFN_vkVoidFunction find(const struct command *commands, const char *name)
+{
+    for (; commands->name; commands++) {
+        if (strcmp(commands->name, name) == 0)
+            return commands->function;
+    }
+    return NULL;
+}
 
 PFN_vkVoidFunction layer_specialize_find(const char *name)
 {
-    for (const struct command *c = commands; c->name; c++) {
-        if (strcmp(c->name, name) == 0)
-            return c->function;
-    }
-    return NULL;
+    PFN_vkVoidFunction function = find(recording_commands, name);
+    return function ? function : find(pipeline_commands, name);
+}
+
+PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
+{
+    return find(recording_commands, name);
 }
 
 void layer_specialize_create(struct layer_device *d)
@@ -49,16 +61,15 @@ void layer_specialize_create(struct layer_device *d)
         .api_version = d->physical->api_version,
     };
     memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
+    /* Whoever fails has said why; the program goes on without. */
     if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
-        d->specializer = NULL; /* it has said why; the program goes on without */
-        return;
-    }
-    if (!layer_recorder_create(d)) {
+        d->specializer = NULL;
+    } else if (!layer_recorder_create(d)) {
         bf_specializer_destroy(d->specializer);
         d->specializer = NULL;
-        return;
+    } else {
+        layer_specialize_pipelines_create(d);
     }
-    layer_specialize_pipelines_create(d);
 }
 
 void layer_specialize_destroy(struct layer_device *d)

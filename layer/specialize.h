@@ -22,6 +22,9 @@ void layer_specialize_pipelines_create(struct layer_device *d);
 
 /* The function that stands in for a command while the specialiser is on, or NULL. */
 PFN_vkVoidFunction layer_specialize_find(const char *name);
+/* Those of recording.c and finished.c alone, which ask each device whether it is specialised: for
+ * who asks an instance. (A pipeline that is made by a function found there has no record.) */
+PFN_vkVoidFunction layer_specialize_find_recording(const char *name);
 
 /*
  * The program asks for a command that nobody stands in for. One that records draws, dispatches or

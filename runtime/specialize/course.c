@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "os/clock.h"
 #include "trace/trace.h"
 
 void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
@@ -104,6 +105,8 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     memcpy(variant->values, candidate->values, sizeof(variant->values));
     bool measurable = course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE;
     bf_judge_init(&candidate->judge);
+    candidate->told_ns = bf_now_ns();
+    candidate->told_picks = 0;
     candidate->state = BF_COURSE_TRIAL;
     if (candidate->remembered) {
         candidate->state = BF_COURSE_KEPT;
@@ -358,7 +361,7 @@ void bf_course_discard(struct bf_specializer *s)
                 continue;
             bool judged = c->state == BF_COURSE_KEPT || c->state == BF_COURSE_TRIAL;
             if (judged && c->variant) {
-                bf_judge_init(&c->judge);
+                bf_judge_restart(&c->judge);
                 if (course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
                     c->state = BF_COURSE_TRIAL;
                     c->reason = BF_REASON_NONE;
@@ -433,6 +436,15 @@ static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
     return remembering_job(s, course, candidate);
 }
 
+/* Half of the command buffers have the variant while it is on trial, the others would have had it. */
+static void tell_uses(struct bf_candidate *c)
+{
+    uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
+    bf_judge_uses(&c->judge, 2 * (picks - c->told_picks), (double)(now - c->told_ns));
+    c->told_ns = now;
+    c->told_picks = picks;
+}
+
 void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns)
 {
     struct bf_specializer *s = specializer;
@@ -442,8 +454,9 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
     struct bf_candidate *c =
         course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
     if (c && c->state == BF_COURSE_TRIAL) {
-        bf_judge_add(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL, (int64_t)ns,
-                     sample->work);
+        tell_uses(c);
+        bf_judge_add_grouped(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
+                             sample->recording, ns, sample->work);
         job = judge(s, course, c);
     }
     bf_lock_release(&s->lock);

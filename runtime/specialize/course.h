@@ -59,6 +59,7 @@ struct bf_candidate {
     uint64_t uses;              /* that it was chosen for */
     struct bf_variant *variant; /* NULL: none is published */
     struct bf_judge judge;
+    uint64_t told_ns, told_picks; /* up to when, and how many, the judge knows of uses */
     struct bf_course_times times;
 };
 

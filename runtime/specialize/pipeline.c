@@ -221,10 +221,11 @@ uint32_t bf_pipelines_push_id(struct bf_pipelines *ps, VkPipelineLayout layout)
 
 /* ---- Variants ---- */
 
+/* With the pipelines' lock held. */
 static void end_variant(struct bf_pipelines *ps, struct bf_variant *variant)
 {
     bf_variant_withdraw(variant);
-    if (!variant->ended) {
+    if (!variant->ended && !(atomic_load(&variant->state) & BF_VARIANT_RETIRED)) {
         variant->ended = true;
         variant->next_ended = ps->ended;
         ps->ended = variant;

@@ -94,7 +94,7 @@ struct bf_pipelines {
      * nobody is called. */
     void (*on_made)(void *context, struct bf_pipeline *pipeline);
     /* Called with no lock held when a record goes, before it is freed. Nothing is published for it
-     * any more. Frees its policy and that of its variants. NULL: nobody is called. */
+     * any more. Frees its policy. NULL: nobody is called. */
     void (*on_gone)(void *context, struct bf_pipeline *pipeline);
     void *context;
 };

@@ -276,8 +276,8 @@ void bf_recording_measure(struct bf_recording *r)
     if (!r->measurable)
         return;
     /* By chance, so that no pattern of the program's falls together with it. */
-    uint64_t number = atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-    r->tries = bf_map_hash(number + 1) >> 33 & 1;
+    r->number = 1 + atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->tries = bf_map_hash(r->number) >> 33 & 1;
 }
 
 /* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
@@ -294,8 +294,11 @@ static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline
             return variant;
         r->trial->timestamp_bits = r->timestamp_bits;
     }
-    *sample = (struct bf_trial_sample){
-        .pipeline = p->id, .candidate = variant->candidate, .variant = r->tries, .work = work};
+    *sample = (struct bf_trial_sample){.pipeline = p->id,
+                                       .candidate = variant->candidate,
+                                       .variant = r->tries,
+                                       .work = work,
+                                       .recording = r->number};
     return r->tries ? variant : NULL;
 }
 

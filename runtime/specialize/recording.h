@@ -101,6 +101,7 @@ struct bf_recording {
     struct bf_trial *trial;   /* measurements recorded in it (specialize/trial.h); NULL: none */
     bool measurable;          /* it may have some: bf_recording_measure */
     uint32_t timestamp_bits;  /* of the queues that it is for; its maker's to set */
+    uint64_t number;          /* of this recording, among those that may have some */
     bool tries; /* variants on trial are recorded; else the general ones beside them */
 
     struct bf_recording *next, **link; /* of a list of the owner's: its command pool's */

@@ -1,6 +1,5 @@
 /* What was seen, built, kept and rejected, and why. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +50,6 @@ static void name_of(const struct bf_course *course, char name[64])
         snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", course->pipeline->hash[i]);
 }
 
-/* Of one use. */
-static double mean_ns(const struct bf_judge *judge, enum bf_judge_kind kind)
-{
-    return judge->sides[kind].count ? exp(judge->sides[kind].log_mean) : 0;
-}
-
 void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
 {
     struct bf_report *r = s->report;
@@ -67,8 +60,8 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
     for (uint32_t i = 0; i < course->count; i++) {
         const struct bf_candidate *c = &course->candidates[i];
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
-        double general = mean_ns(&c->judge, BF_JUDGE_GENERAL);
-        double variant = mean_ns(&c->judge, BF_JUDGE_VARIANT);
+        double general = bf_judge_mean(&c->judge, BF_JUDGE_GENERAL);
+        double variant = bf_judge_mean(&c->judge, BF_JUDGE_VARIANT);
         r->built += c->times.build != 0;
         r->background_ns += c->times.build + c->times.check;
         if (c->state == BF_COURSE_REJECTED)

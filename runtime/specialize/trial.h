@@ -31,6 +31,7 @@ struct bf_trial_sample {
     uint32_t candidate; /* the variant's number there */
     bool variant;       /* recorded with it; else with the general pipeline */
     uint64_t work;      /* how much was dispatched: workgroups */
+    uint64_t recording; /* its number, which grows from one to the next */
     VkQueryPool pool;
     uint32_t query; /* two, from there */
 };

@@ -9,9 +9,13 @@ target_link_libraries(belfry_recording_parts PUBLIC belfry_options PkgConfig::VU
   PkgConfig::CMOCKA)
 set(count 3000)
 if(BELFRY_SANITIZE)
-  set(count 600)
+  set(count 300)
 endif()
-add_executable(belfry-specialize-recording_random ${CMAKE_CURRENT_LIST_DIR}/recording_random.c)
-target_link_libraries(belfry-specialize-recording_random PRIVATE belfry_recording_parts)
+foreach(name recording_random recording_threads)
+  add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_recording_parts)
+endforeach()
 belfry_add_test(specialize_recording_random SUITE unit DRIVER none
   COMMAND belfry-specialize-recording_random ARGS --count ${count})
+belfry_add_test(specialize_recording_threads SUITE unit DRIVER none
+  COMMAND belfry-specialize-recording_threads ARGS --steps 20000)
