@@ -124,15 +124,21 @@ static VkImageCreateFlags image_flags(const struct bf_dummy_image_info *info)
     return is_cube(info->view) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
 }
 
-static bool is_supported(const struct bf_dummy_place *place, const struct bf_dummy_image_info *info)
+static VkResult find_support(struct bf_dummies *dummies, const struct bf_dummy_image_info *info)
 {
+    const struct bf_dummy_place *place = dummies->place;
     VkImageFormatProperties can;
-    return place->image_formats(place->physical, info->format, image_type(info->view),
-                                VK_IMAGE_TILING_OPTIMAL, info->usage, image_flags(info),
-                                &can) == VK_SUCCESS &&
-           can.maxArrayLayers >= info->layers && can.maxMipLevels >= info->levels &&
-           (can.sampleCounts & info->samples) && can.maxExtent.width >= info->extent.width &&
-           can.maxExtent.height >= info->extent.height && can.maxExtent.depth >= info->extent.depth;
+    VkResult result =
+        place->image_formats(place->physical, info->format, image_type(info->view),
+                             VK_IMAGE_TILING_OPTIMAL, info->usage, image_flags(info), &can);
+    if (result != VK_SUCCESS && result != VK_ERROR_FORMAT_NOT_SUPPORTED)
+        return result;
+    if (result == VK_SUCCESS && can.maxArrayLayers >= info->layers &&
+        can.maxMipLevels >= info->levels && (can.sampleCounts & info->samples) &&
+        can.maxExtent.width >= info->extent.width && can.maxExtent.height >= info->extent.height &&
+        can.maxExtent.depth >= info->extent.depth)
+        return VK_SUCCESS;
+    return bf_dummies_refuse(dummies, "no image of a format in use can be made");
 }
 
 static uint32_t level_extent(uint32_t extent, uint32_t level)
@@ -191,8 +197,9 @@ VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_
         return bf_dummies_refuse(dummies, "an image's format is not known here");
     if (several && (!color || info->written))
         return bf_dummies_refuse(dummies, "it writes images of several samples");
-    if (!is_supported(dummies->place, &image->info))
-        return bf_dummies_refuse(dummies, "no image of a format in use can be made");
+    VkResult result = find_support(dummies, &image->info);
+    if (result != VK_SUCCESS)
+        return result;
     if (!color)
         dummies->graphics = true;
     dummies->image_count++;

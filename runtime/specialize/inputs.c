@@ -14,9 +14,10 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Streams lie far apart: seeds are few, and so are values. */
 static uint64_t draw(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
 {
-    return mix(mix(stream * 64 + inputs->seed) ^ index);
+    return mix((stream * 64 + inputs->seed) * UINT64_C(0xd1342543de82ef95) + index);
 }
 
 /* Is the value at this place an edge? Which one follows from the place: neighbours differ, and over

@@ -133,16 +133,12 @@ static VkPipeline make_drawing(struct world *w, struct drawing *d, int32_t which
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
     for (uint32_t i = 0; i < 2; i++) {
-        const VkShaderModuleCreateInfo module = {.sType =
-                                                     VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                                 .codeSize = d->sizes[i],
-                                                 .pCode = d->words[i]};
         d->stages[i] = (VkPipelineShaderStageCreateInfo){
             .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
             .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+            .module = make_module(w, d->words[i], d->sizes[i]),
             .pName = "main",
             .pSpecializationInfo = i ? &specialization : NULL};
-        assert_success(vkCreateShaderModule(w->f.device, &module, NULL, &d->stages[i].module));
     }
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];

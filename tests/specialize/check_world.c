@@ -72,26 +72,37 @@ static void open_device(struct fixture *f)
     }
 }
 
-void world_open(struct world *w)
+void world_open_device(struct world *w, const struct fixture_options *options)
 {
     *w = (struct world){0};
-    fixture_open_instance(&w->f, &fixture_plain);
+    fixture_open_instance(&w->f, options);
     open_device(&w->f);
     assert_success(fixture_attach(&w->f));
+}
+
+void world_open(struct world *w)
+{
+    world_open_device(w, &fixture_plain);
     world_open_checker(w, true, 0, 0);
 }
 
-void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns)
+struct bf_checker_info world_checker_info(struct world *w)
 {
-    const struct bf_checker_info info = {
+    return (struct bf_checker_info){
         .device = (struct bf_device *)w->f.bf,
         .instance = w->f.instance,
         .physical = w->f.physical,
         .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .robust = robust,
-        .patience_ns = patience_ns,
-        .limit_ns = limit_ns,
+        .robust = true,
     };
+}
+
+void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns)
+{
+    struct bf_checker_info info = world_checker_info(w);
+    info.robust = robust;
+    info.patience_ns = patience_ns;
+    info.limit_ns = limit_ns;
     assert_success(bf_checker_create(&info, &w->checker));
 }
 
@@ -169,13 +180,19 @@ void subject_init(struct world *w, struct subject *s, uint32_t set_count,
     s->check.layout = &s->layout;
 }
 
+VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(w->f.device, &info, NULL, &module));
+    return module;
+}
+
 VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t *words,
                         size_t size, int32_t which)
 {
-    const VkShaderModuleCreateInfo module_info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
-    VkShaderModule module;
-    assert_success(vkCreateShaderModule(w->f.device, &module_info, NULL, &module));
+    VkShaderModule module = make_module(w, words, size);
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
     const VkComputePipelineCreateInfo info = {

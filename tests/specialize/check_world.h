@@ -15,15 +15,17 @@
 struct world {
     struct fixture f;
     struct bf_checker *checker;
-    bool robust; /* what the checker is told */
     VkPipeline pipelines[WORLD_OBJECTS];
     VkPipelineLayout layouts[WORLD_OBJECTS];
     VkDescriptorSetLayout set_layouts[WORLD_OBJECTS];
     uint32_t pipeline_count, layout_count, set_layout_count;
 };
 
-/* All fail the test when something is amiss. world_open skips it where there is no such device. */
+/* All fail the test when something is amiss. */
 void world_open(struct world *w);
+/* Without a checker. */
+void world_open_device(struct world *w, const struct fixture_options *options);
+struct bf_checker_info world_checker_info(struct world *w);
 void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns);
 void world_close_checker(struct world *w);
 void world_close(struct world *w);
@@ -41,6 +43,7 @@ void subject_init(struct world *w, struct subject *s, uint32_t set_count,
                   const struct bf_check_set *sets, uint32_t push_bytes);
 VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t *words,
                         size_t size, int32_t which);
+VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size);
 #define COMPUTE(w_, s_, shader_, case_) make_compute(w_, s_, shader_, sizeof(shader_), case_)
 
 /* A check of some forms, by their pipelines; 'info' may be changed before. */
