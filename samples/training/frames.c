@@ -5,7 +5,7 @@
 #include "shaders/show.frag.h"
 
 #define PANEL_LEAST_WIDTH  160u
-#define PANEL_LEAST_HEIGHT 60u
+#define PANEL_LEAST_HEIGHT 40u
 
 struct push {
     uint32_t size[2];
@@ -110,20 +110,22 @@ void frames_destroy(struct frames *frames)
 
 /* --------------------------------------------------------------------------------- Frames */
 
-/* Waits for the oldest frame that isn't timed, and takes its times. */
+/* Waits for the oldest frame that isn't timed, and takes its times: it took since the one before was
+ * done, or since it was begun. */
 static VkResult frame_time(struct frames *frames)
 {
     uint64_t frame = ++frames->timed;
 
+    double began = frames->began[frame % FRAMES_AHEAD];
     PASS(sample_fence_await(frames->done, frame));
-    double end =
-        frame < frames->drawn ? frames->began[(frame + 1) % (FRAMES_AHEAD + 1)] : sample_seconds();
+    double now = sample_seconds(), since = began > frames->seen ? began : frames->seen;
+    frames->seen = now;
     if (frame > FRAMES_WARMUP)
         curve_add(&frames->curve,
                   (struct curve_frame){
-                      .phase = frames->phases[frame % (FRAMES_AHEAD + 1)],
+                      .phase = frames->phases[frame % FRAMES_AHEAD],
                       .post = (float)post_milliseconds(&frames->post, &frames->show->device, frame),
-                      .whole = (float)((end - frames->began[frame % (FRAMES_AHEAD + 1)]) * 1e3),
+                      .whole = (float)((now - since) * 1e3),
                   });
     return VK_SUCCESS;
 }
@@ -172,10 +174,10 @@ VkResult frames_draw(struct frames *frames, enum curve_phase phase)
     VkCommandBuffer commands = frames->commands[frame % FRAMES_AHEAD];
     struct sample_target target;
 
-    frames->began[frame % (FRAMES_AHEAD + 1)] = sample_seconds();
-    frames->phases[frame % (FRAMES_AHEAD + 1)] = phase;
     if (frame > FRAMES_AHEAD && frames->timed < frame - FRAMES_AHEAD)
         PASS(frame_time(frames));
+    frames->began[frame % FRAMES_AHEAD] = sample_seconds();
+    frames->phases[frame % FRAMES_AHEAD] = phase;
     VkResult result = sample_show_begin(show, &target);
     if (result != VK_SUCCESS)
         return result;

@@ -30,8 +30,9 @@ struct frames {
     VkCommandPool pool;
     VkCommandBuffer commands[FRAMES_AHEAD];
     uint64_t drawn, timed;
-    double began[FRAMES_AHEAD + 1];
-    enum curve_phase phases[FRAMES_AHEAD + 1];
+    double seen; /* when the last one that is timed was seen done, in seconds */
+    double began[FRAMES_AHEAD];
+    enum curve_phase phases[FRAMES_AHEAD];
 };
 
 /* `frames` must be zeroed but for `show`, `plain` and the curve's `expected`. */

@@ -84,11 +84,11 @@ vec3 sky(vec3 d, bool stars)
         vec2 in_cell = grid - vec2(cell) - 0.2 - 0.6 * vec2(unit(h ^ 1u), unit(h ^ 2u));
         float strong = unit(h ^ 3u);
         float twinkle = 0.8 + 0.2 * sin(push.time * 3.0 + 40.0 * strong);
-        float star = strong > 0.62 ? exp(-dot(in_cell, in_cell) * 190.0) * pow(strong, 9.0) : 0.0;
+        float star = strong > 0.70 ? exp(-dot(in_cell, in_cell) * 230.0) * pow(strong, 11.0) : 0.0;
         c += mix(vec3(1.0, 0.82, 0.62), vec3(0.65, 0.78, 1.0), unit(h ^ 5u)) * star * twinkle * 2.4 *
              (1.0 - cloud) * smoothstep(0.05, 0.3, high);
     }
-    c = mix(c, vec3(1.25, 1.12, 0.92) * spots * 2.6, disc);
+    c = mix(c, vec3(1.25, 1.12, 0.92) * spots * 1.15, disc);
 
     // Mountains, the far ones in haze.
     float around = d.x / max(d.z, 0.05);
@@ -120,9 +120,11 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
         float blur = soft * along / place.w;
         float cover = smoothstep(blur, -blur, edge) * step(0.0, along) * step(along, until);
         float across = side / max(wide, 0.1);
-        float rib = 0.90 + 0.10 * cos(high * 17.0);
-        float glow = exp(-light.w * (high + 0.9)) * rib * (1.0 - 0.45 * across * across);
-        float flame = exp(-9.0 * (side * side + (high + 0.72) * (high + 0.72)));
+        float rib = 0.86 + 0.28 * abs(fract(high * 2.7) - 0.5);
+        float glow = max(1.0 - 0.36 * light.w * (high + 0.9), 0.15);
+        glow *= glow * rib * max(1.0 - 0.45 * across * across, 0.3);
+        float flame = max(1.0 - 2.6 * (side * side + (high + 0.72) * (high + 0.72)), 0.0);
+        flame *= flame;
         vec3 c = light.rgb * glow + vec3(1.0, 0.80, 0.42) * flame * light.r * 1.6;
         behind = mix(behind, c, cover);
     }
@@ -135,9 +137,10 @@ vec2 slope_at(vec2 p, float pixel)
     const vec3 WAVES[6] = vec3[](vec3(0.9, 2.1, 0.9), vec3(-1.6, 3.4, 1.2), vec3(3.1, 5.2, 1.6),
                                  vec3(-5.0, 8.7, 2.1), vec3(8.3, 15.0, 2.9), vec3(-13.0, 24.0, 3.7));
     vec2 slope = vec2(0.0);
+    vec2 drift = 2.2 * vec2(noise(p * 0.35), noise(p * 0.35 + 25.0));
     for (int i = 0; i < 6; ++i) {
         float there = 1.0 / (1.0 + pixel * pixel * dot(WAVES[i].xy, WAVES[i].xy) * 0.6);
-        float phase = dot(WAVES[i].xy, p) + WAVES[i].z * push.time + 2.2 * noise(p * 0.35 + float(i) * 5.0);
+        float phase = dot(WAVES[i].xy, p) + WAVES[i].z * push.time + ((i & 1) == 0 ? drift.x : drift.y);
         slope += WAVES[i].xy * (inversesqrt(dot(WAVES[i].xy, WAVES[i].xy)) * 0.017 * there * cos(phase));
     }
     return slope;
