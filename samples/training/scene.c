@@ -152,14 +152,14 @@ static int32_t side(uint32_t whole, uint32_t level)
     return (int32_t)(whole >> level ? whole >> level : 1);
 }
 
-/* Each level is half of the one before. */
+/* Each level is half of the one before. In the end all are sources. */
 static void levels_record(const struct scene *scene, VkCommandBuffer commands)
 {
     const struct sample_image *light = &scene->light;
 
     for (uint32_t level = 1; level < light->levels; ++level) {
-        vkCmdBlitImage(commands, light->handle, VK_IMAGE_LAYOUT_GENERAL, light->handle,
-                       VK_IMAGE_LAYOUT_GENERAL, 1,
+        vkCmdBlitImage(commands, light->handle, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, light->handle,
+                       VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
                        &(VkImageBlit){
                            .srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level - 1, 0, 1},
                            .srcOffsets[1] = {side(light->extent.width, level - 1),
@@ -169,8 +169,7 @@ static void levels_record(const struct scene *scene, VkCommandBuffer commands)
                                              side(light->extent.height, level), 1},
                        },
                        VK_FILTER_LINEAR);
-        sample_barrier(commands, VK_PIPELINE_STAGE_2_BLIT_BIT,
-                       VK_PIPELINE_STAGE_2_BLIT_BIT | VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
+        sample_transition(commands, light->handle, level, 1, SAMPLE_USE_DEST, SAMPLE_USE_SOURCE);
     }
 }
 
@@ -197,6 +196,9 @@ void scene_record(struct scene *scene, const struct sample_device *device, VkCom
     sample_transition(commands, light->handle, 0, light->levels, SAMPLE_USE_DISCARD,
                       SAMPLE_USE_COMMON);
     sample_transition(commands, light->handle, 0, 1, SAMPLE_USE_COMMON, SAMPLE_USE_TARGET);
+    if (light->levels > 1)
+        sample_transition(commands, light->handle, 1, light->levels - 1, SAMPLE_USE_COMMON,
+                          SAMPLE_USE_DEST);
     sample_rendering_begin(commands, scene->target, extent, VK_ATTACHMENT_LOAD_OP_DONT_CARE);
     vkCmdSetBlendConstants(commands, (const float[4]){0.0f, 0.0f, 0.0f, 0.0f});
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, scene->pipeline);
@@ -206,7 +208,9 @@ void scene_record(struct scene *scene, const struct sample_device *device, VkCom
                        &push);
     vkCmdDraw(commands, 3, 1, 0, 0);
     vkCmdEndRendering(commands);
-    sample_transition(commands, light->handle, 0, 1, SAMPLE_USE_TARGET, SAMPLE_USE_COMMON);
+    sample_transition(commands, light->handle, 0, 1, SAMPLE_USE_TARGET, SAMPLE_USE_SOURCE);
     levels_record(scene, commands);
+    sample_transition(commands, light->handle, 0, light->levels, SAMPLE_USE_SOURCE,
+                      SAMPLE_USE_COMMON);
     sample_label_end(device, commands);
 }
