@@ -110,7 +110,7 @@ void bf_recording_reset(struct bf_recording *r)
     r->picked_count = 0;
     r->noted = false;
     r->measurable = false;
-    if (r->trial)
+    if (r->trial && r->recorder->trials)
         bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
