@@ -450,10 +450,12 @@ static void make_inputs(struct bf_check *check)
 {
     const struct bf_check_subject *subject = check->info->subject;
     const struct bf_dummies *dummies = &check->dummies;
-    const bool robust = check->checker->place.robust;
     const struct seed *seed = &seeds[check->seed];
-    uint32_t limit = subject->loops ? 16 : 256;
-    if (!robust && dummies->least_elements < limit)
+    /* What reaches out of bounds may crash, or hit what isn't ours. */
+    const bool tame = !check->checker->place.robust || subject->fragile;
+    const bool indexes = dummies->least_count != UINT32_MAX;
+    uint32_t limit = tame ? 2 : subject->loops ? 16 : 256;
+    if (tame && dummies->least_elements < limit)
         limit = dummies->least_elements;
     if (dummies->least_count < limit)
         limit = dummies->least_count;
@@ -461,13 +463,13 @@ static void make_inputs(struct bf_check *check)
         .seed = check->seed,
         .style = seed->style,
         .limit = limit ? limit : 1,
-        .wild = robust && !subject->loops && dummies->least_count == UINT32_MAX,
-        .timid = !robust,
-        .unfloating = subject->loops || !robust || dummies->least_count != UINT32_MAX,
+        .wild = !tame && !subject->loops && !indexes,
+        .timid = tame,
+        .unfloating = subject->loops || tame || indexes,
     };
     bf_dummies_fill(&check->dummies, &inputs);
     memcpy(check->push, check->info->push, sizeof(check->push));
-    if (seed->other_push)
+    if (seed->other_push && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
 }
 

@@ -45,6 +45,8 @@ static VkResult plan_image(struct bf_dummies *dummies, const struct bf_check_bin
     const struct bf_dummy_image_info info = {
         .format = format,
         .view = binding->view,
+        .components = storage ? (VkComponentMapping){0} : binding->components,
+        .stencil = binding->number == BF_TEXEL_UINT,
         .usage = storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT,
         .samples = binding->samples,
         .levels = single ? 1 : 3,

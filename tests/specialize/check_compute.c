@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shaders/check_fickle.comp.h"
+#include "shaders/check_fragile.comp.h"
 #include "shaders/check_images.comp.h"
 #include "shaders/check_loop.comp.h"
 #include "shaders/check_sums.comp.h"
@@ -393,6 +394,30 @@ static void one_that_hangs_ends_all_checks(void **state)
     world_close(&w);
 }
 
+static void inputs_of_fragile_shaders_are_tame(void **state)
+{
+    (void)state;
+    struct bf_check_binding bindings[2] = {sum_bindings[0], sum_bindings[1]};
+    for (uint32_t i = 0; i < 2; i++) {
+        bindings[i].array_stride = 4;
+        bindings[i].kinds = integer_kinds;
+        bindings[i].kind_count = bindings[i].period = 1;
+    }
+    const struct bf_check_set set = {.binding_count = 2, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 4);
+    s.check.fragile = true;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_fragile_comp, 0));
+    t.push[0] = 2;
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 1));
+    expect(&w, &t, "=!");
+    world_close(&w);
+}
+
 /* ---------------------------------------------------------------------------------- Refusals, steps --
  */
 
@@ -512,6 +537,7 @@ int main(int argc, char **argv)
         TEST(images_and_texel_buffers_are_read_and_written),
         TEST(formats_and_samplers_are_those_last_seen),
         TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable),
+        TEST(inputs_of_fragile_shaders_are_tame),
         TEST(one_that_takes_too_long_is_uncheckable),
         TEST(one_that_hangs_ends_all_checks),
         TEST(what_nothing_can_stand_in_for_is_uncheckable),
