@@ -244,6 +244,25 @@ static void test_stable_means_with_the_same_words(void **state)
     assert_true(bf_tally_window(&tally, 0, 4096, &choice));
 }
 
+/* A frame of two phases, longer than a window each: in the end both values are chosen. */
+static void test_phases_are_seen_whole(void **state)
+{
+    (void)state;
+    bf_tally_init(&tally, 3, 0);
+    uint32_t both = 0, other = 0;
+    for (uint32_t i = 0; i < 40 * 80; i++) { /* 40 frames of 80 recordings */
+        add(i / 40 % 2, 1, 1, 125);
+        if (!bf_tally_window(&tally, 0, 4096, &choice) || i < 20 * 80)
+            continue;
+        if (choice.count == 2)
+            both++;
+        else
+            other++;
+    }
+    assert_true(both > 20);
+    assert_int_equal(other, 0);
+}
+
 /* After any time a program needs some windows only to be seen to have changed. */
 static void test_the_past_fades(void **state)
 {
@@ -357,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_words_that_spoil_each_other),
         cmocka_unit_test(test_stable_means_twice),
         cmocka_unit_test(test_stable_means_with_the_same_words),
+        cmocka_unit_test(test_phases_are_seen_whole),
         cmocka_unit_test(test_the_past_fades),
         cmocka_unit_test(test_discarded_is_empty),
         cmocka_unit_test(test_values_are_bits),
