@@ -178,7 +178,7 @@ static void hold_samplers(struct bf_pipelines *ps, struct bf_kept_set_layout *ke
         struct bf_kept_sampler *s = bf_map_find(&ps->kept.samplers, (uint64_t)samplers[i]);
         if (s && bf_kept_hold(&s->base))
             binding->immutable[i] = s;
-        else
+        if (!binding->immutable[i] || !s->shape || s->shape->unknown)
             kept->unknown = true;
     }
 }
