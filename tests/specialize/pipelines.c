@@ -3,6 +3,7 @@
 
 #include "shaders/depth.frag.h"
 #include "shaders/full.vert.h"
+#include "shaders/inexact.comp.h"
 #include "shaders/no_push.comp.h"
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
@@ -486,6 +487,30 @@ static void shaders_say_why_not(void **state)
     fake_close();
 }
 
+/* Only in relaxed mode are words watched that are folded in relaxed mode alone. */
+static void modes_watch_what_they_fold(void **state)
+{
+    (void)state;
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        fake_open(relaxed);
+        VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+        VkPipelineLayout layout = fake_layout(sets, 8, NULL);
+        VkShaderModule module = fake_module(inexact_comp, sizeof(inexact_comp));
+        const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        VkPipeline pipeline = fake_compute(&info);
+        const struct bf_watch *watch = &bf_pipelines_find(&fake.pipelines, pipeline)->watch;
+        assert_string_equal(fake_reason(pipeline), "none");
+        assert_int_equal(watch->count, relaxed ? 2 : 1);
+        assert_int_equal(watch->offset[watch->count - 1], 4);
+        assert_int_equal(watch->exact, relaxed ? 2 : 1);
+        fake_destroy_pipeline(pipeline);
+        fake_destroy_module(module);
+        DONE(PIPELINE_LAYOUT, layout);
+        DONE(DESCRIPTOR_SET_LAYOUT, sets);
+        fake_close();
+    }
+}
+
 static void graphics_has_reasons_of_its_own(void **state)
 {
     (void)state;
@@ -587,6 +612,7 @@ int main(void)
         cmocka_unit_test(other_constants_are_another_shader),
         cmocka_unit_test(what_is_excluded_has_its_reason),
         cmocka_unit_test(shaders_say_why_not),
+        cmocka_unit_test(modes_watch_what_they_fold),
         cmocka_unit_test(graphics_has_reasons_of_its_own),
     };
     return cmocka_run_group_tests_name("pipelines", tests, NULL, NULL);
