@@ -123,6 +123,8 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
         ours = find(scheduled_commands, name);
     if (!ours && d->translates)
         ours = find(translated_commands, name);
+    if (!ours && d->specializer)
+        layer_specialize_asked(d, name);
     return ours ? ours : next;
 }
 
@@ -160,6 +162,9 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
         return NULL;
     /* Devices of this instance that are passed through call these too: each one asks. */
     ours = find(instance_commands, name);
+    if (!ours && i->settings.specialize != BF_SPECIALIZE_OFF &&
+        i->settings.check != BF_CHECK_ACCESS)
+        ours = layer_specialize_find_recording(name);
     if (!ours && (i->settings.trace || i->settings.summary))
         ours = find(traced_commands, name);
     if (!ours && i->settings.check == BF_CHECK_ACCESS)

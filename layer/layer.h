@@ -27,10 +27,14 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 #define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
 #define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
 
+/* VK_KHR_maintenance6's, newer than the oldest headers Belfry builds with. */
+typedef void(VKAPI_PTR *PFN_layer_push_descriptors)(VkCommandBuffer, const void *);
+
 struct layer_messenger;
 struct layer_access;
 struct bf_specializer;
 struct layer_device;
+struct layer_recorder;
 
 /* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
 struct layer_questions {
@@ -80,6 +84,8 @@ struct layer_physical {
     const struct layer_questions *questions; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
+    uint8_t cache_uuid[VK_UUID_SIZE];
+    bool checks_bounds; /* its shaders never reach beyond a buffer, whatever is enabled */
     float timestamp_period;
     /* It has what the scheduler needs. If not, its families are shown as they are and its devices
      * are passed through. */
@@ -127,9 +133,16 @@ struct layer_device {
     struct bf_trace *trace;
     struct layer_access *access;        /* access.h; NULL: off */
     struct bf_specializer *specializer; /* specialize.h; NULL: off */
+    struct layer_recorder *recorder;    /* recording.c; NULL: off */
     struct bf_map recordings;           /* its struct bf_recording, by command buffer */
-    bool translates;                    /* families the program sees are not the real ones */
-    unsigned added;                     /* enum layer_added: what was enabled for ourselves */
+    struct {                            /* the specialiser's; by whichever name they are there */
+        PFN_vkCmdPushDescriptorSetKHR set;
+        PFN_vkCmdPushDescriptorSetWithTemplateKHR with_template;
+        PFN_layer_push_descriptors set2, with_template2;
+    } push;
+    bool robust;         /* robustBufferAccess is enabled */
+    bool translates;     /* families the program sees are not the real ones */
+    unsigned added;      /* enum layer_added: what was enabled for ourselves */
     struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/log.h"
+#include "specialize/recording.h"
 
 struct command {
     const char *name;
@@ -12,17 +13,29 @@ struct command {
 };
 
 #define COMMAND(name, stand_in) {#name, (PFN_vkVoidFunction)layer_specialize_##stand_in},
-static const struct command commands[] = {
-    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND) LAYER_SPECIALIZE_RECORDING_COMMANDS(COMMAND)
-        LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
+static const struct command pipeline_commands[] = {
+    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND){NULL, NULL}};
+static const struct command recording_commands[] = {LAYER_SPECIALIZE_RECORDING_COMMANDS(
+    COMMAND) LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
+
+static PFN_vkVoidFunction find(const struct command *commands, const char *name)
+{
+    for (; commands->name; commands++) {
+        if (strcmp(commands->name, name) == 0)
+            return commands->function;
+    }
+    return NULL;
+}
 
 PFN_vkVoidFunction layer_specialize_find(const char *name)
 {
-    for (const struct command *c = commands; c->name; c++) {
-        if (strcmp(c->name, name) == 0)
-            return c->function;
-    }
-    return NULL;
+    PFN_vkVoidFunction function = find(recording_commands, name);
+    return function ? function : find(pipeline_commands, name);
+}
+
+PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
+{
+    return find(recording_commands, name);
 }
 
 void layer_specialize_create(struct layer_device *d)
@@ -34,22 +47,63 @@ void layer_specialize_create(struct layer_device *d)
         bf_log(BF_LOG_WARNING, "specialize is off: the check 'access' looks at the same commands");
         return;
     }
-    const struct bf_specializer_info info = {
+    struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
         .isolate = settings->isolate == BF_ISOLATE_PROCESS,
-        .folder = settings->cache,
+        .folder = settings->cache ? settings->cache : settings->user_cache,
+        .report = settings->report,
+        .robust = d->robust || d->physical->checks_bounds,
+        .driver_version = d->physical->driver_version,
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,
         .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
-    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS)
-        d->specializer = NULL; /* it has said why; the program goes on without */
+    memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
+    /* Whoever fails has said why; the program goes on without. */
+    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
+        d->specializer = NULL;
+    } else if (!layer_recorder_create(d)) {
+        bf_specializer_destroy(d->specializer);
+        d->specializer = NULL;
+    } else {
+        layer_specialize_pipelines_create(d);
+    }
 }
 
 void layer_specialize_destroy(struct layer_device *d)
 {
+    layer_recorder_destroy(d);
     bf_specializer_destroy(d->specializer);
     d->specializer = NULL;
+}
+
+/* Commands so called record work, or what it reads. */
+static const char *const telling[] = {
+    "vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConstants",  "vkCmdPushData",
+    "vkCmdBindPipeline", "vkCmdBindShaders", "vkCmdExecute",        "vkCmdPreprocess",
+    "vkCmdBeginQuery",   "vkCmdEndQuery",    "vkCmdBeginTransform", "vkCmdEndTransform",
+};
+
+/* But for these, which have bind points of their own. */
+static const char *const harmless[] = {"vkCmdDispatchGraph", "vkCmdDispatchDataGraph"};
+
+static bool begins_with_one(const char *name, const char *const *beginnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+void layer_specialize_asked(struct layer_device *d, const char *name)
+{
+    if (!begins_with_one(name, telling, sizeof(telling) / sizeof(telling[0])) ||
+        begins_with_one(name, harmless, sizeof(harmless) / sizeof(harmless[0])))
+        return;
+    struct bf_recorder *recorder = bf_specializer_recorder(d->specializer);
+    if (!atomic_exchange(&recorder->stopped, true))
+        bf_log(BF_LOG_WARNING, "specialize: no variant is used: %s is not known to Belfry", name);
 }

@@ -5,6 +5,8 @@
 #ifndef BELFRY_SPECIALIZE_REASON_H
 #define BELFRY_SPECIALIZE_REASON_H
 
+#include "os/export.h"
+
 /* X(constant, code, what it says to people). Numbers are kept on disk: new ones go to the end. */
 #define BF_REASONS(X)                                                                              \
     X(BF_REASON_NONE, "none", "nothing stands against it")                                         \
@@ -50,7 +52,7 @@
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };
 
 /* "slower", and "it took longer than the general pipeline"; static. */
-const char *bf_reason_code(enum bf_reason reason);
-const char *bf_reason_text(enum bf_reason reason);
+BF_SHARED const char *bf_reason_code(enum bf_reason reason);
+BF_SHARED const char *bf_reason_text(enum bf_reason reason);
 
 #endif

@@ -4,34 +4,101 @@
  *
  *  SU-1  A submission is taken for finished only on evidence that implies it: a command buffer of it
  *        is begun, reset or freed (which Vulkan allows only then); its fence, or a timeline value
- *        that it signals, or one of a later submission to the same queue, was seen reached by the
- *        program; or a wait for its queue or the device returned.
- *  SU-2  Each submission counts at most once. What doesn't fit the list of open ones is not counted.
+ *        that it signals behind all its commands, or one of a later submission to the same queue,
+ *        was seen reached by the program; or a wait for its queue or the device returned.
+ *  SU-2  Each submission counts at most once. What doesn't fit the list of open ones is not counted,
+ *        nor what was submitted before measurements were discarded, or finishes while none are
+ *        wanted.
+ *  SU-3  A pipeline that the program has destroyed is never looked at: notes hold its id, which no
+ *        other one ever has, and only bf_pipelines_visit finds it by that.
+ *
+ * A submission is added before it is made: another thread may see it finish, and record its command
+ * buffers anew, before the call that makes it has returned.
+ *
+ * Locks: 'lock' is taken first, inside it the pipelines' visit_lock, inside that a pipeline's own.
  *
  * Proven by tests/specialize.
  */
 #ifndef BELFRY_SPECIALIZE_SUBMISSION_H
 #define BELFRY_SPECIALIZE_SUBMISSION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <vulkan/vulkan.h>
 
 #include "os/export.h"
+#include "os/lock.h"
 
-struct bf_specializer;
+struct bf_pipeline;
+struct bf_pipelines;
 struct bf_recording;
+struct bf_open_submission;
 
-/* After the call that submitted them has succeeded; 'queue' is only a name. Command buffers that
- * aren't known are passed over. Thread-safety of all: safe. */
-BF_SHARED void bf_submission_made(struct bf_specializer *specializer, const void *queue,
-                                  uint32_t count, const VkSubmitInfo2 *infos, VkFence fence);
-BF_SHARED void bf_submission_fence_seen(struct bf_specializer *specializer, uint32_t count,
-                                        const VkFence *fences);
-BF_SHARED void bf_submission_value_seen(struct bf_specializer *specializer, VkSemaphore semaphore,
-                                        uint64_t value);
+#define BF_OPEN_SUBMISSIONS   256 /* parts of submissions that are open at a time */
+#define BF_SUBMISSION_BUFFERS 8   /* command buffers of a part */
+#define BF_SUBMISSION_SIGNALS 4   /* timeline values of a batch that are remembered */
+
+/* The device's. 'open' and what is below is under 'lock'. */
+struct bf_submissions {
+    struct bf_pipelines *pipelines;
+    _Atomic uint32_t epoch; /* of the tables: others discard by counting it up */
+    _Atomic bool counting;  /* false: what finishes isn't counted */
+    _Atomic uint32_t open;  /* how many parts are on the list */
+    _Atomic uint64_t calls;
+    struct bf_lock lock;
+    struct bf_open_submission *parts; /* all */
+    struct bf_open_submission *first, *last, *free;
+    uint64_t lost; /* parts that didn't fit */
+
+    /*
+     * What the owner makes of it; either may be NULL. Both are called with the lock held, and must
+     * not call anything here.
+     */
+    void *context;
+    /* Uses were added to the tally of a pipeline, which is being visited; its lock is not held. */
+    void (*used)(void *context, struct bf_pipeline *pipeline, const struct bf_recording *recording);
+    /* A submission of a command buffer with measurements (its 'trial') has finished. */
+    void (*measured)(void *context, struct bf_recording *recording);
+};
+
+/* A batch of a submission. */
+struct bf_batch {
+    const void *queue; /* only a name */
+    VkFence fence;     /* of the call: it covers all its batches; or VK_NULL_HANDLE */
+    uint32_t recording_count;
+    struct bf_recording *const *recordings; /* NULL among them: one that isn't known */
+    /* Timeline values that are signalled behind all commands of the batch. */
+    uint32_t signal_count;
+    const VkSemaphore *semaphores;
+    const uint64_t *values;
+};
+
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+BF_SHARED VkResult bf_submissions_init(struct bf_submissions *submissions,
+                                       struct bf_pipelines *pipelines);
+/* What is still open is not counted. All recordings are destroyed. */
+BF_SHARED void bf_submissions_finish(struct bf_submissions *submissions);
+
+/* Thread-safety of all that follows: safe. */
+
+/* A number for a call that submits, never 0. */
+BF_SHARED uint64_t bf_submissions_call(struct bf_submissions *submissions);
+/* Before the call is made, for each of its batches in turn. */
+BF_SHARED void bf_submissions_add(struct bf_submissions *submissions, uint64_t call,
+                                  const struct bf_batch *batch);
+/* The call has failed: nothing was submitted. */
+BF_SHARED void bf_submissions_drop(struct bf_submissions *submissions, uint64_t call);
+
+BF_SHARED void bf_submissions_fence_seen(struct bf_submissions *submissions, uint32_t count,
+                                         const VkFence *fences);
+BF_SHARED void bf_submissions_value_seen(struct bf_submissions *submissions, VkSemaphore semaphore,
+                                         uint64_t value);
 /* NULL: all queues. */
-BF_SHARED void bf_submission_queue_idle(struct bf_specializer *specializer, const void *queue);
+BF_SHARED void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
+/* It is begun, reset or freed. */
+BF_SHARED void bf_submissions_recording_over(struct bf_submissions *submissions,
+                                             struct bf_recording *recording);
 
 #endif

@@ -100,6 +100,7 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 
 /* --- the benchmarks --- */
 
-extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_specialize;
+extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_record,
+    bench_specialize;
 
 #endif

@@ -1,0 +1,28 @@
+/*
+ * Memory that is freed all at once: for copies of structs that point at each other.
+ *
+ * Thread-safety: for one thread at a time.
+ */
+#ifndef BELFRY_SPECIALIZE_ARENA_H
+#define BELFRY_SPECIALIZE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bf_arena_block;
+
+/* Zero-initialised is empty. */
+struct bf_arena {
+    struct bf_arena_block *blocks;
+    bool failed; /* some allocation failed: what was copied is not complete */
+};
+
+/* Zeroed, aligned for anything. NULL: out of memory, and 'failed' is set. */
+void *bf_arena_zeroed(struct bf_arena *arena, size_t size);
+/* NULL for NULL, for no elements, and where memory is out. */
+void *bf_arena_copy(struct bf_arena *arena, const void *array, size_t count, size_t size);
+/* NULL for NULL, and where memory is out. */
+char *bf_arena_text(struct bf_arena *arena, const char *text);
+void bf_arena_finish(struct bf_arena *arena);
+
+#endif

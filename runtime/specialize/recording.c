@@ -1,0 +1,350 @@
+#include "specialize/recording.h"
+
+#include <stdlib.h>
+
+#include <volk.h>
+
+#include "background/background.h"
+#include "specialize/submission.h"
+#include "specialize/trial.h"
+
+_Static_assert(BF_WATCHED == BF_TALLY_WORDS && BF_WATCHED == BF_WATCH_WORDS,
+               "a tuple is what is watched");
+_Static_assert(BF_PUSH_BYTES / 4 <= 64, "a bit for each word");
+
+struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommandBuffer handle,
+                                         VkCommandBufferLevel level, uint32_t blocks)
+{
+    struct bf_recording *r = calloc(1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->recorder = recorder;
+    r->vk = recorder->vk;
+    r->handle = handle;
+    r->level = level;
+    r->blocks = blocks;
+    return r;
+}
+
+/* Variants that were picked, and how often ------------------------------------------------------ */
+
+static uint32_t hash(const struct bf_variant *variant)
+{
+    return (uint32_t)(bf_map_hash((uint64_t)(uintptr_t)variant) >> 7);
+}
+
+/* The variant's place, or the free one where it belongs. There is room. */
+static struct bf_picked *place(struct bf_picked *table, uint32_t room,
+                               const struct bf_variant *variant)
+{
+    for (uint32_t i = hash(variant);; i++) {
+        struct bf_picked *p = &table[i & (room - 1)];
+        if (p->variant == variant || !p->variant)
+            return p;
+    }
+}
+
+static bool make_room(struct bf_recording *r)
+{
+    if (2 * (r->picked_count + 1) <= r->picked_room)
+        return true;
+    uint32_t room = r->picked_room ? 2 * r->picked_room : 8;
+    struct bf_picked *table = calloc(room, sizeof(*table));
+    if (!table)
+        return false;
+    for (uint32_t i = 0; i < r->picked_room; i++) {
+        if (r->picked[i].variant)
+            *place(table, room, r->picked[i].variant) = r->picked[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        if (r->bound[i].variant)
+            r->bound[i].picked = place(table, room, r->bound[i].variant);
+    }
+    free(r->picked);
+    r->picked = table;
+    r->picked_room = room;
+    return true;
+}
+
+/* With a reference to the variant [RC-4]. NULL: it is withdrawn, or there is no memory. */
+static struct bf_picked *refer(struct bf_recording *r, struct bf_variant *variant)
+{
+    if (!make_room(r))
+        return NULL;
+    struct bf_picked *p = place(r->picked, r->picked_room, variant);
+    if (p->variant)
+        return p;
+    if (!bf_variant_acquire(variant))
+        return NULL;
+    p->variant = variant;
+    p->count = 0;
+    r->picked_count++;
+    return p;
+}
+
+static void tell_counts(struct bf_recording *r)
+{
+    for (uint32_t i = 0; r->picked_count && i < r->picked_room; i++) {
+        struct bf_picked *p = &r->picked[i];
+        if (p->count)
+            atomic_fetch_add_explicit(&p->variant->picked, p->count, memory_order_relaxed);
+        p->count = 0;
+    }
+}
+
+void bf_recording_end(struct bf_recording *r)
+{
+    tell_counts(r);
+}
+
+void bf_recording_reset(struct bf_recording *r)
+{
+    if (atomic_load_explicit(&r->pending, memory_order_acquire))
+        bf_submissions_recording_over(r->recorder->submissions, r);
+    tell_counts(r);
+    for (uint32_t i = 0; r->picked_count && i < r->picked_room; i++) {
+        if (r->picked[i].variant)
+            bf_variant_release(r->picked[i].variant);
+        r->picked[i].variant = NULL;
+    }
+    r->picked_count = 0;
+    r->noted = false;
+    r->measurable = false;
+    if (r->trial && r->recorder->trials)
+        bf_trial_reset(r->recorder->trials, r->trial);
+    r->queries = 0;
+    r->blocks &= BF_RECORDING_PROTECTED;
+    r->layout = VK_NULL_HANDLE;
+    bf_recording_forget_push(r);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);
+}
+
+void bf_recording_destroy(struct bf_recording *r)
+{
+    if (!r)
+        return;
+    bf_recording_reset(r);
+    free(r->picked);
+    free(r->notes);
+    free(r->trial);
+    free(r);
+}
+
+/* What is bound --------------------------------------------------------------------------------- */
+
+void bf_recording_push_odd(struct bf_recording *r, uint32_t offset, uint32_t size,
+                           const void *bytes)
+{
+    /* Vulkan allows whole words within the limit alone. Of the rest only whole words are known
+     * afterwards; what else was touched isn't, and what doesn't fit makes all unknown. */
+    if (offset > BF_PUSH_BYTES || size > BF_PUSH_BYTES - offset) {
+        bf_recording_forget_push(r);
+        return;
+    }
+    memcpy(r->bytes + offset, bytes, size);
+    for (uint32_t word = offset / 4; 4 * word < offset + size; word++) {
+        bool whole = 4 * word >= offset && 4 * word + 4 <= offset + size;
+        r->known = (r->known & ~(UINT64_C(1) << word)) | (uint64_t)whole << word;
+    }
+}
+
+void bf_recording_restore(struct bf_recording *r, VkPipelineBindPoint point)
+{
+    struct bf_bound *b = &r->bound[point];
+    if (!b->variant)
+        return;
+    b->variant = NULL;
+    r->vk->vkCmdBindPipeline(r->handle, point, b->handle);
+}
+
+void bf_recording_feedback(struct bf_recording *r, bool begins)
+{
+    if (begins) {
+        bf_recording_restore(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
+        r->blocks |= BF_RECORDING_FEEDBACK;
+    } else {
+        r->blocks &= ~(uint32_t)BF_RECORDING_FEEDBACK;
+    }
+}
+
+/* What the pipeline's watched words hold. */
+struct values {
+    uint32_t known;             /* bit i: word i is */
+    uint32_t words[BF_WATCHED]; /* 0 where it isn't */
+};
+
+static inline struct values read_values(const struct bf_recording *r, const struct bf_pipeline *p)
+{
+    struct values v = {0};
+    if (r->push_id != p->push_id) /* never 0 */
+        return v;
+    for (uint32_t i = 0; i < p->watch.count; i++) {
+        uint32_t offset = p->watch.offset[i], word;
+        uint32_t known = (uint32_t)(r->known >> offset / 4) & 1;
+        memcpy(&word, r->bytes + offset, sizeof(word));
+        v.words[i] = word & (0 - known);
+        v.known |= known << i;
+    }
+    return v;
+}
+
+static inline bool is_for(const struct bf_variant *variant, const struct values *v)
+{
+    uint32_t mask = variant->mask, differ = 0;
+    for (uint32_t i = 0; i < BF_WATCHED; i++)
+        differ |= (uint32_t)(variant->values[i] != v->words[i]) << i;
+    return !(mask & (differ | ~v->known));
+}
+
+/* The one with the most constants of those that fit; NULL: none does. */
+static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v)
+{
+    struct bf_variant *best = NULL;
+    for (int i = 0; i < BF_MAX_VARIANTS; i++) {
+        struct bf_variant *variant = atomic_load_explicit(&p->variants[i], memory_order_acquire);
+        if (variant && is_for(variant, v) &&
+            (!best || __builtin_popcount(variant->mask) > __builtin_popcount(best->mask)))
+            best = variant;
+    }
+    return best;
+}
+
+static inline bool has_variants(const struct bf_pipeline *p)
+{
+    bool any = false;
+    for (int i = 0; i < BF_MAX_VARIANTS; i++)
+        any |= atomic_load_explicit(&p->variants[i], memory_order_relaxed) != NULL;
+    return any;
+}
+
+/* NULL: the general one. */
+static void bind(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
+                 struct bf_variant *variant)
+{
+    struct bf_picked *picked = variant ? refer(r, variant) : NULL;
+    if (!picked) {
+        bf_recording_restore(r, point);
+        return;
+    }
+    r->vk->vkCmdBindPipeline(r->handle, point, variant->handle);
+    b->variant = variant;
+    b->picked = picked;
+}
+
+/* Notes ----------------------------------------------------------------------------------------- */
+
+/* NULL: there is no memory. */
+static struct bf_tally_notes *notes_of(struct bf_recording *r)
+{
+    if (!r->notes) {
+        r->notes = malloc(sizeof(*r->notes));
+        if (!r->notes)
+            return NULL;
+        uint64_t seed = atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+        bf_tally_notes_init(r->notes, seed, BF_TALLY_EXACT);
+    }
+    if (!r->noted)
+        bf_tally_notes_begin(r->notes);
+    r->noted = true;
+    return r->notes;
+}
+
+static void note(struct bf_recording *r, const struct bf_pipeline *p, const struct values *v,
+                 uint32_t uses)
+{
+    uint32_t all = (1u << p->watch.count) - 1;
+    uint32_t counted = all & ~atomic_load_explicit(&p->dropped, memory_order_relaxed);
+    if (counted & ~v->known) /* whatever the shader reads there, it isn't a value */
+        return;
+    if (counted == all) {
+        bf_tally_notes_add(r->notes, p->id, counted, v->words, uses);
+        return;
+    }
+    uint32_t words[BF_WATCHED];
+    for (uint32_t i = 0; i < BF_WATCHED; i++)
+        words[i] = counted >> i & 1 ? v->words[i] : 0;
+    bf_tally_notes_add(r->notes, p->id, counted, words, uses);
+}
+
+/* Trials ---------------------------------------------------------------------------------------- */
+
+void bf_recording_measure(struct bf_recording *r)
+{
+    r->measurable =
+        r->recorder->trials && r->timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    if (!r->measurable)
+        return;
+    /* By chance, so that no pattern of the program's falls together with it. */
+    r->number = 1 + atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->tries = bf_map_hash(r->number) >> 33 & 1;
+}
+
+/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
+ * *sample is what is to be measured, if 'candidate' isn't UINT32_MAX. */
+static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline *p,
+                                      struct bf_variant *variant, uint64_t work,
+                                      struct bf_trial_sample *sample)
+{
+    if (!r->measurable || !work || !bf_background_may_adapt(r->recorder->background))
+        return variant;
+    if (!r->trial) {
+        r->trial = calloc(1, sizeof(*r->trial));
+        if (!r->trial)
+            return variant;
+        r->trial->timestamp_bits = r->timestamp_bits;
+    }
+    *sample = (struct bf_trial_sample){.pipeline = p->id,
+                                       .candidate = variant->candidate,
+                                       .variant = r->tries,
+                                       .work = work,
+                                       .recording = r->number};
+    return r->tries ? variant : NULL;
+}
+
+void bf_recording_measured(struct bf_recording *r)
+{
+    bf_trial_end(r->recorder->trials, r->trial, r->handle);
+}
+
+void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
+                         uint64_t work)
+{
+    struct bf_pipeline *p = b->pipeline;
+    bool may_pick = !r->blocks && has_variants(p) &&
+                    !atomic_load_explicit(&p->pinned, memory_order_relaxed) &&
+                    !atomic_load_explicit(&r->recorder->stopped, memory_order_relaxed);
+    uint32_t uses = 0;
+    if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed)) {
+        struct bf_tally_notes *notes = notes_of(r);
+        uses = notes ? bf_tally_notes_sample(notes) : 0;
+    }
+    struct bf_variant *variant = NULL;
+    if (may_pick || uses) {
+        struct values v = read_values(r, p);
+        variant = may_pick ? find_variant(p, &v) : NULL;
+        if (uses)
+            note(r, p, &v, uses);
+    }
+    struct bf_trial_sample sample = {.candidate = UINT32_MAX};
+    if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
+        variant = choose_side(r, p, variant, work, &sample);
+    if (variant != b->variant)
+        bind(r, b, point, variant);
+    if (b->variant)
+        b->picked->count++;
+    if (sample.candidate != UINT32_MAX && sample.variant == (b->variant != NULL))
+        bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample);
+}
+
+void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)
+{
+    if (executed && executed->noted) {
+        struct bf_tally_notes *notes = notes_of(r);
+        if (notes)
+            bf_tally_notes_append(notes, executed->notes);
+    }
+    bf_recording_forget_push(r);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);
+}

@@ -1,0 +1,307 @@
+#include "specialize/submission.h"
+
+#include <stdlib.h>
+
+#include "specialize/recording.h"
+
+/* A batch, or a part of one that has more command buffers than fit. On the list in the order in
+ * which they were submitted, as far as they go to the same queue. */
+struct bf_open_submission {
+    struct bf_open_submission *next, *previous;
+    const void *queue;
+    VkFence fence;
+    uint64_t call;
+    uint32_t epoch;
+    uint32_t recording_count, signal_count;
+    struct bf_recording *recordings[BF_SUBMISSION_BUFFERS];
+    VkSemaphore semaphores[BF_SUBMISSION_SIGNALS];
+    uint64_t values[BF_SUBMISSION_SIGNALS];
+};
+
+VkResult bf_submissions_init(struct bf_submissions *s, struct bf_pipelines *pipelines)
+{
+    *s = (struct bf_submissions){.pipelines = pipelines};
+    s->parts = calloc(BF_OPEN_SUBMISSIONS, sizeof(*s->parts));
+    if (!s->parts)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < BF_OPEN_SUBMISSIONS; i++) {
+        s->parts[i].next = s->free;
+        s->free = &s->parts[i];
+    }
+    atomic_store(&s->counting, true);
+    return VK_SUCCESS;
+}
+
+void bf_submissions_finish(struct bf_submissions *s)
+{
+    free(s->parts);
+    *s = (struct bf_submissions){0};
+}
+
+/* Nothing is on the list that this thread could have evidence for: what it knows to be over was
+ * added before it came to know. */
+static bool is_empty(struct bf_submissions *s)
+{
+    return atomic_load_explicit(&s->open, memory_order_acquire) == 0;
+}
+
+/* The list. Under the lock ---------------------------------------------------------------------- */
+
+static struct bf_open_submission *append(struct bf_submissions *s)
+{
+    struct bf_open_submission *part = s->free;
+    if (!part) {
+        s->lost++;
+        return NULL;
+    }
+    s->free = part->next;
+    *part = (struct bf_open_submission){.previous = s->last};
+    *(s->last ? &s->last->next : &s->first) = part;
+    s->last = part;
+    atomic_fetch_add_explicit(&s->open, 1, memory_order_release);
+    return part;
+}
+
+static void take_off(struct bf_submissions *s, struct bf_open_submission *part)
+{
+    *(part->previous ? &part->previous->next : &s->first) = part->next;
+    *(part->next ? &part->next->previous : &s->last) = part->previous;
+    part->next = s->free;
+    s->free = part;
+    atomic_fetch_sub_explicit(&s->open, 1, memory_order_release);
+}
+
+/* Counting. Under the lock ---------------------------------------------------------------------- */
+
+struct use {
+    struct bf_submissions *submissions;
+    const struct bf_recording *recording;
+    const struct bf_tally_row *row;
+};
+
+static void count_row(struct bf_pipeline *p, void *context)
+{
+    const struct use *use = context;
+    struct bf_submissions *s = use->submissions;
+    uint32_t epoch = atomic_load(&s->epoch);
+    bf_lock_acquire(&p->lock);
+    bf_tally_add(&p->tally, epoch, use->row);
+    bf_lock_release(&p->lock);
+    if (s->used)
+        s->used(s->context, p, use->recording);
+    bf_lock_acquire(&p->lock);
+    uint32_t mask = bf_tally_mask(&p->tally, epoch);
+    bf_lock_release(&p->lock);
+    atomic_store_explicit(&p->dropped, ~mask, memory_order_relaxed);
+}
+
+/* A submission of the command buffer has finished. The release lets its owner see that all was read
+ * without taking the lock. */
+static void count(struct bf_submissions *s, struct bf_recording *r, uint32_t epoch)
+{
+    if (r->noted && epoch == atomic_load(&s->epoch) && atomic_load(&s->counting)) {
+        const struct bf_tally_row *row;
+        for (uint32_t i = 0; (row = bf_tally_notes_row(r->notes, i)); i++)
+            bf_pipelines_visit(s->pipelines, row->key, count_row, &(struct use){s, r, row});
+    }
+    if (r->trial && s->measured && atomic_load(&s->counting))
+        s->measured(s->context, r);
+    atomic_fetch_sub_explicit(&r->pending, 1, memory_order_release);
+}
+
+static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
+{
+    for (uint32_t i = 0; i < part->recording_count; i++)
+        count(s, part->recordings[i], part->epoch);
+    take_off(s, part);
+}
+
+/* Submitting ------------------------------------------------------------------------------------ */
+
+uint64_t bf_submissions_call(struct bf_submissions *s)
+{
+    return atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed) + 1;
+}
+
+static bool counts(const struct bf_recording *r)
+{
+    return r && (r->noted || r->trial);
+}
+
+static bool is_awaited(const struct bf_submissions *s, const void *queue)
+{
+    for (const struct bf_open_submission *p = s->last; p; p = p->previous) {
+        if (p->queue == queue && p->recording_count)
+            return true;
+    }
+    return false;
+}
+
+static struct bf_open_submission *append_part(struct bf_submissions *s, uint64_t call,
+                                              const struct bf_batch *batch)
+{
+    struct bf_open_submission *part = append(s);
+    if (!part)
+        return NULL;
+    part->queue = batch->queue;
+    part->fence = batch->fence;
+    part->call = call;
+    part->epoch = atomic_load(&s->epoch);
+    return part;
+}
+
+void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf_batch *batch)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < batch->recording_count; i++)
+        any |= counts(batch->recordings[i]);
+    if (!any && is_empty(s))
+        return;
+    bf_lock_acquire(&s->lock);
+    struct bf_open_submission *part = NULL;
+    bool fits = true;
+    for (uint32_t i = 0; any && fits && i < batch->recording_count; i++) {
+        struct bf_recording *r = batch->recordings[i];
+        if (!counts(r))
+            continue;
+        if (!part || part->recording_count == BF_SUBMISSION_BUFFERS)
+            part = append_part(s, call, batch);
+        fits = part;
+        if (!fits)
+            break;
+        part->recordings[part->recording_count++] = r;
+        atomic_fetch_add_explicit(&r->pending, 1, memory_order_relaxed);
+    }
+    /* Nothing of its own to count, but what tells that earlier ones are over. */
+    if (!any && (batch->fence || batch->signal_count) && is_awaited(s, batch->queue))
+        part = append_part(s, call, batch);
+    /* With the last part: those before it are earlier on the queue. */
+    for (uint32_t i = 0; part && i < batch->signal_count && i < BF_SUBMISSION_SIGNALS; i++) {
+        part->semaphores[i] = batch->semaphores[i];
+        part->values[i] = batch->values[i];
+        part->signal_count++;
+    }
+    bf_lock_release(&s->lock);
+}
+
+void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
+{
+    bf_lock_acquire(&s->lock);
+    for (struct bf_open_submission *p = s->first, *next; p; p = next) {
+        next = p->next;
+        if (p->call != call)
+            continue;
+        for (uint32_t i = 0; i < p->recording_count; i++)
+            atomic_fetch_sub_explicit(&p->recordings[i]->pending, 1, memory_order_release);
+        take_off(s, p);
+    }
+    bf_lock_release(&s->lock);
+}
+
+/* Evidence -------------------------------------------------------------------------------------- */
+
+struct evidence {
+    uint32_t fence_count;
+    const VkFence *fences;
+    VkSemaphore semaphore;
+    uint64_t value;
+};
+
+static bool shows(const struct evidence *e, const struct bf_open_submission *part)
+{
+    for (uint32_t i = 0; part->fence && i < e->fence_count; i++) {
+        if (part->fence == e->fences[i])
+            return true;
+    }
+    for (uint32_t i = 0; e->semaphore && i < part->signal_count; i++) {
+        if (part->semaphores[i] == e->semaphore && part->values[i] <= e->value)
+            return true;
+    }
+    return false;
+}
+
+/* From the last one back: a fence or a value is reached behind all that was submitted to its queue
+ * before it. Of more queues than fit here, only what was shown itself is over. */
+#define REACHED 16
+
+static void look(struct bf_submissions *s, const struct evidence *e)
+{
+    if (is_empty(s))
+        return;
+    const void *reached[REACHED];
+    uint32_t count = 0;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_open_submission *p = s->last, *previous; p; p = previous) {
+        previous = p->previous;
+        uint32_t i = 0;
+        while (i < count && reached[i] != p->queue)
+            i++;
+        if (i == count) {
+            if (!shows(e, p))
+                continue;
+            if (count < REACHED)
+                reached[count++] = p->queue;
+        }
+        end_part(s, p);
+    }
+    bf_lock_release(&s->lock);
+}
+
+void bf_submissions_fence_seen(struct bf_submissions *s, uint32_t count, const VkFence *fences)
+{
+    look(s, &(struct evidence){.fence_count = count, .fences = fences});
+}
+
+void bf_submissions_value_seen(struct bf_submissions *s, VkSemaphore semaphore, uint64_t value)
+{
+    look(s, &(struct evidence){.semaphore = semaphore, .value = value});
+}
+
+void bf_submissions_queue_idle(struct bf_submissions *s, const void *queue)
+{
+    if (is_empty(s))
+        return;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_open_submission *p = s->first, *next; p; p = next) {
+        next = p->next;
+        if (!queue || p->queue == queue)
+            end_part(s, p);
+    }
+    bf_lock_release(&s->lock);
+}
+
+/* What stays of a part whose command buffers are all over tells of earlier ones, if there are any
+ * left. (Of more queues than fit here, parts are kept until they are shown.) */
+static void prune(struct bf_submissions *s)
+{
+    const void *awaited[REACHED];
+    uint32_t count = 0;
+    for (struct bf_open_submission *p = s->first, *next; p && count < REACHED; p = next) {
+        next = p->next;
+        uint32_t i = 0;
+        while (i < count && awaited[i] != p->queue)
+            i++;
+        if (p->recording_count && i == count)
+            awaited[count++] = p->queue;
+        else if (!p->recording_count && i == count)
+            take_off(s, p);
+    }
+}
+
+/* Its own share alone: its begin says nothing of the others. */
+void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording *r)
+{
+    bf_lock_acquire(&s->lock);
+    for (struct bf_open_submission *p = s->first; p; p = p->next) {
+        uint32_t kept = 0, had = p->recording_count;
+        for (uint32_t i = 0; i < had; i++) {
+            if (p->recordings[i] == r)
+                count(s, r, p->epoch);
+            else
+                p->recordings[kept++] = p->recordings[i];
+        }
+        p->recording_count = kept;
+    }
+    prune(s);
+    bf_lock_release(&s->lock);
+}

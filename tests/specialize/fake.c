@@ -1,0 +1,562 @@
+#include "fake.h"
+
+#include <pthread.h>
+
+#define OBJECTS 4096
+
+struct fake fake;
+
+static struct object {
+    VkObjectType type;
+    uint64_t handle;
+    uint32_t count; /* 0: free */
+    const VkAllocationCallbacks *allocator;
+} objects[OBJECTS];
+static uint64_t last_handle;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *VKAPI_PTR no_allocation(void *context, size_t size, size_t alignment,
+                                     VkSystemAllocationScope scope)
+{
+    (void)context, (void)size, (void)alignment, (void)scope;
+    abort();
+}
+
+const VkAllocationCallbacks fake_allocator = {.pfnAllocation = no_allocation};
+
+static void broken(const char *what)
+{
+    fprintf(stderr, "fake: %s\n", what);
+    abort();
+}
+
+static struct object *find(VkObjectType type, uint64_t handle)
+{
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        if (objects[i].count && objects[i].type == type && objects[i].handle == handle)
+            return &objects[i];
+    }
+    return NULL;
+}
+
+static struct object *find_any(VkObjectType type)
+{
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        if (objects[i].count && objects[i].type == type)
+            return &objects[i];
+    }
+    return NULL;
+}
+
+static VkResult make(VkObjectType type, const VkAllocationCallbacks *allocator, uint64_t *handle)
+{
+    pthread_mutex_lock(&lock);
+    *handle = 0;
+    fake.made++;
+    VkResult result = VK_SUCCESS;
+    struct object *o =
+        fake.equal_handles && type != VK_OBJECT_TYPE_SHADER_MODULE ? find_any(type) : NULL;
+    if (fake.fail_at && --fake.fail_at == 0) {
+        result = fake.failure;
+        if (type != VK_OBJECT_TYPE_PIPELINE)
+            *handle = 0xbad; /* Vulkan says nothing of it */
+    } else if (o) {
+        o->count++;
+        *handle = o->handle;
+    } else {
+        o = objects;
+        while (o < objects + OBJECTS && o->count)
+            o++;
+        if (o == objects + OBJECTS)
+            broken("too many objects");
+        last_handle += 64;
+        *o = (struct object){type, last_handle, 1, allocator};
+        *handle = o->handle;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static void destroy(VkObjectType type, uint64_t handle, const VkAllocationCallbacks *allocator)
+{
+    if (!handle)
+        return;
+    pthread_mutex_lock(&lock);
+    struct object *o = find(type, handle);
+    if (!o)
+        broken("destroyed what isn't there");
+    if (o->allocator != allocator)
+        broken("another allocator");
+    o->count--;
+    pthread_mutex_unlock(&lock);
+}
+
+static void need(VkObjectType type, uint64_t handle)
+{
+    pthread_mutex_lock(&lock);
+    if (!find(type, handle))
+        broken("used what isn't there");
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t fake_alive(VkObjectType type)
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < OBJECTS; i++)
+        count += objects[i].type == type ? objects[i].count : 0;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+bool fake_is_alive(VkObjectType type, uint64_t handle)
+{
+    pthread_mutex_lock(&lock);
+    bool alive = find(type, handle);
+    pthread_mutex_unlock(&lock);
+    return alive;
+}
+
+#define OBJECT(name_, info_, type_)                                                                \
+    static VKAPI_ATTR VkResult VKAPI_CALL create_##name_(VkDevice device, const info_ *info,       \
+                                                         const VkAllocationCallbacks *allocator,   \
+                                                         Vk##name_ *handle)                        \
+    {                                                                                              \
+        (void)device, (void)info;                                                                  \
+        return make(type_, allocator, (uint64_t *)handle);                                         \
+    }                                                                                              \
+    static VKAPI_ATTR void VKAPI_CALL destroy_##name_(VkDevice device, Vk##name_ handle,           \
+                                                      const VkAllocationCallbacks *allocator)      \
+    {                                                                                              \
+        (void)device;                                                                              \
+        destroy(type_, (uint64_t)handle, allocator);                                               \
+    }
+
+OBJECT(ShaderModule, VkShaderModuleCreateInfo, VK_OBJECT_TYPE_SHADER_MODULE)
+OBJECT(Sampler, VkSamplerCreateInfo, VK_OBJECT_TYPE_SAMPLER)
+OBJECT(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
+OBJECT(PipelineLayout, VkPipelineLayoutCreateInfo, VK_OBJECT_TYPE_PIPELINE_LAYOUT)
+OBJECT(RenderPass, VkRenderPassCreateInfo, VK_OBJECT_TYPE_RENDER_PASS)
+
+/* ---- What a pipeline is created from, in words ---- */
+
+static size_t dumped;
+
+static void say(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(fake.dump + dumped, FAKE_DUMP - dumped, format, list);
+    va_end(list);
+    if (n < 0 || dumped + (size_t)n >= FAKE_DUMP)
+        broken("too much to say");
+    dumped += (size_t)n;
+}
+
+static void say_bytes(const char *name, const void *bytes, size_t size)
+{
+    say("%s:", name);
+    for (size_t i = 0; bytes && i < size; i++)
+        say("%02x", ((const uint8_t *)bytes)[i]);
+    say(bytes ? "\n" : "none\n");
+}
+
+#define SAY(struct_, first_)                                                                       \
+    say_bytes(#first_, &(struct_)->first_,                                                         \
+              sizeof(*(struct_)) - offsetof(__typeof__(*(struct_)), first_))
+
+/* Structs that are flat but for one array at their end: bytes up to it, and the array. */
+#define CASE(type_, struct_, first_, count_, array_)                                               \
+    case type_: {                                                                                  \
+        const struct_ *v = (const void *)s;                                                        \
+        say_bytes(#struct_, &v->first_, offsetof(struct_, array_) - offsetof(struct_, first_));    \
+        say_bytes(#array_, v->array_, v->count_ * sizeof(*v->array_));                             \
+        break;                                                                                     \
+    }
+#define FLAT(type_, struct_, first_)                                                               \
+    case type_: {                                                                                  \
+        const struct_ *v = (const void *)s;                                                        \
+        say("%s ", #struct_);                                                                      \
+        SAY(v, first_);                                                                            \
+        break;                                                                                     \
+    }
+
+static void say_chain(const void *chain)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)
+            SAY((const VkPipelineRenderingCreateInfo *)(const void *)s, depthAttachmentFormat);
+        switch ((int)s->sType) {
+            CASE(VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, VkPipelineRenderingCreateInfo,
+                 viewMask, colorAttachmentCount, pColorAttachmentFormats)
+            FLAT(VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX,
+                 VkMultiviewPerViewAttributesInfoNVX, perViewAttributes)
+            CASE(VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
+                 VkPipelineVertexInputDivisorStateCreateInfoEXT, vertexBindingDivisorCount,
+                 vertexBindingDivisorCount, pVertexBindingDivisors)
+            CASE(VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT,
+                 VkPipelineColorWriteCreateInfoEXT, attachmentCount, attachmentCount,
+                 pColorWriteEnables)
+            CASE(VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT,
+                 VkPipelineDiscardRectangleStateCreateInfoEXT, flags, discardRectangleCount,
+                 pDiscardRectangles)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT,
+                 VkPipelineRobustnessCreateInfoEXT, storageBuffers)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+                 VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, requiredSubgroupSize)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT,
+                 VkPipelineRasterizationLineStateCreateInfoEXT, lineRasterizationMode)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
+                 VkPipelineRasterizationDepthClipStateCreateInfoEXT, flags)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT,
+                 VkPipelineRasterizationProvokingVertexStateCreateInfoEXT, provokingVertexMode)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT,
+                 VkPipelineRasterizationConservativeStateCreateInfoEXT, flags)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT,
+                 VkPipelineColorBlendAdvancedStateCreateInfoEXT, srcPremultiplied)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT,
+                 VkPipelineViewportDepthClipControlCreateInfoEXT, negativeOneToOne)
+            FLAT(VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR,
+                 VkPipelineFragmentShadingRateStateCreateInfoKHR, fragmentSize)
+        case VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT: {
+            const VkPipelineSampleLocationsStateCreateInfoEXT *v = (const void *)s;
+            const VkSampleLocationsInfoEXT *l = &v->sampleLocationsInfo;
+            say("sample locations %u %u %ux%u ", v->sampleLocationsEnable,
+                l->sampleLocationsPerPixel, l->sampleLocationGridSize.width,
+                l->sampleLocationGridSize.height);
+            say_bytes("at", l->pSampleLocations,
+                      l->sampleLocationsCount * sizeof(*l->pSampleLocations));
+            break;
+        }
+        case 1000470005: { /* VkPipelineCreateFlags2CreateInfo */
+            struct {
+                VkBaseInStructure base;
+                uint64_t flags;
+            } v;
+            memcpy(&v, s, sizeof(v));
+            say("wide flags %llx\n", (unsigned long long)v.flags);
+            break;
+        }
+        default:
+            say("chained %d\n", (int)s->sType);
+            break;
+        }
+    }
+}
+
+static void say_stage(const VkPipelineShaderStageCreateInfo *s)
+{
+    if (s->module)
+        need(VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)s->module);
+    say("stage %x flags %x entry %s\n", s->stage, s->flags, s->pName);
+    say_chain(s->pNext);
+    const VkSpecializationInfo *i = s->pSpecializationInfo;
+    if (i) {
+        say_bytes("entries", i->pMapEntries, i->mapEntryCount * sizeof(*i->pMapEntries));
+        say_bytes("constants", i->pData, i->dataSize);
+    }
+}
+
+static bool has(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state)
+{
+    const VkPipelineDynamicStateCreateInfo *d = info->pDynamicState;
+    for (uint32_t i = 0; d && i < d->dynamicStateCount; i++) {
+        if (d->pDynamicStates[i] == state)
+            return true;
+    }
+    return false;
+}
+
+/* As drivers do it: what is ignored isn't looked at. */
+static void say_graphics(const VkGraphicsPipelineCreateInfo *info)
+{
+    say("graphics flags %x subpass %u\n", info->flags, info->subpass);
+    say_chain(info->pNext);
+    /* The fragment stage last, wherever it was. */
+    for (uint32_t i = 0; i < info->stageCount; i++) {
+        if (info->pStages[i].stage != VK_SHADER_STAGE_FRAGMENT_BIT)
+            say_stage(&info->pStages[i]);
+    }
+    for (uint32_t i = 0; i < info->stageCount; i++) {
+        if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
+            say_stage(&info->pStages[i]);
+    }
+    if (info->pDynamicState)
+        say_bytes("dynamic", info->pDynamicState->pDynamicStates,
+                  info->pDynamicState->dynamicStateCount * sizeof(VkDynamicState));
+    const VkPipelineVertexInputStateCreateInfo *v = info->pVertexInputState;
+    if (!has(info, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT) && v) {
+        say_chain(v->pNext);
+        say_bytes("bindings", v->pVertexBindingDescriptions,
+                  v->vertexBindingDescriptionCount * sizeof(*v->pVertexBindingDescriptions));
+        say_bytes("attributes", v->pVertexAttributeDescriptions,
+                  v->vertexAttributeDescriptionCount * sizeof(*v->pVertexAttributeDescriptions));
+    }
+    SAY(info->pInputAssemblyState, flags);
+    SAY(info->pRasterizationState, flags);
+    say_chain(info->pRasterizationState->pNext);
+    const VkPipelineViewportStateCreateInfo *p = info->pViewportState;
+    say("viewports %u scissors %u\n", p->viewportCount, p->scissorCount);
+    say_chain(p->pNext);
+    if (!has(info, VK_DYNAMIC_STATE_VIEWPORT))
+        say_bytes("viewports", p->pViewports, p->viewportCount * sizeof(*p->pViewports));
+    if (!has(info, VK_DYNAMIC_STATE_SCISSOR))
+        say_bytes("scissors", p->pScissors, p->scissorCount * sizeof(*p->pScissors));
+    const VkPipelineMultisampleStateCreateInfo *m = info->pMultisampleState;
+    say("samples %u %u %g %u %u\n", m->rasterizationSamples, m->sampleShadingEnable,
+        (double)m->minSampleShading, m->alphaToCoverageEnable, m->alphaToOneEnable);
+    say_bytes("mask", m->pSampleMask, (m->rasterizationSamples + 31u) / 32 * 4);
+    say_chain(m->pNext);
+    if (fake.depth)
+        SAY(info->pDepthStencilState, flags);
+    const VkPipelineColorBlendStateCreateInfo *b = info->pColorBlendState;
+    if (fake.color) {
+        say("blend %u %u\n", b->logicOpEnable, b->logicOp);
+        say_bytes("constants", b->blendConstants, sizeof(b->blendConstants));
+        say_bytes("attachments", b->pAttachments, b->attachmentCount * sizeof(*b->pAttachments));
+        say_chain(b->pNext);
+    }
+}
+
+static void begin_dump(void)
+{
+    pthread_mutex_lock(&lock);
+    dumped = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_compute(VkDevice device, VkPipelineCache cache,
+                                                     uint32_t count,
+                                                     const VkComputePipelineCreateInfo *infos,
+                                                     const VkAllocationCallbacks *allocator,
+                                                     VkPipeline *pipelines)
+{
+    (void)device, (void)cache, (void)count;
+    need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
+    if (!fake.quiet) {
+        begin_dump();
+        say("compute flags %x\n", infos->flags);
+        say_chain(infos->pNext);
+        say_stage(&infos->stage);
+    }
+    return make(VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelineCache cache,
+                                                      uint32_t count,
+                                                      const VkGraphicsPipelineCreateInfo *infos,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkPipeline *pipelines)
+{
+    (void)device, (void)cache, (void)count;
+    need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
+    if (infos->renderPass)
+        need(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)infos->renderPass);
+    if (!fake.quiet) {
+        begin_dump();
+        say_graphics(infos);
+    }
+    return make(VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice device, VkPipeline pipeline,
+                                                   const VkAllocationCallbacks *allocator)
+{
+    (void)device;
+    destroy(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, allocator);
+}
+
+static VKAPI_ATTR void VKAPI_CALL buffer_needs(VkDevice device, VkBuffer buffer,
+                                               VkMemoryRequirements *needs)
+{
+    (void)device;
+    (void)buffer;
+    *needs = (VkMemoryRequirements){.size = 4096};
+}
+
+void fake_open(bool relaxed)
+{
+    memset(&fake, 0, sizeof(fake));
+    memset(objects, 0, sizeof(objects));
+    fake.failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    fake.color = true;
+    fake.vk.vkCreateShaderModule = create_ShaderModule;
+    fake.vk.vkDestroyShaderModule = destroy_ShaderModule;
+    fake.vk.vkCreateSampler = create_Sampler;
+    fake.vk.vkGetBufferMemoryRequirements = buffer_needs;
+    fake.vk.vkDestroySampler = destroy_Sampler;
+    fake.vk.vkCreateDescriptorSetLayout = create_DescriptorSetLayout;
+    fake.vk.vkDestroyDescriptorSetLayout = destroy_DescriptorSetLayout;
+    fake.vk.vkCreatePipelineLayout = create_PipelineLayout;
+    fake.vk.vkDestroyPipelineLayout = destroy_PipelineLayout;
+    fake.vk.vkCreateRenderPass = create_RenderPass;
+    fake.vk.vkDestroyRenderPass = destroy_RenderPass;
+    fake.vk.vkCreateComputePipelines = create_compute;
+    fake.vk.vkCreateGraphicsPipelines = create_graphics;
+    fake.vk.vkDestroyPipeline = destroy_pipeline;
+    bf_pipelines_init(&fake.pipelines, VK_NULL_HANDLE, &fake.vk, relaxed);
+}
+
+void fake_close(void)
+{
+    bf_pipelines_finish(&fake.pipelines);
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        if (objects[i].count)
+            fail_msg("%u of type %u left", objects[i].count, objects[i].type);
+    }
+}
+
+VkShaderModule fake_module(const uint32_t *words, size_t bytes)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = bytes,
+        .pCode = words,
+    };
+    VkShaderModule module;
+    assert_int_equal(create_ShaderModule(VK_NULL_HANDLE, &info, NULL, &module), VK_SUCCESS);
+    bf_pipelines_module_made(&fake.pipelines, module, &info);
+    return module;
+}
+
+void fake_destroy_module(VkShaderModule module)
+{
+    bf_pipelines_module_gone(&fake.pipelines, module);
+    destroy_ShaderModule(VK_NULL_HANDLE, module, NULL);
+}
+
+VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
+{
+    const VkSamplerCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+        .mipLodBias = bias,
+    };
+    VkSampler sampler;
+    assert_int_equal(create_Sampler(VK_NULL_HANDLE, &info, allocator, &sampler), VK_SUCCESS);
+    bf_kept_sampler_add(&fake.pipelines, sampler, &info, allocator);
+    return sampler;
+}
+
+VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCallbacks *allocator)
+{
+    /* Not in order, and with a gap. */
+    const VkDescriptorSetLayoutBinding bindings[] = {
+        {.binding = 4,
+         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+         .descriptorCount = 1,
+         .stageFlags = VK_SHADER_STAGE_ALL,
+         .pImmutableSamplers = immutable ? &immutable : NULL},
+        {.binding = 0,
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+         .descriptorCount = 1,
+         .stageFlags = VK_SHADER_STAGE_ALL,
+         .pImmutableSamplers = (const VkSampler *)8}, /* ignored: may be garbage */
+        {.binding = 2,
+         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+         .descriptorCount = 3,
+         .stageFlags = VK_SHADER_STAGE_ALL},
+    };
+    const VkDescriptorBindingFlags flags[] = {0, VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT, 0};
+    const VkDescriptorSetLayoutBindingFlagsCreateInfo chained = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
+        .bindingCount = 3,
+        .pBindingFlags = flags,
+    };
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .pNext = &chained,
+        .bindingCount = 3,
+        .pBindings = bindings,
+    };
+    VkDescriptorSetLayout layout;
+    assert_int_equal(create_DescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
+                     VK_SUCCESS);
+    bf_kept_set_layout_add(&fake.pipelines, layout, &info, allocator);
+    return layout;
+}
+
+VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
+                             const VkAllocationCallbacks *allocator)
+{
+    const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, push_bytes};
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &sets,
+        .pushConstantRangeCount = push_bytes > 0,
+        .pPushConstantRanges = &range,
+    };
+    VkPipelineLayout layout;
+    assert_int_equal(create_PipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout), VK_SUCCESS);
+    bf_kept_layout_add(&fake.pipelines, layout, &info, allocator);
+    return layout;
+}
+
+VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator)
+{
+    const VkAttachmentDescription attachments[] = {
+        {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_1_BIT},
+        {.format = VK_FORMAT_D32_SFLOAT, .samples = VK_SAMPLE_COUNT_1_BIT},
+    };
+    const VkAttachmentReference color = {0, VK_IMAGE_LAYOUT_GENERAL};
+    const VkAttachmentReference depth_reference = {1, VK_IMAGE_LAYOUT_GENERAL};
+    const VkSubpassDescription subpass = {
+        .colorAttachmentCount = 1,
+        .pColorAttachments = &color,
+        .pDepthStencilAttachment = depth ? &depth_reference : NULL,
+    };
+    const VkRenderPassCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+        .attachmentCount = 2,
+        .pAttachments = attachments,
+        .subpassCount = 1,
+        .pSubpasses = &subpass,
+    };
+    VkRenderPass pass;
+    assert_int_equal(create_RenderPass(VK_NULL_HANDLE, &info, allocator, &pass), VK_SUCCESS);
+    bf_kept_render_pass_add(&fake.pipelines, pass, &info, allocator);
+    return pass;
+}
+
+VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout)
+{
+    return (VkComputePipelineCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = layout,
+        .basePipelineIndex = -1,
+    };
+}
+
+VkPipeline fake_compute(const VkComputePipelineCreateInfo *info)
+{
+    VkPipeline pipeline;
+    assert_int_equal(create_compute(VK_NULL_HANDLE, VK_NULL_HANDLE, 1, info, NULL, &pipeline),
+                     VK_SUCCESS);
+    bf_pipelines_created_compute(&fake.pipelines, 1, info, &pipeline);
+    return pipeline;
+}
+
+VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info)
+{
+    VkPipeline pipeline;
+    assert_int_equal(create_graphics(VK_NULL_HANDLE, VK_NULL_HANDLE, 1, info, NULL, &pipeline),
+                     VK_SUCCESS);
+    bf_pipelines_created_graphics(&fake.pipelines, 1, info, &pipeline);
+    return pipeline;
+}
+
+void fake_destroy_pipeline(VkPipeline pipeline)
+{
+    bf_pipelines_destroyed(&fake.pipelines, pipeline);
+    destroy_pipeline(VK_NULL_HANDLE, pipeline, NULL);
+}
+
+const char *fake_reason(VkPipeline pipeline)
+{
+    const struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipeline);
+    return p ? bf_reason_code(p->excluded) : "unknown";
+}

@@ -1,0 +1,68 @@
+/*
+ * A driver that makes objects of nothing: it knows which are alive, writes down what pipelines were
+ * created from, and fails on demand. One at a time; its functions are safe to call from any thread.
+ */
+#ifndef SPECIALIZE_FAKE_H
+#define SPECIALIZE_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <volk.h>
+
+#include "specialize/pipeline.h"
+
+#define FAKE_DUMP 16384
+
+struct fake {
+    struct VolkDeviceTable vk;
+    struct bf_pipelines pipelines;
+    uint32_t fail_at;   /* the so-many-th call from now on that makes something fails, once; 0 */
+    VkResult failure;   /* so */
+    bool equal_handles; /* layouts, samplers and pipelines are all the same object */
+    uint32_t made;      /* calls that made something, or would have */
+    bool quiet;         /* nothing is written down: for several threads */
+    bool depth, color;  /* the next pipeline has such attachments: the driver looks at the state */
+    char dump[FAKE_DUMP]; /* what the last pipeline was created from, in words */
+};
+
+extern struct fake fake;
+
+/* A fresh driver, and pipelines on top. */
+void fake_open(bool relaxed);
+/* Fails the test if anything is left alive. */
+void fake_close(void);
+
+uint32_t fake_alive(VkObjectType type);
+bool fake_is_alive(VkObjectType type, uint64_t handle);
+
+/* An allocator of the program's, which is never called. */
+extern const VkAllocationCallbacks fake_allocator;
+
+/* As the layer does it. */
+VkShaderModule fake_module(const uint32_t *words, size_t bytes);
+void fake_destroy_module(VkShaderModule module);
+VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator);
+VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCallbacks *allocator);
+VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
+                             const VkAllocationCallbacks *allocator);
+/* One colour attachment, and one for depth if so. */
+VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator);
+VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout);
+VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
+VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
+void fake_destroy_pipeline(VkPipeline pipeline);
+#define fake_destroy(type_, handle_, allocator_)                                                   \
+    bf_kept_destroy(&fake.pipelines, type_, (uint64_t)(handle_), allocator_)
+
+/* Of a pipeline's record; "unknown" where there is none. */
+const char *fake_reason(VkPipeline pipeline);
+
+#endif

@@ -1,0 +1,533 @@
+#include "gpu.h"
+
+#include <dlfcn.h>
+
+static uint32_t complaints;
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                               VkDebugUtilsMessageTypeFlagsEXT types,
+                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                               void *context)
+{
+    (void)severity, (void)types, (void)context;
+    fprintf(stderr, "validation: %s\n", data->pMessage);
+    complaints++;
+    return VK_FALSE;
+}
+
+static bool is_validated(void)
+{
+    const char *layers = getenv("VK_INSTANCE_LAYERS");
+    return layers && strstr(layers, "VK_LAYER_KHRONOS_validation");
+}
+
+static void make_device(struct gpu *gpu)
+{
+    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = complain,
+    };
+    const char *debug = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .apiVersion = VK_API_VERSION_1_3,
+    };
+    const VkInstanceCreateInfo instance = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = is_validated() ? &messenger : NULL,
+        .pApplicationInfo = &application,
+        .enabledExtensionCount = 1,
+        .ppEnabledExtensionNames = &debug,
+    };
+    uint32_t one = 1;
+    if (volkInitialize() != VK_SUCCESS ||
+        vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
+        exit(77);
+    /* Mesa keeps what it allocates once in variables of its own: unloaded, it would have leaked. */
+    dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    volkLoadInstanceOnly(gpu->instance);
+    if (is_validated())
+        assert_success(
+            vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger));
+    if (vkEnumeratePhysicalDevices(gpu->instance, &one, &gpu->physical) < 0 || one == 0)
+        exit(77);
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkPhysicalDeviceVulkan13Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        .dynamicRendering = VK_TRUE,
+        .synchronization2 = VK_TRUE,
+    };
+    const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    const VkDeviceCreateInfo device = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = 1,
+        .ppEnabledExtensionNames = &push_descriptors,
+    };
+    assert_success(vkCreateDevice(gpu->physical, &device, NULL, &gpu->device));
+    volkLoadDeviceTable(&gpu->vk, gpu->device);
+    gpu->vk.vkGetDeviceQueue(gpu->device, 0, 0, &gpu->queue);
+}
+
+static VkDeviceMemory allocate(struct gpu *gpu, const VkMemoryRequirements *needs,
+                               VkMemoryPropertyFlags flags)
+{
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(gpu->physical, &memory);
+    uint32_t type = 0;
+    while (!(needs->memoryTypeBits & 1u << type) ||
+           (memory.memoryTypes[type].propertyFlags & flags) != flags)
+        assert_true(++type < memory.memoryTypeCount);
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = needs->size,
+        .memoryTypeIndex = type,
+    };
+    VkDeviceMemory result;
+    assert_success(gpu->vk.vkAllocateMemory(gpu->device, &info, NULL, &result));
+    return result;
+}
+
+static void make_buffer(struct gpu *gpu)
+{
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = GPU_WORDS * sizeof(uint32_t),
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    VkMemoryRequirements needs;
+    void *words;
+    assert_success(gpu->vk.vkCreateBuffer(gpu->device, &info, NULL, &gpu->buffer));
+    gpu->vk.vkGetBufferMemoryRequirements(gpu->device, gpu->buffer, &needs);
+    gpu->memory = allocate(
+        gpu, &needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    assert_success(gpu->vk.vkBindBufferMemory(gpu->device, gpu->buffer, gpu->memory, 0));
+    assert_success(gpu->vk.vkMapMemory(gpu->device, gpu->memory, 0, VK_WHOLE_SIZE, 0, &words));
+    gpu->words = words;
+}
+
+static void make_picture(struct gpu *gpu)
+{
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R32G32B32A32_UINT,
+        .extent = {GPU_SIDE, GPU_SIDE, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+    };
+    VkMemoryRequirements needs;
+    assert_success(gpu->vk.vkCreateImage(gpu->device, &info, NULL, &gpu->picture));
+    gpu->vk.vkGetImageMemoryRequirements(gpu->device, gpu->picture, &needs);
+    gpu->picture_memory = allocate(gpu, &needs, 0);
+    assert_success(gpu->vk.vkBindImageMemory(gpu->device, gpu->picture, gpu->picture_memory, 0));
+    const VkImageViewCreateInfo view = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = gpu->picture,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = info.format,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    assert_success(gpu->vk.vkCreateImageView(gpu->device, &view, NULL, &gpu->view));
+}
+
+static void make_set(struct gpu *gpu)
+{
+    gpu->sets = gpu_set_layout(gpu);
+    gpu->layout = gpu_layout(gpu, gpu->sets);
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    assert_success(gpu->vk.vkCreateDescriptorPool(gpu->device, &pool, NULL, &gpu->descriptors));
+    const VkDescriptorSetAllocateInfo allocate_info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = gpu->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &gpu->sets,
+    };
+    assert_success(gpu->vk.vkAllocateDescriptorSets(gpu->device, &allocate_info, &gpu->set));
+    if (gpu->told)
+        bf_seen_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
+    const VkDescriptorBufferInfo buffer = {gpu->buffer, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = gpu->set,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &buffer,
+    };
+    gpu->vk.vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+    if (gpu->told)
+        bf_seen_update(&gpu->pipelines, 1, &write, 0, NULL);
+}
+
+void gpu_open(struct gpu *gpu, bool told)
+{
+    *gpu = (struct gpu){.told = told};
+    complaints = 0;
+    make_device(gpu);
+    bf_pipelines_init(&gpu->pipelines, gpu->device, &gpu->vk, false);
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+    };
+    assert_success(gpu->vk.vkCreateCommandPool(gpu->device, &pool, NULL, &gpu->pool));
+    const VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = gpu->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    assert_success(gpu->vk.vkAllocateCommandBuffers(gpu->device, &commands, &gpu->commands));
+    make_buffer(gpu);
+    make_picture(gpu);
+    make_set(gpu);
+}
+
+void gpu_close(struct gpu *gpu)
+{
+    gpu->vk.vkDestroyDescriptorPool(gpu->device, gpu->descriptors, NULL);
+    if (gpu->told)
+        bf_seen_pool_gone(&gpu->pipelines, gpu->descriptors);
+    gpu_destroy(gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)gpu->layout);
+    gpu_destroy(gpu, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)gpu->sets);
+    gpu->vk.vkDestroyImageView(gpu->device, gpu->view, NULL);
+    gpu->vk.vkDestroyImage(gpu->device, gpu->picture, NULL);
+    gpu->vk.vkFreeMemory(gpu->device, gpu->picture_memory, NULL);
+    gpu->vk.vkDestroyBuffer(gpu->device, gpu->buffer, NULL);
+    gpu->vk.vkFreeMemory(gpu->device, gpu->memory, NULL);
+    gpu->vk.vkDestroyCommandPool(gpu->device, gpu->pool, NULL);
+    bf_pipelines_finish(&gpu->pipelines);
+    gpu->vk.vkDestroyDevice(gpu->device, NULL);
+    if (gpu->messenger)
+        vkDestroyDebugUtilsMessengerEXT(gpu->instance, gpu->messenger, NULL);
+    vkDestroyInstance(gpu->instance, NULL);
+    assert_int_equal(complaints, 0);
+}
+
+VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = bytes,
+        .pCode = words,
+    };
+    VkShaderModule module;
+    assert_success(gpu->vk.vkCreateShaderModule(gpu->device, &info, NULL, &module));
+    if (gpu->told)
+        bf_pipelines_module_made(&gpu->pipelines, module, &info);
+    return module;
+}
+
+void gpu_destroy_module(struct gpu *gpu, VkShaderModule module)
+{
+    if (gpu->told)
+        bf_pipelines_module_gone(&gpu->pipelines, module);
+    gpu->vk.vkDestroyShaderModule(gpu->device, module, NULL);
+}
+
+VkDescriptorSetLayout gpu_set_layout(struct gpu *gpu)
+{
+    const VkDescriptorSetLayoutBinding binding = {
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = 1,
+        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+    };
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding,
+    };
+    VkDescriptorSetLayout layout;
+    assert_success(gpu->vk.vkCreateDescriptorSetLayout(gpu->device, &info, NULL, &layout));
+    if (gpu->told)
+        bf_kept_set_layout_add(&gpu->pipelines, layout, &info, NULL);
+    return layout;
+}
+
+VkPipelineLayout gpu_layout(struct gpu *gpu, VkDescriptorSetLayout sets)
+{
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
+                                       0, sizeof(struct gpu_push)};
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &sets,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+    };
+    VkPipelineLayout layout;
+    assert_success(gpu->vk.vkCreatePipelineLayout(gpu->device, &info, NULL, &layout));
+    if (gpu->told)
+        bf_kept_layout_add(&gpu->pipelines, layout, &info, NULL);
+    return layout;
+}
+
+VkRenderPass gpu_render_pass(struct gpu *gpu)
+{
+    const VkAttachmentDescription attachment = {
+        .format = VK_FORMAT_R32G32B32A32_UINT,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+        .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+        .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+        .initialLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .finalLayout = VK_IMAGE_LAYOUT_GENERAL,
+    };
+    const VkAttachmentReference color = {0, VK_IMAGE_LAYOUT_GENERAL};
+    const VkSubpassDescription subpass = {
+        .pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+        .colorAttachmentCount = 1,
+        .pColorAttachments = &color,
+    };
+    const VkRenderPassCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &attachment,
+        .subpassCount = 1,
+        .pSubpasses = &subpass,
+    };
+    VkRenderPass pass;
+    assert_success(gpu->vk.vkCreateRenderPass(gpu->device, &info, NULL, &pass));
+    if (gpu->told)
+        bf_kept_render_pass_add(&gpu->pipelines, pass, &info, NULL);
+    return pass;
+}
+
+void gpu_destroy(struct gpu *gpu, VkObjectType type, uint64_t handle)
+{
+    if (gpu->told)
+        bf_kept_destroy(&gpu->pipelines, type, handle, NULL);
+    else if (type == VK_OBJECT_TYPE_PIPELINE_LAYOUT)
+        gpu->vk.vkDestroyPipelineLayout(gpu->device, (VkPipelineLayout)handle, NULL);
+    else if (type == VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
+        gpu->vk.vkDestroyDescriptorSetLayout(gpu->device, (VkDescriptorSetLayout)handle, NULL);
+    else
+        gpu->vk.vkDestroyRenderPass(gpu->device, (VkRenderPass)handle, NULL);
+}
+
+VkPipeline gpu_compute(struct gpu *gpu, const VkComputePipelineCreateInfo *info)
+{
+    VkPipeline pipeline;
+    assert_success(
+        gpu->vk.vkCreateComputePipelines(gpu->device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
+    if (gpu->told)
+        bf_pipelines_created_compute(&gpu->pipelines, 1, info, &pipeline);
+    return pipeline;
+}
+
+VkPipeline gpu_graphics(struct gpu *gpu, const VkGraphicsPipelineCreateInfo *info)
+{
+    VkPipeline pipeline;
+    assert_success(
+        gpu->vk.vkCreateGraphicsPipelines(gpu->device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
+    if (gpu->told)
+        bf_pipelines_created_graphics(&gpu->pipelines, 1, info, &pipeline);
+    return pipeline;
+}
+
+void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline)
+{
+    if (gpu->told)
+        bf_pipelines_destroyed(&gpu->pipelines, pipeline);
+    gpu->vk.vkDestroyPipeline(gpu->device, pipeline, NULL);
+}
+
+static void begin(struct gpu *gpu)
+{
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
+    assert_success(gpu->vk.vkBeginCommandBuffer(gpu->commands, &info));
+}
+
+static void submit(struct gpu *gpu)
+{
+    const VkMemoryBarrier to_host = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                 VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
+    assert_success(gpu->vk.vkEndCommandBuffer(gpu->commands));
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &gpu->commands,
+    };
+    assert_success(gpu->vk.vkQueueSubmit(gpu->queue, 1, &info, VK_NULL_HANDLE));
+    assert_success(gpu->vk.vkQueueWaitIdle(gpu->queue));
+}
+
+void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push)
+{
+    begin(gpu);
+    gpu->vk.vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    gpu->vk.vkCmdBindDescriptorSets(gpu->commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu->layout, 0,
+                                    1, &gpu->set, 0, NULL);
+    gpu->vk.vkCmdPushConstants(gpu->commands, gpu->layout,
+                               VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                               sizeof(push), &push);
+    gpu->vk.vkCmdDispatch(gpu->commands, GPU_WORDS / 64, 1, 1);
+    submit(gpu);
+}
+
+static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
+                           VkAccessFlags after)
+{
+    const VkImageMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = before,
+        .dstAccessMask = after,
+        .oldLayout = from,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = gpu->picture,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                 VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
+                                 &barrier);
+}
+
+static VkFramebuffer begin_pass(struct gpu *gpu, VkRenderPass pass)
+{
+    const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
+    VkFramebuffer framebuffer = VK_NULL_HANDLE;
+    if (pass) {
+        const VkFramebufferCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+            .renderPass = pass,
+            .attachmentCount = 1,
+            .pAttachments = &gpu->view,
+            .width = GPU_SIDE,
+            .height = GPU_SIDE,
+            .layers = 1,
+        };
+        assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &framebuffer));
+        const VkClearValue clear = {0};
+        const VkRenderPassBeginInfo begin_info = {
+            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+            .renderPass = pass,
+            .framebuffer = framebuffer,
+            .renderArea = area,
+            .clearValueCount = 1,
+            .pClearValues = &clear,
+        };
+        gpu->vk.vkCmdBeginRenderPass(gpu->commands, &begin_info, VK_SUBPASS_CONTENTS_INLINE);
+    } else {
+        const VkRenderingAttachmentInfo color = {
+            .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+            .imageView = gpu->view,
+            .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+            .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+            .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+        };
+        const VkRenderingInfo rendering = {
+            .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+            .renderArea = area,
+            .layerCount = 1,
+            .colorAttachmentCount = 1,
+            .pColorAttachments = &color,
+        };
+        gpu->vk.vkCmdBeginRendering(gpu->commands, &rendering);
+    }
+    return framebuffer;
+}
+
+void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push)
+{
+    begin(gpu);
+    change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
+                   VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
+    VkFramebuffer framebuffer = begin_pass(gpu, pass);
+    gpu->vk.vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+    gpu->vk.vkCmdPushConstants(gpu->commands, gpu->layout,
+                               VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                               sizeof(push), &push);
+    gpu->vk.vkCmdDraw(gpu->commands, 3, 1, 0, 0);
+    if (pass)
+        gpu->vk.vkCmdEndRenderPass(gpu->commands);
+    else
+        gpu->vk.vkCmdEndRendering(gpu->commands);
+    change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                   VK_ACCESS_TRANSFER_READ_BIT);
+    const VkBufferImageCopy region = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+        .imageExtent = {GPU_SIDE, GPU_SIDE, 1},
+    };
+    gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
+                                   gpu->buffer, 1, &region);
+    submit(gpu);
+    gpu->vk.vkDestroyFramebuffer(gpu->device, framebuffer, NULL);
+}
+
+void gpu_describe(struct gpu_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
+                  VkPipelineLayout layout, VkRenderPass pass)
+{
+    *g = (struct gpu_graphics){
+        .stages = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                    .stage = VK_SHADER_STAGE_VERTEX_BIT,
+                    .module = vertex,
+                    .pName = "main"},
+                   {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                    .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+                    .module = fragment,
+                    .pName = "main"}},
+        .vertex = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO},
+        .assembly = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+                     .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
+        .viewport = {0, 0, GPU_SIDE, GPU_SIDE, 0, 1},
+        .scissor = {{0, 0}, {GPU_SIDE, GPU_SIDE}},
+        .viewports = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+                      .viewportCount = 1,
+                      .pViewports = &g->viewport,
+                      .scissorCount = 1,
+                      .pScissors = &g->scissor},
+        .raster = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+                   .lineWidth = 1},
+        .samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+                    .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT},
+        .attachment = {.colorWriteMask = 15},
+        .blend = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+                  .attachmentCount = 1,
+                  .pAttachments = &g->attachment},
+        .format = VK_FORMAT_R32G32B32A32_UINT,
+        .rendering = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+                      .colorAttachmentCount = 1,
+                      .pColorAttachmentFormats = &g->format},
+        .info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                 .pNext = pass ? NULL : &g->rendering,
+                 .stageCount = 2,
+                 .pStages = g->stages,
+                 .pVertexInputState = &g->vertex,
+                 .pInputAssemblyState = &g->assembly,
+                 .pViewportState = &g->viewports,
+                 .pRasterizationState = &g->raster,
+                 .pMultisampleState = &g->samples,
+                 .pColorBlendState = &g->blend,
+                 .layout = layout,
+                 .renderPass = pass,
+                 .basePipelineIndex = -1},
+    };
+}

@@ -1,0 +1,93 @@
+/*
+ * A device to try pipelines on, with the runtime's pipelines beside it, as the layer has them: each
+ * gpu_* function calls the driver, and tells the runtime what the layer would.
+ */
+#ifndef SPECIALIZE_GPU_H
+#define SPECIALIZE_GPU_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <volk.h>
+
+#include "specialize/pipeline.h"
+
+#define GPU_WORDS 4096 /* of the buffer that all results go to */
+#define GPU_SIDE  32   /* of the picture: 4 words a pixel, as many as the buffer has */
+
+#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
+
+struct gpu {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    struct VolkDeviceTable vk;
+    bool told; /* the runtime is told; not where the layer does that */
+    struct bf_pipelines pipelines;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkDeviceMemory memory, picture_memory;
+    VkBuffer buffer;
+    uint32_t *words; /* the buffer's */
+    VkImage picture;
+    VkImageView view;
+    VkDescriptorPool descriptors;
+    VkDescriptorSetLayout sets; /* one storage buffer; for the test's own use */
+    VkDescriptorSet set;
+    VkPipelineLayout layout; /* 'sets' and 12 bytes, likewise */
+};
+
+struct gpu_push {
+    uint32_t mode, rounds, factor;
+};
+
+/* Skips the test (exit 77) where there is no such driver. */
+void gpu_open(struct gpu *gpu, bool told);
+/* Fails the test if the validation layer, if it is there, has said anything. */
+void gpu_close(struct gpu *gpu);
+
+VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes);
+void gpu_destroy_module(struct gpu *gpu, VkShaderModule module);
+VkDescriptorSetLayout gpu_set_layout(struct gpu *gpu);
+VkPipelineLayout gpu_layout(struct gpu *gpu, VkDescriptorSetLayout sets);
+VkRenderPass gpu_render_pass(struct gpu *gpu);
+void gpu_destroy(struct gpu *gpu, VkObjectType type, uint64_t handle);
+VkPipeline gpu_compute(struct gpu *gpu, const VkComputePipelineCreateInfo *info);
+VkPipeline gpu_graphics(struct gpu *gpu, const VkGraphicsPipelineCreateInfo *info);
+void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline);
+
+/* Runs it; the results are in gpu->words. Needs gpu->layout or an equal one. */
+void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push);
+/* A full-screen triangle, into an R32G32B32A32_UINT picture; with NULL by dynamic rendering. */
+void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push);
+
+/* A full-screen triangle's pipeline; all but the stages' modules and the layout is static memory of
+ * the next call, too. pass NULL: dynamic rendering. */
+struct gpu_graphics {
+    VkPipelineShaderStageCreateInfo stages[2];
+    VkPipelineVertexInputStateCreateInfo vertex;
+    VkPipelineInputAssemblyStateCreateInfo assembly;
+    VkViewport viewport;
+    VkRect2D scissor;
+    VkPipelineViewportStateCreateInfo viewports;
+    VkPipelineRasterizationStateCreateInfo raster;
+    VkPipelineMultisampleStateCreateInfo samples;
+    VkPipelineColorBlendAttachmentState attachment;
+    VkPipelineColorBlendStateCreateInfo blend;
+    VkFormat format;
+    VkPipelineRenderingCreateInfo rendering;
+    VkGraphicsPipelineCreateInfo info;
+};
+void gpu_describe(struct gpu_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
+                  VkPipelineLayout layout, VkRenderPass pass);
+
+#endif

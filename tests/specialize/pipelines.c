@@ -1,0 +1,579 @@
+/* What is kept of a program's pipelines, and what becomes of it: on a driver of the test's own. */
+#include "fake.h"
+
+#include "shaders/depth.frag.h"
+#include "shaders/full.vert.h"
+#include "shaders/no_push.comp.h"
+#include "shaders/paint.comp.h"
+#include "shaders/paint.frag.h"
+
+#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
+
+static VkPipelineShaderStageCreateInfo stage(VkShaderStageFlagBits bits, VkShaderModule module)
+{
+    return (VkPipelineShaderStageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+        .stage = bits,
+        .module = module,
+        .pName = "main",
+    };
+}
+
+/* A graphics pipeline with much to it; everything it points to lies in it. */
+struct rich {
+    VkSpecializationMapEntry entry;
+    uint32_t constant;
+    VkSpecializationInfo constants;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup;
+    VkPipelineShaderStageCreateInfo stages[2];
+    VkVertexInputBindingDescription bindings[2];
+    VkVertexInputAttributeDescription attributes[2];
+    VkVertexInputBindingDivisorDescriptionEXT divisor;
+    VkPipelineVertexInputDivisorStateCreateInfoEXT divisors;
+    VkPipelineVertexInputStateCreateInfo vertex;
+    VkPipelineInputAssemblyStateCreateInfo assembly;
+    VkViewport viewport;
+    VkRect2D scissor;
+    VkPipelineViewportDepthClipControlCreateInfoEXT clip_control;
+    VkPipelineViewportStateCreateInfo viewports;
+    VkPipelineRasterizationLineStateCreateInfoEXT line;
+    VkPipelineRasterizationDepthClipStateCreateInfoEXT depth_clip;
+    VkPipelineRasterizationStateCreateInfo raster;
+    VkSampleMask mask;
+    VkSampleLocationEXT location;
+    VkPipelineSampleLocationsStateCreateInfoEXT locations;
+    VkPipelineMultisampleStateCreateInfo samples;
+    VkPipelineDepthStencilStateCreateInfo depth;
+    VkPipelineColorBlendAttachmentState attachment;
+    VkBool32 write;
+    VkPipelineColorWriteCreateInfoEXT writes;
+    VkPipelineColorBlendStateCreateInfo blend;
+    VkDynamicState dynamic[2];
+    VkPipelineDynamicStateCreateInfo dynamics;
+    VkFormat format;
+    VkPipelineRobustnessCreateInfoEXT robustness;
+    VkPipelineRenderingCreateInfo rendering;
+    VkGraphicsPipelineCreateInfo info;
+};
+
+static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipelineLayout layout,
+                         VkRenderPass pass)
+{
+    struct rich *r = malloc(sizeof(*r));
+    assert_non_null(r);
+    *r = (struct rich){
+        .entry = {3, 0, 4},
+        .constant = 99,
+        .constants = {1, &r->entry, 4, &r->constant},
+        .subgroup = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+                     NULL, 8},
+        /* The fragment stage first. */
+        .stages = {stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment),
+                   stage(VK_SHADER_STAGE_VERTEX_BIT, vertex)},
+        .bindings = {{0, 16, VK_VERTEX_INPUT_RATE_VERTEX}, {3, 4, VK_VERTEX_INPUT_RATE_INSTANCE}},
+        .attributes = {{0, 0, VK_FORMAT_R32_SFLOAT, 4}, {1, 3, VK_FORMAT_R8_UNORM, 1}},
+        .divisor = {3, 7},
+        .divisors = {VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT, NULL, 1,
+                     &r->divisor},
+        .vertex = {VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, &r->divisors, 0, 2,
+                   r->bindings, 2, r->attributes},
+        .assembly = {VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO, NULL, 0,
+                     VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_TRUE},
+        .viewport = {1, 2, 3, 4, 0, 1},
+        .scissor = {{5, 6}, {7, 8}},
+        .clip_control = {VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT,
+                         NULL, VK_TRUE},
+        .viewports = {VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, &r->clip_control, 0, 1,
+                      &r->viewport, 1, &r->scissor},
+        .line = {VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT,
+                 &r->depth_clip, VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT, VK_TRUE, 3, 0x5555},
+        .depth_clip = {VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
+                       NULL, 0, VK_TRUE},
+        .raster = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+                   .pNext = &r->line,
+                   .cullMode = VK_CULL_MODE_BACK_BIT,
+                   .lineWidth = 2},
+        .mask = 0xf0f0f0f0,
+        .location = {0.25f, 0.75f},
+        .locations = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT,
+                      .sampleLocationsEnable = VK_TRUE,
+                      .sampleLocationsInfo = {VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT,
+                                              NULL,
+                                              VK_SAMPLE_COUNT_1_BIT,
+                                              {1, 1},
+                                              1,
+                                              &r->location}},
+        .samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+                    .pNext = &r->locations,
+                    .rasterizationSamples = VK_SAMPLE_COUNT_4_BIT,
+                    .minSampleShading = 0.5f,
+                    .pSampleMask = &r->mask,
+                    .alphaToOneEnable = VK_TRUE},
+        .depth = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+                  .depthTestEnable = VK_TRUE,
+                  .maxDepthBounds = 0.125f},
+        .attachment = {.blendEnable = VK_TRUE, .colorWriteMask = 7},
+        .write = VK_TRUE,
+        .writes = {VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT, NULL, 1, &r->write},
+        .blend = {VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+                  &r->writes,
+                  0,
+                  VK_TRUE,
+                  VK_LOGIC_OP_XOR,
+                  1,
+                  &r->attachment,
+                  {1, 2, 3, 4}},
+        .dynamic = {VK_DYNAMIC_STATE_LINE_WIDTH, VK_DYNAMIC_STATE_BLEND_CONSTANTS},
+        .dynamics = {VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, NULL, 0, 2, r->dynamic},
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .robustness = {.sType = VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT,
+                       .storageBuffers =
+                           VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_EXT},
+        .rendering = {VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, &r->robustness, 5, 1,
+                      &r->format, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED},
+        .info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                 .pNext = pass ? (const void *)&r->robustness : &r->rendering,
+                 .stageCount = 2,
+                 .pStages = r->stages,
+                 .pVertexInputState = &r->vertex,
+                 .pInputAssemblyState = &r->assembly,
+                 .pTessellationState = (const void *)8, /* ignored */
+                 .pViewportState = &r->viewports,
+                 .pRasterizationState = &r->raster,
+                 .pMultisampleState = &r->samples,
+                 .pDepthStencilState = &r->depth,
+                 .pColorBlendState = &r->blend,
+                 .pDynamicState = &r->dynamics,
+                 .layout = layout,
+                 .renderPass = pass,
+                 .basePipelineIndex = -1},
+    };
+    r->stages[0].pNext = &r->subgroup;
+    r->stages[0].pSpecializationInfo = &r->constants;
+    return r;
+}
+
+/* ---- Builds ---- */
+
+/* Builds it as it was; returns what the driver was told, to be freed. */
+static char *dump_of_build(VkPipeline pipeline)
+{
+    struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipeline);
+    assert_non_null(p);
+    assert_string_equal(bf_reason_code(p->excluded), "none");
+    VkPipeline built;
+    memset(fake.dump, 0, sizeof(fake.dump));
+    assert_int_equal(bf_pipeline_copy_build(p->copy, NULL, NULL, VK_NULL_HANDLE, &built),
+                     VK_SUCCESS);
+    fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, built, NULL);
+    return strdup(fake.dump);
+}
+
+static void everything_is_built_as_it_was(void **state)
+{
+    (void)state;
+    enum { PASS, RENDERING, NO_DEPTH, GARBAGE, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        fake_open(false);
+        VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+        VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+        VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
+        VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
+        VkRenderPass pass = way == RENDERING ? VK_NULL_HANDLE : fake_render_pass(way == PASS, NULL);
+        struct rich *r = rich(vertex, fragment, layout, pass);
+        fake.depth = way < NO_DEPTH;
+        if (way == GARBAGE) { /* what is dynamic, or not there, is ignored */
+            r->dynamic[0] = VK_DYNAMIC_STATE_VIEWPORT;
+            r->dynamic[1] = VK_DYNAMIC_STATE_SCISSOR;
+            r->viewports.pViewports = (const void *)8;
+            r->viewports.pScissors = (const void *)8;
+            r->info.pDepthStencilState = (const void *)8;
+            r->rendering.pColorAttachmentFormats = (const void *)8;
+            r->robustness.pNext = NULL;
+            r->rendering.pNext = NULL;
+            r->info.pNext = &r->rendering;
+            r->vertex.pNext = NULL;
+            VkPipeline none;
+            r->rendering.colorAttachmentCount = 0; /* for the fake to write down */
+            assert_int_equal(fake.vk.vkCreateGraphicsPipelines(VK_NULL_HANDLE, VK_NULL_HANDLE, 1,
+                                                               &r->info, NULL, &none),
+                             VK_SUCCESS);
+            fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, none, NULL);
+            r->rendering.colorAttachmentCount = 3;
+        }
+        VkPipeline pipeline;
+        if (way == GARBAGE) {
+            static const uint64_t made_up = 0x1234560;
+            pipeline = (VkPipeline)made_up;
+            bf_pipelines_created_graphics(&fake.pipelines, 1, &r->info, &pipeline);
+        } else {
+            pipeline = fake_graphics(&r->info);
+        }
+        char *told = strdup(fake.dump);
+        memset(r, 0xee, sizeof(*r));
+        free(r);
+        fake_destroy_module(vertex);
+        fake_destroy_module(fragment);
+        DONE(PIPELINE_LAYOUT, layout);
+        DONE(DESCRIPTOR_SET_LAYOUT, sets);
+        DONE(RENDER_PASS, pass);
+        char *built = dump_of_build(pipeline);
+        if (way == GARBAGE) /* beside a render pass it is left out */
+            assert_null(strstr(built, "VkPipelineRenderingCreateInfo"));
+        else
+            assert_string_equal(built, told);
+        assert_non_null(strstr(built, "attachments:"));
+        free(told);
+        free(built);
+        assert_int_equal(fake_alive(VK_OBJECT_TYPE_SHADER_MODULE), 0);
+        if (way == GARBAGE)
+            bf_pipelines_destroyed(&fake.pipelines, pipeline);
+        else
+            fake_destroy_pipeline(pipeline);
+        fake_close();
+    }
+}
+
+/* What concerns the program's call alone isn't asked of a build. */
+static void a_build_asks_for_nothing_of_the_calls(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+    VkPipelineCreationFeedback answer;
+    const VkPipelineCreationFeedbackCreateInfo feedback = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO,
+        .pPipelineCreationFeedback = &answer,
+    };
+    struct {
+        VkBaseInStructure base;
+        uint64_t flags;
+    } wide = {{(VkStructureType)1000470005, (const void *)&feedback},
+              VK_PIPELINE_CREATE_DISPATCH_BASE_BIT |
+                  VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT};
+    VkPipeline first = fake_compute(&info);
+    info.pNext = &feedback;
+    info.flags = VK_PIPELINE_CREATE_DERIVATIVE_BIT | VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT |
+                 VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |
+                 VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT;
+    info.basePipelineHandle = first;
+    VkPipeline narrow = fake_compute(&info);
+    info.pNext = &wide;
+    VkPipeline broad = fake_compute(&info);
+    char *built = dump_of_build(narrow);
+    assert_string_equal(built, "compute flags 1\nstage 20 flags 0 entry main\n");
+    free(built);
+    built = dump_of_build(broad);
+    assert_string_equal(built, "compute flags 10\nwide flags 10\nstage 20 flags 0 entry main\n");
+    free(built);
+    fake_destroy_pipeline(first);
+    fake_destroy_pipeline(narrow);
+    fake_destroy_pipeline(broad);
+    fake_destroy_module(module);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+/* Code may come in the stage itself. */
+static void code_in_a_stage_is_kept(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    uint32_t *words = malloc(sizeof(paint_comp));
+    assert_non_null(words);
+    memcpy(words, paint_comp, sizeof(paint_comp));
+    const VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = sizeof(paint_comp),
+        .pCode = words,
+    };
+    VkComputePipelineCreateInfo info = fake_compute_info(VK_NULL_HANDLE, layout);
+    info.stage.pNext = &code;
+    VkPipeline pipeline = fake_compute(&info);
+    memset(words, 0xee, sizeof(paint_comp));
+    free(words);
+    char *built = dump_of_build(pipeline);
+    assert_string_equal(built, "compute flags 0\nstage 20 flags 0 entry main\n");
+    free(built);
+    /* The same as with a module: one shader. */
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    info = fake_compute_info(module, layout);
+    VkPipeline other = fake_compute(&info);
+    const struct bf_pipeline *a = bf_pipelines_find(&fake.pipelines, pipeline);
+    const struct bf_pipeline *b = bf_pipelines_find(&fake.pipelines, other);
+    assert_ptr_equal(bf_pipeline_copy_shader(a->copy), bf_pipeline_copy_shader(b->copy));
+    assert_memory_equal(a->hash, b->hash, sizeof(a->hash));
+    assert_int_not_equal(a->id, b->id);
+    fake_destroy_module(module);
+    fake_destroy_pipeline(pipeline);
+    fake_destroy_pipeline(other);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+/* Entries and values of constants tell shaders apart. */
+static void other_constants_are_another_shader(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    static const struct {
+        uint32_t entries, id, value, like; /* the first case that is the same */
+    } cases[] = {{0, 0, 0, 0}, {1, 3, 5, 1}, {1, 3, 6, 2},
+                 {1, 4, 5, 3}, {1, 3, 5, 1}, {0, 9, 9, 0}};
+    VkPipeline pipelines[BF_COUNT(cases)];
+    const struct bf_pipeline *records[BF_COUNT(cases)];
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++) {
+        const VkSpecializationMapEntry entry = {cases[i].id, 0, 4};
+        const VkSpecializationInfo constants = {cases[i].entries, &entry, 4, &cases[i].value};
+        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        info.stage.pSpecializationInfo = &constants;
+        pipelines[i] = fake_compute(&info);
+        records[i] = bf_pipelines_find(&fake.pipelines, pipelines[i]);
+        for (uint32_t j = 0; j <= i; j++) {
+            bool same = bf_pipeline_copy_shader(records[i]->copy) ==
+                        bf_pipeline_copy_shader(records[j]->copy);
+            assert_int_equal(same, cases[i].like == cases[j].like);
+        }
+    }
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++)
+        fake_destroy_pipeline(pipelines[i]);
+    fake_destroy_module(module);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+/* ---- What is never specialised ---- */
+
+struct chained {
+    VkBaseInStructure base;
+    uint64_t what[8];
+};
+
+static void what_is_excluded_has_its_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason;
+        uint64_t flags;
+        int chained, in_stage; /* structure types */
+        VkPipelineShaderStageCreateFlags stage_flags;
+    } cases[] = {
+        {"none", 0, 0, 0, 0},
+        {"none", VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT, 0, 0, 0},
+        {"none", VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT, 0, 0, 0},
+        {"library", VK_PIPELINE_CREATE_LIBRARY_BIT_KHR, 0, 0, 0},
+        {"library", VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT, 0, 0, 0},
+        {"library", 0, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR, 0, 0},
+        {"flags", VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, 0, 0, 0},
+        {"flags", VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR, 0, 0, 0},
+        {"flags", VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT, 0, 0, 0},
+        {"flags", VK_PIPELINE_CREATE_PROTECTED_ACCESS_ONLY_BIT_EXT, 0, 0, 0},
+        {"flags", UINT64_C(1) << 31, 0, 0, 0}, /* capture data */
+        {"flags", UINT64_C(1) << 36, 0, 0, 0}, /* descriptor heap */
+        {"flags", UINT64_C(1) << 63, 0, 0, 0},
+        {"pinned", VK_PIPELINE_CREATE_INDIRECT_BINDABLE_BIT_NV, 0, 0, 0},
+        {"pinned", UINT64_C(1) << 38, 0, 0, 0},
+        {"chain", 0, VK_STRUCTURE_TYPE_SUBPASS_SHADING_PIPELINE_CREATE_INFO_HUAWEI, 0, 0},
+        {"chain", 0, 0x7fffff00, 0, 0},
+        {"no-code", 0, 1000483002, 0, 0}, /* pipeline binaries */
+        {"chain", 0, 0, 0x7fffff00, 0},
+        {"flags", 0, 0, 0, 0x100},
+        {"none", 0, 0, VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, 0},
+    };
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    for (size_t i = 0; i < BF_COUNT(cases); i++) {
+        struct {
+            VkBaseInStructure base;
+            uint64_t flags;
+        } wide = {{(VkStructureType)1000470005, NULL}, cases[i].flags};
+        struct chained chained = {{(VkStructureType)cases[i].chained, NULL}, {0}};
+        struct chained in_stage = {{(VkStructureType)cases[i].in_stage, NULL}, {0}};
+        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        info.pNext = cases[i].chained ? &chained : NULL;
+        info.stage.pNext = cases[i].in_stage ? &in_stage : NULL;
+        info.stage.flags = cases[i].stage_flags;
+        for (int as_wide = 0; as_wide < 2; as_wide++) {
+            if (as_wide)
+                wide.base.pNext = info.pNext, info.pNext = &wide;
+            else if (cases[i].flags > UINT32_MAX)
+                continue;
+            info.flags = as_wide ? 0 : (VkPipelineCreateFlags)cases[i].flags;
+            VkPipeline pipeline = (VkPipeline)(uint64_t)0x1000;
+            bf_pipelines_created_compute(&fake.pipelines, 1, &info, &pipeline);
+            assert_string_equal(fake_reason(pipeline), cases[i].reason);
+            bf_pipelines_destroyed(&fake.pipelines, pipeline);
+        }
+    }
+    fake_destroy_module(module);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+static void shaders_say_why_not(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    static const uint32_t nonsense[] = {1, 2, 3, 4, 5};
+    VkShaderModule paint = fake_module(paint_comp, sizeof(paint_comp));
+    VkShaderModule no_push = fake_module(no_push_comp, sizeof(no_push_comp));
+    VkShaderModule unparsed = fake_module(nonsense, sizeof(nonsense));
+    VkShaderModule odd = fake_module(nonsense, 7);
+    VkComputePipelineCreateInfo infos[] = {
+        fake_compute_info(paint, layout),
+        fake_compute_info(no_push, layout),
+        fake_compute_info(unparsed, layout),
+        fake_compute_info(odd, layout),
+        fake_compute_info(paint, layout),
+        fake_compute_info(paint, (VkPipelineLayout)(uint64_t)64000),
+    };
+    infos[4].stage.module = VK_NULL_HANDLE; /* an identifier alone */
+    const VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifier = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT,
+        .identifierSize = 4,
+    };
+    infos[4].stage.pNext = &identifier;
+    const char *reasons[] = {"none",   "no-push-constants", "unparsed",
+                             "memory", "no-code",           "memory"};
+    VkPipeline pipelines[BF_COUNT(infos)];
+    for (uint32_t i = 0; i < BF_COUNT(infos); i++)
+        pipelines[i] = (VkPipeline)(uint64_t)(0x1000 + 16 * i);
+    bf_pipelines_created_compute(&fake.pipelines, BF_COUNT(infos), infos, pipelines);
+    for (uint32_t i = 0; i < BF_COUNT(infos); i++) {
+        assert_string_equal(fake_reason(pipelines[i]), reasons[i]);
+        const struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipelines[i]);
+        assert_int_equal(p->watch.count > 0, i == 0);
+        assert_int_equal(p->copy != NULL, i == 0);
+        bf_pipelines_destroyed(&fake.pipelines, pipelines[i]);
+    }
+    /* Those that the driver refused are none. */
+    memset(pipelines, 0, sizeof(pipelines));
+    bf_pipelines_created_compute(&fake.pipelines, BF_COUNT(infos), infos, pipelines);
+    const VkPipeline ray = (VkPipeline)(uint64_t)0x2000;
+    bf_pipelines_created_other(&fake.pipelines, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
+                               BF_REASON_RAY_TRACING, 1, &ray);
+    assert_string_equal(fake_reason(ray), "ray-tracing");
+    bf_pipelines_destroyed(&fake.pipelines, ray);
+    fake_destroy_module(paint);
+    fake_destroy_module(no_push);
+    fake_destroy_module(unparsed);
+    fake_destroy_module(odd);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+static void graphics_has_reasons_of_its_own(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
+    VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
+    VkShaderModule depth = fake_module(depth_frag, sizeof(depth_frag));
+    struct chained chained = {{(VkStructureType)0x7fffff00, NULL}, {0}};
+    for (int i = 0; i < 14; i++) {
+        struct rich *r = rich(vertex, fragment, layout, VK_NULL_HANDLE);
+        const char *reason = "chain";
+        switch (i) {
+        case 0:
+            reason = "none";
+            break;
+        case 1: /* nothing but positions */
+            r->stages[0] = r->stages[1];
+            r->info.stageCount = 1;
+            reason = "position";
+            break;
+        case 2: /* nothing of what is ignored then is looked at */
+            r->raster.rasterizerDiscardEnable = VK_TRUE;
+            r->info.pViewportState = (const void *)8;
+            r->info.pMultisampleState = (const void *)8;
+            r->info.pDepthStencilState = (const void *)8;
+            r->info.pColorBlendState = (const void *)8;
+            reason = "position";
+            break;
+        case 3:
+            r->stages[1].stage = VK_SHADER_STAGE_GEOMETRY_BIT;
+            reason = "stages";
+            break;
+        case 4:
+            r->stages[0].module = depth;
+            reason = "depth";
+            break;
+        case 5:
+            chained.base.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT;
+            r->robustness.pNext = &chained;
+            reason = "library";
+            break;
+        case 6:
+            chained.base.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_SHADER_GROUPS_CREATE_INFO_NV;
+            r->robustness.pNext = &chained;
+            reason = "pinned";
+            break;
+        case 7:
+            chained.base.sType = (VkStructureType)0x7fffff00;
+            r->robustness.pNext = &chained;
+            break;
+        case 8:
+            r->divisors.pNext = &chained;
+            break;
+        case 9:
+            r->clip_control.pNext = &chained;
+            break;
+        case 10:
+            r->depth_clip.pNext = &chained;
+            break;
+        case 11:
+            r->locations.pNext = &chained;
+            break;
+        case 12:
+            r->depth.pNext = &chained;
+            break;
+        case 13:
+            r->writes.pNext = &chained;
+            break;
+        }
+        VkPipeline pipeline = (VkPipeline)(uint64_t)0x1000;
+        bf_pipelines_created_graphics(&fake.pipelines, 1, &r->info, &pipeline);
+        assert_string_equal(fake_reason(pipeline), reason);
+        bf_pipelines_destroyed(&fake.pipelines, pipeline);
+        free(r);
+    }
+    fake_destroy_module(vertex);
+    fake_destroy_module(fragment);
+    fake_destroy_module(depth);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_built_as_it_was),
+        cmocka_unit_test(a_build_asks_for_nothing_of_the_calls),
+        cmocka_unit_test(code_in_a_stage_is_kept),
+        cmocka_unit_test(other_constants_are_another_shader),
+        cmocka_unit_test(what_is_excluded_has_its_reason),
+        cmocka_unit_test(shaders_say_why_not),
+        cmocka_unit_test(graphics_has_reasons_of_its_own),
+    };
+    return cmocka_run_group_tests_name("pipelines", tests, NULL, NULL);
+}

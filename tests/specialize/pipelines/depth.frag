@@ -1,0 +1,6 @@
+#version 450
+layout(push_constant) uniform Block { uint mode; } p;
+void main()
+{
+    gl_FragDepth = p.mode == 0u ? 0.25 : 0.5;
+}
