@@ -128,6 +128,41 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueSubmit2(VkQueue queue, ui
     return end_call(&p, layer_vkQueueSubmit2(queue, count, infos, fence));
 }
 
+/* Command queues (bfQueueExecute) are the runtime's own: their submissions come by its observer. Which
+ * have finished is seen by their command buffers, and by queues that are waited for. */
+
+static uint64_t execute_begins(void *context, const void *queue, uint32_t count,
+                               const VkCommandBuffer *buffers)
+{
+    struct pending p;
+    begin_call(&p, context, queue, VK_NULL_HANDLE);
+    for (uint32_t i = 0; i < count; i++)
+        add_buffer(&p, buffers[i]);
+    end_batch(&p);
+    return p.call;
+}
+
+static void execute_failed(void *context, uint64_t call)
+{
+    bf_submissions_drop(submissions_of(context), call);
+}
+
+static void execute_idle(void *context, const void *queue)
+{
+    bf_submissions_queue_idle(submissions_of(context), queue);
+}
+
+void layer_specialize_observe(struct layer_device *d)
+{
+    d->execute_observer = (struct bf_execute_observer){
+        .context = d,
+        .begins = execute_begins,
+        .failed = execute_failed,
+        .idle = execute_idle,
+    };
+    d->runtime->execute_observer = &d->execute_observer;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueWaitIdle(VkQueue queue)
 {
     struct layer_device *d = layer_device_of(queue);

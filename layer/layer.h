@@ -131,11 +131,12 @@ struct layer_device {
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
-    struct layer_access *access;        /* access.h; NULL: off */
-    struct bf_specializer *specializer; /* specialize.h; NULL: off */
-    struct layer_recorder *recorder;    /* recording.c; NULL: off */
-    struct bf_map recordings;           /* its struct bf_recording, by command buffer */
-    struct {                            /* the specialiser's; by whichever name they are there */
+    struct layer_access *access;                 /* access.h; NULL: off */
+    struct bf_specializer *specializer;          /* specialize.h; NULL: off */
+    struct bf_execute_observer execute_observer; /* of the runtime, with a specializer */
+    struct layer_recorder *recorder;             /* recording.c; NULL: off */
+    struct bf_map recordings;                    /* its struct bf_recording, by command buffer */
+    struct { /* the specialiser's; by whichever name they are there */
         PFN_vkCmdPushDescriptorSetKHR set;
         PFN_vkCmdPushDescriptorSetWithTemplateKHR with_template;
         PFN_layer_push_descriptors set2, with_template2;

@@ -163,7 +163,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkSetDebugUtilsObjectNameEXT(
 {
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkSetDebugUtilsObjectNameEXT(device, info);
-    if (info->objectType == VK_OBJECT_TYPE_PIPELINE)
+    /* Loaders find it by the instance: not every device of that is specialised. */
+    if (d->specializer && info->objectType == VK_OBJECT_TYPE_PIPELINE)
         bf_pipelines_name(pipelines_of(d), (VkPipeline)info->objectHandle, info->pObjectName);
     return result;
 }

@@ -69,11 +69,14 @@ void layer_specialize_create(struct layer_device *d)
         d->specializer = NULL;
     } else {
         layer_specialize_pipelines_create(d);
+        layer_specialize_observe(d);
     }
 }
 
 void layer_specialize_destroy(struct layer_device *d)
 {
+    if (d->specializer)
+        d->runtime->execute_observer = NULL;
     layer_recorder_destroy(d);
     bf_specializer_destroy(d->specializer);
     d->specializer = NULL;

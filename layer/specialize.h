@@ -20,9 +20,12 @@ void layer_specialize_destroy(struct layer_device *d);
 /* pipeline.c. What of Vulkan it needs beyond the device's table. */
 void layer_specialize_pipelines_create(struct layer_device *d);
 
+/* finished.c. Has the runtime tell what command queues execute. */
+void layer_specialize_observe(struct layer_device *d);
+
 /* The function that stands in for a command while the specialiser is on, or NULL. */
 PFN_vkVoidFunction layer_specialize_find(const char *name);
-/* Those of recording.c and finished.c alone, which ask each device whether it is specialised: for
+/* Those of recording.c and finished.c, and names, which ask each device whether it is specialised: for
  * who asks an instance. (A pipeline that is made by a function found there has no record.) */
 PFN_vkVoidFunction layer_specialize_find_recording(const char *name);
 
@@ -59,7 +62,6 @@ void layer_recorder_destroy(struct layer_device *d);
     X(vkCreateRayTracingPipelinesKHR, vkCreateRayTracingPipelinesKHR)                              \
     X(vkCreateRayTracingPipelinesNV, vkCreateRayTracingPipelinesNV)                                \
     X(vkDestroyPipeline, vkDestroyPipeline)                                                        \
-    X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
     X(vkGetGeneratedCommandsMemoryRequirementsNV, vkGetGeneratedCommandsMemoryRequirementsNV)      \
     X(vkGetPipelineIndirectDeviceAddressNV, vkGetPipelineIndirectDeviceAddressNV)                  \
     X(vkCmdUpdatePipelineIndirectBufferNV, vkCmdUpdatePipelineIndirectBufferNV)                    \
@@ -151,6 +153,7 @@ void layer_recorder_destroy(struct layer_device *d);
 
 /* finished.c: submissions, and what tells that they have finished */
 #define LAYER_SPECIALIZE_FINISHED_COMMANDS(X)                                                      \
+    X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
     X(vkQueueSubmit, vkQueueSubmit)                                                                \
     X(vkQueueSubmit2, vkQueueSubmit2)                                                              \
     X(vkQueueSubmit2KHR, vkQueueSubmit2)                                                           \

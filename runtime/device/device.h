@@ -37,6 +37,16 @@ struct bf_counters {
         semaphore_waits, barriers, counter_queries, events_set, shared_wakeups;
 };
 
+/* Who wants to know what command queues execute. Any thread calls, with no lock held. */
+struct bf_execute_observer {
+    void *context;
+    /* Before it is handed over. Returns a number for 'failed'. */
+    uint64_t (*begins)(void *context, const void *queue, uint32_t count,
+                       const VkCommandBuffer *buffers);
+    void (*failed)(void *context, uint64_t call);   /* nothing was handed over */
+    void (*idle)(void *context, const void *queue); /* all that was executed there is over */
+};
+
 struct bf_device {
     VkDevice handle;
     struct VolkDeviceTable vk; /* the driver's functions, or the next layer's */
@@ -82,6 +92,8 @@ struct bf_device {
     struct bf_trace *trace;   /* NULL: off; not owned */
     struct bf_access *access; /* NULL: off */
     struct bf_background *background;
+    /* NULL: nobody. Set while the program has no queue yet. */
+    const struct bf_execute_observer *execute_observer;
 
     struct bf_ledger ledger; /* command queues and fences */
     struct bf_words words;

@@ -545,6 +545,8 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     bf_access_queue_execute(queue->access, count, buffers);
+    const struct bf_execute_observer *observer = device->execute_observer;
+    uint64_t call = observer ? observer->begins(observer->context, handle, count, buffers) : 0;
     struct bf_execution what = {.count = count, .buffers = buffers};
     struct bf_fence *progress = atomic_load(&queue->progress);
     VkResult result = VK_SUCCESS;
@@ -552,7 +554,11 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
         what.counted = true;
         result = take_signal(queue, progress, 0, &what);
     }
-    return told(device, result == VK_SUCCESS ? execute(queue, &what, __func__) : result);
+    if (result == VK_SUCCESS)
+        result = execute(queue, &what, __func__);
+    if (observer && result != VK_SUCCESS)
+        observer->failed(observer->context, call);
+    return told(device, result);
 }
 
 /* A signal or a wait that cost no packet leaves the same mark as one that did. */
@@ -841,5 +847,8 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     if (result == VK_SUCCESS)
         result = bfWaitFences(1, &done, &one, BF_FENCE_WAIT_ALL, UINT64_MAX);
     bfDestroyFence(done);
+    const struct bf_execute_observer *observer = queue->base.device->execute_observer;
+    if (observer && result == VK_SUCCESS)
+        observer->idle(observer->context, handle);
     return result;
 }

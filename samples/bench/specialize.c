@@ -27,7 +27,7 @@
 static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
                                        ROW_HALVES, ROW_STREAM, NULL};
 
-#define CORPUS_SIDE      192 /* pixels of a picture, both ways */
+#define CORPUS_SIDE      128 /* pixels of a picture, both ways */
 #define WARM_FRAMES      2
 #define ROUNDS_SEEN      8 /* before what was seen is committed */
 #define ROUNDS_MOST      480

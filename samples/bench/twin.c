@@ -129,6 +129,9 @@ VkResult twin_begin(struct corpus_gpu *gpu)
         return result;
     vkCmdResetQueryPool(gpu->commands, gpu->stamps, 0, 2);
     vkCmdWriteTimestamp2(gpu->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, gpu->stamps, 0);
+    /* lavapipe writes the stamp only when it next waits for itself (tests/corpus/gpu.c). */
+    sample_barrier(gpu->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                   VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     return VK_SUCCESS;
 }
 

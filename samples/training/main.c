@@ -184,7 +184,7 @@ static int report(const struct training *training)
 {
     static const char *const names[CURVE_PHASES] = {"before", "during", "after"};
     struct curve_summary phases[CURVE_PHASES];
-    char times[128] = "", change[96] = "no change: the curve is flat", mode[64];
+    char times[128] = "", change[96] = "no change: the curve is flat", mode[128];
 
     for (enum curve_phase i = CURVE_BEFORE; i < CURVE_PHASES; ++i) {
         phases[i] = curve_summarise(&training->frames.curve, i);

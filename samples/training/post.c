@@ -181,6 +181,9 @@ void post_record(struct post *post, const struct sample_device *device, VkComman
     if (post->times)
         vkCmdResetQueryPool(commands, post->times, 2 * version, 2);
     stamp(post, commands, 2 * version);
+    /* lavapipe writes the stamp only when it next waits for itself. */
+    sample_barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                   VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, post->pipeline);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, post->layout, 0, 1,
                             &post->set[version], 0, NULL);
