@@ -12,9 +12,10 @@
 #include "specialize/dummy.h"
 #include "specialize/inputs.h"
 
-#define PATIENCE_NS      UINT64_C(10000000000)
-#define LIMIT_NS         UINT64_C(200000000)
-#define MOST_INVOCATIONS 8192
+#define PATIENCE_NS           UINT64_C(10000000000)
+#define LIMIT_NS              UINT64_C(200000000)
+#define MOST_INVOCATIONS      8192
+#define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
 
 /* --------------------------------------------------------------------------------------- Inputs --
  */
@@ -23,15 +24,19 @@ struct seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
     uint32_t vertices, instances;
-    bool other_push; /* not the program's push constants */
+    bool other_push;  /* not the program's push constants */
+    bool real_groups; /* as many as the program's dispatch had, if that is known */
 };
 
 /* The first is the least in every way. */
 static const struct seed seeds[] = {
-    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false}, {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false},
-    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false}, {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false},
-    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false}, {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true},
-    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true},
+    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false, true},
+    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false, true},
+    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false, false},
+    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true, false},
+    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true, false},
 };
 #define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
 
@@ -380,6 +385,26 @@ static uint64_t least_invocations(const struct bf_check_subject *subject)
     return product;
 }
 
+/* As many workgroups as the seed says; or as the program had, which is what the variant is for, as
+ * far as that is no work that a frame would feel: then fewer, beginning with the most. */
+static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const uint32_t *seen = check->info->groups;
+    bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
+    uint64_t most = real ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    for (int i = 0; i < 3; i++)
+        groups[i] = check->slow ? 1 : real ? seen[i] : seed->groups[i];
+    while (least_invocations(subject) * groups[0] * groups[1] * groups[2] > most) {
+        int widest = groups[1] > groups[0] ? 1 : 0;
+        if (groups[2] > groups[widest])
+            widest = 2;
+        if (groups[widest] == 1)
+            break;
+        groups[widest] = (groups[widest] + 1) / 2;
+    }
+}
+
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     const struct bf_device *device = check->checker->place.device;
@@ -397,11 +422,9 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     if (subject->graphics) {
         bf_draw_record(&check->draw, commands, seed->vertices, seed->instances, check->seed);
     } else {
-        uint64_t invocations =
-            least_invocations(subject) * seed->groups[0] * seed->groups[1] * seed->groups[2];
-        bool one = check->slow || invocations > MOST_INVOCATIONS;
-        device->vk.vkCmdDispatch(commands, one ? 1 : seed->groups[0], one ? 1 : seed->groups[1],
-                                 one ? 1 : seed->groups[2]);
+        uint32_t groups[3];
+        choose_groups(check, seed, groups);
+        device->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
     }
     return end_commands(check, WORK);
 }

@@ -69,6 +69,7 @@ struct bf_check_info {
     const struct bf_check_subject *subject;
     const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
+    uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     uint32_t form_count;
     struct bf_check_form *forms;

@@ -106,6 +106,8 @@ static void *hear(enum bf_wire_kind kind, struct bf_wire_header *header)
     F(CreatePipelineLayout)                                                                        \
     F(DestroyPipelineLayout)                                                                       \
     F(CreateComputePipelines)                                                                      \
+    F(CreateGraphicsPipelines)                                                                     \
+    F(DestroyRenderPass)                                                                           \
     F(DestroyPipeline)
 
 static struct {
@@ -114,6 +116,7 @@ static struct {
     DEVICE_FUNCTIONS(MEMBER)
 #undef MEMBER
 } vk;
+static PFN_vkCreateRenderPass2 create_pass; /* NULL: the driver hasn't got it */
 static PFN_vkGetInstanceProcAddr get_proc;
 static VkInstance instance;
 static VkDevice device;
@@ -165,13 +168,17 @@ static VkResult instance_open(const struct bf_wire_device *wanted)
     if (!get_proc)
         return VK_ERROR_INITIALIZATION_FAILED;
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)get_proc(NULL, "vkCreateInstance");
-    if (!create || !get_proc(NULL, "vkEnumerateInstanceVersion"))
+    PFN_vkEnumerateInstanceVersion version_of =
+        (PFN_vkEnumerateInstanceVersion)get_proc(NULL, "vkEnumerateInstanceVersion");
+    uint32_t version = wanted->api_version, most = VK_API_VERSION_1_0;
+    if (!create || !version_of || version_of(&most) || most < VK_API_VERSION_1_1)
         return VK_ERROR_INCOMPATIBLE_DRIVER;
+    if (version < VK_API_VERSION_1_2)
+        version = most < VK_API_VERSION_1_2 ? VK_API_VERSION_1_1 : VK_API_VERSION_1_2;
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pApplicationName = "belfry-build-helper",
-        .apiVersion =
-            wanted->api_version > VK_API_VERSION_1_1 ? wanted->api_version : VK_API_VERSION_1_1,
+        .apiVersion = version,
     };
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pApplicationInfo = &application};
@@ -241,37 +248,76 @@ static VkResult device_open(const struct bf_wire_device *wanted)
         return VK_ERROR_INITIALIZATION_FAILED;
     DEVICE_FUNCTIONS(LOAD)
 #undef LOAD
+    create_pass = (PFN_vkCreateRenderPass2)vk.GetDeviceProcAddr(device, "vkCreateRenderPass2");
+    if (!create_pass)
+        create_pass =
+            (PFN_vkCreateRenderPass2)vk.GetDeviceProcAddr(device, "vkCreateRenderPass2KHR");
     return VK_SUCCESS;
 }
 
 /* ---------------------------------------------------------------------------------------- The builds */
 
+/* All of 'modules' may be destroyed, whatever is returned. */
+static VkResult modules_make(const struct bf_build_code *code, uint32_t count,
+                             VkPipelineShaderStageCreateInfo *stages, VkShaderModule *modules)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; !result && i < count; i++) {
+        const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                               .codeSize = code[i].size,
+                                               .pCode = code[i].words};
+        result = vk.CreateShaderModule(device, &info, NULL, &modules[i]);
+        stages[i].module = modules[i];
+    }
+    return result;
+}
+
+static VkResult pipeline_make(struct bf_wire_build *build, VkPipelineLayout layout,
+                              VkRenderPass pass, VkPipeline *pipeline)
+{
+    if (build->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
+        build->compute.layout = layout;
+        return vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &build->compute, NULL,
+                                         pipeline);
+    }
+    build->graphics.layout = layout;
+    build->graphics.renderPass = pass;
+    return vk.CreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &build->graphics, NULL, pipeline);
+}
+
 static VkResult make(struct bf_wire_build *build)
 {
-    uint32_t n = build->layout.setLayoutCount, made = 0;
-    VkDescriptorSetLayout *sets = calloc(n + 1, sizeof(*sets));
+    bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    uint32_t n_sets = build->layout.setLayoutCount;
+    uint32_t n_stages = compute ? 1 : build->graphics.stageCount;
+    VkDescriptorSetLayout *sets = calloc(n_sets + 1, sizeof(*sets));
+    VkShaderModule *modules = calloc(n_stages + 1, sizeof(*modules));
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    VkRenderPass pass = VK_NULL_HANDLE;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    VkShaderModule module = VK_NULL_HANDLE;
-    VkResult result = sets ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (; !result && made < n; made += !result)
-        result = vk.CreateDescriptorSetLayout(device, &build->sets[made], NULL, &sets[made]);
+    VkResult result = sets && modules ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+
+    for (uint32_t i = 0; !result && i < n_sets; i++)
+        result = vk.CreateDescriptorSetLayout(device, &build->sets[i], NULL, &sets[i]);
     build->layout.pSetLayouts = sets;
     if (!result)
-        result = vk.CreatePipelineLayout(device, &build->layout, NULL, &build->compute.layout);
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = build->code.size,
-                                           .pCode = build->code.words};
+        result = vk.CreatePipelineLayout(device, &build->layout, NULL, &layout);
+    if (!result && build->pass)
+        result = create_pass(device, build->pass, NULL, &pass);
     if (!result)
-        result = vk.CreateShaderModule(device, &code, NULL, &module);
-    build->compute.stage.module = module;
+        result = modules_make(build->code, n_stages,
+                              compute ? &build->compute.stage : build->stages, modules);
     if (!result)
-        result =
-            vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &build->compute, NULL, &pipeline);
+        result = pipeline_make(build, layout, pass, &pipeline);
+
     vk.DestroyPipeline(device, pipeline, NULL);
-    vk.DestroyShaderModule(device, module, NULL);
-    vk.DestroyPipelineLayout(device, build->compute.layout, NULL);
-    while (made)
-        vk.DestroyDescriptorSetLayout(device, sets[--made], NULL);
+    for (uint32_t i = 0; modules && i < n_stages; i++)
+        vk.DestroyShaderModule(device, modules[i], NULL);
+    vk.DestroyRenderPass(device, pass, NULL);
+    vk.DestroyPipelineLayout(device, layout, NULL);
+    for (uint32_t i = 0; sets && i < n_sets; i++)
+        vk.DestroyDescriptorSetLayout(device, sets[i], NULL);
+    free(modules);
     free(sets);
     return result;
 }
@@ -289,9 +335,11 @@ static bool serve(uint32_t idle_ms)
         return false;
     struct bf_wire_in in;
     struct bf_wire_build build;
-    bool on = bf_wire_read_build(&in, body, header.size, &build) &&
-              answer(BF_WIRE_TAKEN, header.number, VK_SUCCESS, 0);
-    if (on) {
+    bool on = bf_wire_read_build(&in, body, header.size, &build);
+    bool can = on && (!build.pass || create_pass);
+    on = on &&
+         answer(BF_WIRE_TAKEN, header.number, can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, 0);
+    if (on && can) {
         atomic_store(&building, true);
         uint64_t begin = bf_now_ns();
         VkResult result = make(&build);

@@ -171,15 +171,17 @@ static VkResult helper_build(struct bf_isolate *isolate, struct helper *h,
                              const struct bf_wire_out *request, VkResult *driver_result)
 {
     const uint32_t number = 1;
-    VkResult unused;
+    VkResult taken = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
     int error = say(h, BF_WIRE_BUILD, number, request, deadline);
     if (!error)
-        error = hear(h, BF_WIRE_TAKEN, number, &unused, deadline);
+        error = hear(h, BF_WIRE_TAKEN, number, &taken, deadline);
     if (error) {
         helper_end(h, true);
         return VK_INCOMPLETE;
     }
+    if (taken)
+        return VK_ERROR_INITIALIZATION_FAILED;
     error = hear(h, BF_WIRE_BUILT, number, driver_result, bf_deadline_ns(isolate->limit_ns));
     if (error)
         helper_end(h, true);

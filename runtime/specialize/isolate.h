@@ -34,7 +34,7 @@ struct bf_isolate;
 /* Which device to open, and how. Nothing of it is needed after bf_isolate_create. */
 struct bf_isolate_info {
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
-    uint32_t api_version; /* the program's; a helper uses 1.1 at least */
+    uint32_t api_version; /* the program's; a helper uses 1.2 at least, where there is that */
     uint32_t instance_extension_count;
     const char *const *instance_extensions; /* those that a helper finds are enabled */
     uint32_t extension_count;
@@ -56,14 +56,18 @@ struct bf_build_code {
 };
 
 /*
- * A pipeline that refers to nothing: what the create info says by handles is said here in full.
- * Chains hold nothing but VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, and of set layouts
- * VkDescriptorSetLayoutBindingFlagsCreateInfo; there are no immutable samplers.
+ * A pipeline that refers to nothing: what its create info says by handles (modules, layout, render
+ * pass, base pipeline) is not looked at, and said here in full. Pointers to state that Vulkan would
+ * ignore are NULL. Chains hold nothing but VkPipelineShaderStageRequiredSubgroupSizeCreateInfo,
+ * VkDescriptorSetLayoutBindingFlagsCreateInfo, VkPipelineRenderingCreateInfo and
+ * VkSubpassDescriptionDepthStencilResolve; there are no immutable samplers.
  */
 struct bf_build_request {
-    const VkComputePipelineCreateInfo *compute; /* 'module', 'layout' and 'base' aren't looked at */
-    const struct bf_build_code *code;           /* one */
-    const VkPipelineLayoutCreateInfo *layout;   /* 'pSetLayouts' isn't looked at */
+    const VkComputePipelineCreateInfo *compute; /* or NULL, and */
+    const VkGraphicsPipelineCreateInfo *graphics;
+    const VkRenderPassCreateInfo2 *pass;                /* of 'graphics'; NULL: dynamic rendering */
+    const struct bf_build_code *code;                   /* of each stage */
+    const VkPipelineLayoutCreateInfo *layout;           /* 'pSetLayouts' isn't looked at */
     const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
 };
 
@@ -84,7 +88,8 @@ void bf_isolate_destroy(struct bf_isolate *isolate);
  * VK_TIMEOUT: it has not, within the limit. The helper is gone.
  * VK_ERROR_UNKNOWN: it has crashed, or has answered nonsense.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three times
- *   in a row it isn't tried again), or the request can't be said (IS-5).
+ *   in a row it isn't tried again), or the request can't be said (IS-5), or has a render pass and
+ *   the driver no vkCreateRenderPass2.
  * VK_ERROR_OUT_OF_HOST_MEMORY: here.
  *
  * Thread-safety: safe; for background tasks, since it takes long.

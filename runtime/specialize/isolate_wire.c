@@ -1,4 +1,4 @@
-#include "specialize/isolate_wire.h"
+#include "specialize/isolate_wire_io.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,34 +34,33 @@ static void *reserve(struct bf_wire_out *out, size_t size)
     return at;
 }
 
-static void say_bytes(struct bf_wire_out *out, const void *bytes, size_t size)
+void bf_wire_say_bytes(struct bf_wire_out *out, const void *bytes, size_t size)
 {
     void *at = reserve(out, size);
     if (at && size)
         memcpy(at, bytes, size);
 }
 
-static void say(struct bf_wire_out *out, uint32_t value)
+void bf_wire_say(struct bf_wire_out *out, uint32_t value)
 {
-    say_bytes(out, &value, sizeof(value));
+    bf_wire_say_bytes(out, &value, sizeof(value));
 }
 
-/* With its size, for say_bytes alone doesn't tell. */
-static void say_block(struct bf_wire_out *out, const void *bytes, size_t size)
+void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size)
 {
     out->unsaid |= size > BF_WIRE_BODY_MOST;
-    say(out, (uint32_t)size);
-    say_bytes(out, bytes, size);
+    bf_wire_say(out, (uint32_t)size);
+    bf_wire_say_bytes(out, bytes, size);
 }
 
 static void say_string(struct bf_wire_out *out, const char *string)
 {
-    say_block(out, string, strlen(string) + 1);
+    bf_wire_say_block(out, string, strlen(string) + 1);
 }
 
 static void say_strings(struct bf_wire_out *out, uint32_t count, const char *const *strings)
 {
-    say(out, count);
+    bf_wire_say(out, count);
     for (uint32_t i = 0; i < count; i++)
         say_string(out, strings[i]);
 }
@@ -74,7 +73,7 @@ void bf_wire_out_finish(struct bf_wire_out *out)
 
 /* ----------------------------------------------------------------------------------------- Reading */
 
-static const void *read_bytes(struct bf_wire_in *in, size_t size)
+const void *bf_wire_read_bytes(struct bf_wire_in *in, size_t size)
 {
     size_t whole = size <= SIZE_MAX - 3 ? (size + 3) & ~(size_t)3 : SIZE_MAX;
     if (in->bad || whole > in->left) {
@@ -87,28 +86,27 @@ static const void *read_bytes(struct bf_wire_in *in, size_t size)
     return at;
 }
 
-static uint32_t read_word(struct bf_wire_in *in)
+uint32_t bf_wire_read(struct bf_wire_in *in)
 {
     uint32_t value = 0;
-    const void *at = read_bytes(in, sizeof(value));
+    const void *at = bf_wire_read_bytes(in, sizeof(value));
     if (at)
         memcpy(&value, at, sizeof(value));
     return value;
 }
 
-/* Of things that take so many bytes each at least. */
-static uint32_t read_count(struct bf_wire_in *in, size_t each)
+uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each)
 {
-    uint32_t count = read_word(in);
+    uint32_t count = bf_wire_read(in);
     if (count > in->left / each)
         in->bad = true;
     return in->bad ? 0 : count;
 }
 
-static const void *read_block(struct bf_wire_in *in, size_t *size)
+const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size)
 {
-    *size = read_count(in, 1);
-    const void *at = read_bytes(in, *size);
+    *size = bf_wire_read_count(in, 1);
+    const void *at = bf_wire_read_bytes(in, *size);
     if (!at)
         *size = 0;
     return at;
@@ -117,7 +115,7 @@ static const void *read_block(struct bf_wire_in *in, size_t *size)
 static const char *read_string(struct bf_wire_in *in)
 {
     size_t size;
-    const char *string = read_block(in, &size);
+    const char *string = bf_wire_read_block(in, &size);
     if (!size || memchr(string, '\0', size) != string + size - 1) {
         in->bad = true;
         return "";
@@ -125,8 +123,7 @@ static const char *read_string(struct bf_wire_in *in)
     return string;
 }
 
-/* Zeroed; freed with the reader. NULL when it is bad, or becomes so for lack of memory. */
-static void *allocate(struct bf_wire_in *in, size_t count, size_t size)
+void *bf_wire_allocate(struct bf_wire_in *in, size_t count, size_t size)
 {
     struct {
         void *next;
@@ -145,8 +142,8 @@ static void *allocate(struct bf_wire_in *in, size_t count, size_t size)
 
 static const char **read_strings(struct bf_wire_in *in, uint32_t *count)
 {
-    *count = read_count(in, 8);
-    const char **strings = allocate(in, *count, sizeof(*strings));
+    *count = bf_wire_read_count(in, 8);
+    const char **strings = bf_wire_allocate(in, *count, sizeof(*strings));
     for (uint32_t i = 0; strings && i < *count; i++)
         strings[i] = read_string(in);
     return strings;
@@ -218,22 +215,23 @@ static void say_features(struct bf_wire_out *out, const VkBaseInStructure *chain
         }
         said[count++] = chain;
     }
-    say(out, count);
+    bf_wire_say(out, count);
     for (uint32_t i = 0; i < count; i++) {
-        say(out, (uint32_t)said[i]->sType);
-        say_block(out, said[i] + 1, bf_wire_features_size(said[i]->sType) - sizeof(*said[i]));
+        bf_wire_say(out, (uint32_t)said[i]->sType);
+        bf_wire_say_block(out, said[i] + 1,
+                          bf_wire_features_size(said[i]->sType) - sizeof(*said[i]));
     }
 }
 
 static VkBaseOutStructure *read_features(struct bf_wire_in *in)
 {
     VkBaseOutStructure *chain = NULL, **end = &chain;
-    uint32_t count = read_count(in, 8);
+    uint32_t count = bf_wire_read_count(in, 8);
     for (uint32_t i = 0; i < count; i++) {
-        VkStructureType type = (VkStructureType)read_word(in);
+        VkStructureType type = (VkStructureType)bf_wire_read(in);
         size_t size, whole = bf_wire_features_size(type);
-        const void *bytes = read_block(in, &size);
-        VkBaseOutStructure *s = whole ? allocate(in, 1, whole) : NULL;
+        const void *bytes = bf_wire_read_block(in, &size);
+        VkBaseOutStructure *s = whole ? bf_wire_allocate(in, 1, whole) : NULL;
         if (!s || !bytes || size != whole - sizeof(*s)) {
             in->bad = true;
             return NULL;
@@ -249,37 +247,37 @@ static VkBaseOutStructure *read_features(struct bf_wire_in *in)
 void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *info,
                         uint32_t parent, uint32_t idle_ms)
 {
-    say(out, parent);
-    say(out, idle_ms);
-    say_bytes(out, info->device_uuid, VK_UUID_SIZE);
-    say_bytes(out, info->driver_uuid, VK_UUID_SIZE);
-    say(out, info->api_version);
+    bf_wire_say(out, parent);
+    bf_wire_say(out, idle_ms);
+    bf_wire_say_bytes(out, info->device_uuid, VK_UUID_SIZE);
+    bf_wire_say_bytes(out, info->driver_uuid, VK_UUID_SIZE);
+    bf_wire_say(out, info->api_version);
     say_strings(out, info->instance_extension_count, info->instance_extensions);
     say_strings(out, info->extension_count, info->extensions);
     say_features(out, info->features);
-    say(out, info->enabled_features ? 1 : 0);
+    bf_wire_say(out, info->enabled_features ? 1 : 0);
     if (info->enabled_features)
-        say_bytes(out, info->enabled_features, sizeof(*info->enabled_features));
+        bf_wire_say_bytes(out, info->enabled_features, sizeof(*info->enabled_features));
 }
 
 bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
                          struct bf_wire_device *device)
 {
     read_begin(in, bytes, size);
-    *device = (struct bf_wire_device){.parent = read_word(in)};
-    device->idle_ms = read_word(in);
-    const void *uuids = read_bytes(in, 2 * VK_UUID_SIZE);
+    *device = (struct bf_wire_device){.parent = bf_wire_read(in)};
+    device->idle_ms = bf_wire_read(in);
+    const void *uuids = bf_wire_read_bytes(in, 2 * VK_UUID_SIZE);
     if (uuids) {
         memcpy(device->device_uuid, uuids, VK_UUID_SIZE);
         memcpy(device->driver_uuid, (const uint8_t *)uuids + VK_UUID_SIZE, VK_UUID_SIZE);
     }
-    device->api_version = read_word(in);
+    device->api_version = bf_wire_read(in);
     device->instance_extensions = read_strings(in, &device->instance_extension_count);
     device->extensions = read_strings(in, &device->extension_count);
     device->features = read_features(in);
-    if (read_word(in)) {
-        device->enabled_features = allocate(in, 1, sizeof(*device->enabled_features));
-        const void *features = read_bytes(in, sizeof(*device->enabled_features));
+    if (bf_wire_read(in)) {
+        device->enabled_features = bf_wire_allocate(in, 1, sizeof(*device->enabled_features));
+        const void *features = bf_wire_read_bytes(in, sizeof(*device->enabled_features));
         if (features && device->enabled_features)
             memcpy(device->enabled_features, features, sizeof(*device->enabled_features));
     }
@@ -290,34 +288,34 @@ bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
 
 static void say_specialization(struct bf_wire_out *out, const VkSpecializationInfo *info)
 {
-    say(out, info ? 1 : 0);
+    bf_wire_say(out, info ? 1 : 0);
     if (!info)
         return;
-    say(out, info->mapEntryCount);
+    bf_wire_say(out, info->mapEntryCount);
     for (uint32_t i = 0; i < info->mapEntryCount; i++) {
         const VkSpecializationMapEntry *entry = &info->pMapEntries[i];
-        say(out, entry->constantID);
-        say(out, entry->offset);
-        say(out, (uint32_t)entry->size);
+        bf_wire_say(out, entry->constantID);
+        bf_wire_say(out, entry->offset);
+        bf_wire_say(out, (uint32_t)entry->size);
         out->unsaid |= entry->size > UINT32_MAX;
     }
-    say_block(out, info->pData, info->dataSize);
+    bf_wire_say_block(out, info->pData, info->dataSize);
 }
 
 static VkSpecializationInfo *read_specialization(struct bf_wire_in *in)
 {
-    if (!read_word(in))
+    if (!bf_wire_read(in))
         return NULL;
-    VkSpecializationInfo *info = allocate(in, 1, sizeof(*info));
-    uint32_t count = read_count(in, 12);
-    VkSpecializationMapEntry *entries = allocate(in, count, sizeof(*entries));
+    VkSpecializationInfo *info = bf_wire_allocate(in, 1, sizeof(*info));
+    uint32_t count = bf_wire_read_count(in, 12);
+    VkSpecializationMapEntry *entries = bf_wire_allocate(in, count, sizeof(*entries));
     for (uint32_t i = 0; entries && i < count; i++) {
-        entries[i].constantID = read_word(in);
-        entries[i].offset = read_word(in);
-        entries[i].size = read_word(in);
+        entries[i].constantID = bf_wire_read(in);
+        entries[i].offset = bf_wire_read(in);
+        entries[i].size = bf_wire_read(in);
     }
     size_t size;
-    const void *data = read_block(in, &size);
+    const void *data = bf_wire_read_block(in, &size);
     for (uint32_t i = 0; entries && i < count; i++)
         if (entries[i].offset > size || entries[i].size > size - entries[i].offset)
             in->bad = true;
@@ -328,8 +326,8 @@ static VkSpecializationInfo *read_specialization(struct bf_wire_in *in)
     return info;
 }
 
-static void say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreateInfo *stage,
-                      const struct bf_build_code *code)
+void bf_wire_say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreateInfo *stage,
+                       const struct bf_build_code *code)
 {
     uint32_t subgroup_size = 0;
     for (const VkBaseInStructure *s = stage->pNext; s; s = s->pNext) {
@@ -339,23 +337,24 @@ static void say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreate
         else
             out->unsaid = true;
     }
-    say(out, stage->flags);
-    say(out, (uint32_t)stage->stage);
-    say(out, subgroup_size);
+    bf_wire_say(out, stage->flags);
+    bf_wire_say(out, (uint32_t)stage->stage);
+    bf_wire_say(out, subgroup_size);
     say_string(out, stage->pName);
     say_specialization(out, stage->pSpecializationInfo);
-    say_block(out, code->words, code->size);
+    bf_wire_say_block(out, code->words, code->size);
 }
 
-static void read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *stage,
-                       struct bf_build_code *code)
+void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *stage,
+                        struct bf_build_code *code)
 {
     *stage = (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .flags = read_word(in)};
-    stage->stage = (VkShaderStageFlagBits)read_word(in);
-    uint32_t subgroup_size = read_word(in);
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .flags = bf_wire_read(in)};
+    stage->stage = (VkShaderStageFlagBits)bf_wire_read(in);
+    uint32_t subgroup_size = bf_wire_read(in);
     if (subgroup_size) {
-        VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *size = allocate(in, 1, sizeof(*size));
+        VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *size =
+            bf_wire_allocate(in, 1, sizeof(*size));
         if (size) {
             size->sType =
                 VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
@@ -365,7 +364,7 @@ static void read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *s
     }
     stage->pName = read_string(in);
     stage->pSpecializationInfo = read_specialization(in);
-    code->words = read_block(in, &code->size);
+    code->words = bf_wire_read_block(in, &code->size);
     if (code->size % 4 || code->size < 20) /* SPIR-V's header */
         in->bad = true;
 }
@@ -383,46 +382,46 @@ static void say_set(struct bf_wire_out *out, const VkDescriptorSetLayoutCreateIn
             out->unsaid = true;
         }
     }
-    say(out, set->flags);
-    say(out, set->bindingCount);
+    bf_wire_say(out, set->flags);
+    bf_wire_say(out, set->bindingCount);
     for (uint32_t i = 0; i < set->bindingCount; i++) {
         const VkDescriptorSetLayoutBinding *binding = &set->pBindings[i];
         bool samplers = binding->descriptorType == VK_DESCRIPTOR_TYPE_SAMPLER ||
                         binding->descriptorType == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
         out->unsaid |= samplers && binding->pImmutableSamplers && binding->descriptorCount;
-        say(out, binding->binding);
-        say(out, (uint32_t)binding->descriptorType);
-        say(out, binding->descriptorCount);
-        say(out, binding->stageFlags);
+        bf_wire_say(out, binding->binding);
+        bf_wire_say(out, (uint32_t)binding->descriptorType);
+        bf_wire_say(out, binding->descriptorCount);
+        bf_wire_say(out, binding->stageFlags);
     }
     out->unsaid |= n_flags && n_flags != set->bindingCount;
-    say_block(out, flags, n_flags * sizeof(*flags));
+    bf_wire_say_block(out, flags, n_flags * sizeof(*flags));
 }
 
 static void read_set(struct bf_wire_in *in, VkDescriptorSetLayoutCreateInfo *set)
 {
     *set = (VkDescriptorSetLayoutCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .flags = read_word(in)};
-    uint32_t count = read_count(in, 16);
-    VkDescriptorSetLayoutBinding *bindings = allocate(in, count, sizeof(*bindings));
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .flags = bf_wire_read(in)};
+    uint32_t count = bf_wire_read_count(in, 16);
+    VkDescriptorSetLayoutBinding *bindings = bf_wire_allocate(in, count, sizeof(*bindings));
     for (uint32_t i = 0; bindings && i < count; i++) {
-        bindings[i].binding = read_word(in);
-        bindings[i].descriptorType = (VkDescriptorType)read_word(in);
-        bindings[i].descriptorCount = read_word(in);
-        bindings[i].stageFlags = read_word(in);
+        bindings[i].binding = bf_wire_read(in);
+        bindings[i].descriptorType = (VkDescriptorType)bf_wire_read(in);
+        bindings[i].descriptorCount = bf_wire_read(in);
+        bindings[i].stageFlags = bf_wire_read(in);
     }
     set->bindingCount = count;
     set->pBindings = bindings;
 
     size_t size;
-    const VkDescriptorBindingFlags *flags = read_block(in, &size);
+    const VkDescriptorBindingFlags *flags = bf_wire_read_block(in, &size);
     if (!size)
         return;
     if (size != count * sizeof(*flags)) {
         in->bad = true;
         return;
     }
-    VkDescriptorSetLayoutBindingFlagsCreateInfo *info = allocate(in, 1, sizeof(*info));
+    VkDescriptorSetLayoutBindingFlagsCreateInfo *info = bf_wire_allocate(in, 1, sizeof(*info));
     if (info)
         *info = (VkDescriptorSetLayoutBindingFlagsCreateInfo){
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
@@ -431,40 +430,66 @@ static void read_set(struct bf_wire_in *in, VkDescriptorSetLayoutCreateInfo *set
     set->pNext = info;
 }
 
+static void say_compute(struct bf_wire_out *out, const struct bf_build_request *request)
+{
+    out->unsaid |= request->compute->pNext != NULL;
+    bf_wire_say(out, request->compute->flags &
+                         ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_DERIVATIVE_BIT);
+    bf_wire_say_stage(out, &request->compute->stage, request->code);
+}
+
+static void read_compute(struct bf_wire_in *in, struct bf_wire_build *build)
+{
+    build->compute =
+        (VkComputePipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                      .flags = bf_wire_read(in),
+                                      .basePipelineIndex = -1};
+    build->code = bf_wire_allocate(in, 1, sizeof(*build->code));
+    if (build->code)
+        bf_wire_read_stage(in, &build->compute.stage, build->code);
+    if (build->compute.stage.stage != VK_SHADER_STAGE_COMPUTE_BIT)
+        in->bad = true;
+}
+
 void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request)
 {
     const VkPipelineLayoutCreateInfo *layout = request->layout;
-    out->unsaid |= request->compute->pNext || layout->pNext;
-    say(out, request->compute->flags & ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_DERIVATIVE_BIT);
-    say_stage(out, &request->compute->stage, request->code);
-    say(out, layout->flags);
-    say(out, layout->setLayoutCount);
+    bf_wire_say(out, request->compute ? VK_PIPELINE_BIND_POINT_COMPUTE
+                                      : VK_PIPELINE_BIND_POINT_GRAPHICS);
+    if (request->compute)
+        say_compute(out, request);
+    else
+        bf_wire_say_graphics(out, request);
+    out->unsaid |= layout->pNext != NULL;
+    bf_wire_say(out, layout->flags);
+    bf_wire_say(out, layout->setLayoutCount);
     for (uint32_t i = 0; i < layout->setLayoutCount; i++)
         say_set(out, request->sets[i]);
-    say(out, layout->pushConstantRangeCount);
-    say_bytes(out, layout->pPushConstantRanges,
-              layout->pushConstantRangeCount * sizeof(VkPushConstantRange));
+    bf_wire_say(out, layout->pushConstantRangeCount);
+    bf_wire_say_bytes(out, layout->pPushConstantRanges,
+                      layout->pushConstantRangeCount * sizeof(VkPushConstantRange));
 }
 
 bool bf_wire_read_build(struct bf_wire_in *in, const void *bytes, size_t size,
                         struct bf_wire_build *build)
 {
     read_begin(in, bytes, size);
-    build->compute =
-        (VkComputePipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                      .flags = read_word(in),
-                                      .basePipelineIndex = -1};
-    read_stage(in, &build->compute.stage, &build->code);
-    if (build->compute.stage.stage != VK_SHADER_STAGE_COMPUTE_BIT)
+    *build = (struct bf_wire_build){.point = (VkPipelineBindPoint)bf_wire_read(in)};
+    if (build->point == VK_PIPELINE_BIND_POINT_COMPUTE)
+        read_compute(in, build);
+    else if (build->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        bf_wire_read_graphics(in, build);
+    else
         in->bad = true;
     build->layout = (VkPipelineLayoutCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .flags = read_word(in)};
-    build->layout.setLayoutCount = read_count(in, 12);
-    build->sets = allocate(in, build->layout.setLayoutCount, sizeof(*build->sets));
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .flags = bf_wire_read(in)};
+    build->layout.setLayoutCount = bf_wire_read_count(in, 12);
+    build->sets = bf_wire_allocate(in, build->layout.setLayoutCount, sizeof(*build->sets));
     for (uint32_t i = 0; build->sets && i < build->layout.setLayoutCount; i++)
         read_set(in, &build->sets[i]);
-    uint32_t ranges = read_count(in, sizeof(VkPushConstantRange));
+    uint32_t ranges = bf_wire_read_count(in, sizeof(VkPushConstantRange));
     build->layout.pushConstantRangeCount = ranges;
-    build->layout.pPushConstantRanges = read_bytes(in, ranges * sizeof(VkPushConstantRange));
+    build->layout.pPushConstantRanges =
+        bf_wire_read_bytes(in, ranges * sizeof(VkPushConstantRange));
     return read_end(in);
 }

@@ -8,7 +8,8 @@
  *   program → helper  DEVICE  first; what to open
  *   helper → program  OPENED  header.result; with an error it ends
  *   program → helper  BUILD   a request
- *   helper → program  TAKEN   it is well-formed, and the driver is about to get it
+ *   helper → program  TAKEN   header.result: the driver is about to get it; or won't, for there is
+ *                             something that it hasn't got
  *   helper → program  BUILT   header.result
  *
  * An ill-formed message gets no answer: the helper ends.
@@ -73,8 +74,12 @@ struct bf_wire_device {
 
 /* As struct bf_build_request, and all that it points to. */
 struct bf_wire_build {
-    VkComputePipelineCreateInfo compute;
-    struct bf_build_code code;
+    VkPipelineBindPoint point;
+    VkComputePipelineCreateInfo compute;   /* of that one of the two, */
+    VkGraphicsPipelineCreateInfo graphics; /* whose stages are 'stages' */
+    VkPipelineShaderStageCreateInfo *stages;
+    struct bf_build_code *code;    /* of each stage */
+    VkRenderPassCreateInfo2 *pass; /* NULL: none */
     VkPipelineLayoutCreateInfo layout;
     VkDescriptorSetLayoutCreateInfo *sets;
 };

@@ -110,7 +110,7 @@ void bf_recording_reset(struct bf_recording *r)
     r->picked_count = 0;
     r->noted = false;
     r->measurable = false;
-    if (r->trial)
+    if (r->trial && r->recorder->trials)
         bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
@@ -308,7 +308,7 @@ void bf_recording_measured(struct bf_recording *r)
 }
 
 void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
-                         uint64_t work)
+                         const uint32_t *groups)
 {
     struct bf_pipeline *p = b->pipeline;
     bool may_pick = !r->blocks && has_variants(p) &&
@@ -325,10 +325,13 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         variant = may_pick ? find_variant(p, &v) : NULL;
         if (uses)
             note(r, p, &v, uses);
+        for (int i = 0; uses && groups && i < 3; i++)
+            atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
     struct bf_trial_sample sample = {.candidate = UINT32_MAX};
     if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
-        variant = choose_side(r, p, variant, work, &sample);
+        variant = choose_side(r, p, variant,
+                              groups ? (uint64_t)groups[0] * groups[1] * groups[2] : 0, &sample);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)

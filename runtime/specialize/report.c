@@ -68,7 +68,7 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
             r->rejected[c->reason]++;
         else if (c->state == BF_COURSE_KEPT)
             r->kept++;
-        if (general > 0 && variant > 0)
+        if (c->state == BF_COURSE_KEPT && general > 0 && variant > 0)
             r->saved_ns += (double)picked * (general - variant);
         if (r->count == LISTED)
             continue;

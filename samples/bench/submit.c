@@ -9,6 +9,7 @@
 #include "footprint.h"
 #include "lane.h"
 #include "log_caller.h"
+#include "record.h"
 #include "side.h"
 
 /* The limits that this project sets itself. */
@@ -419,6 +420,9 @@ static const struct bench_part parts[] = {
     {"log-on-vk", log_caller_on_vk},
     {"log-on-fence", log_caller_on_fence},
     {"log-on-native", log_caller_on_native},
+    {"record-off", record_off},
+    {"record-plain", record_plain},
+    {"record-watched", record_watched},
 };
 
 const struct bench_part *bench_part_find(const char *name)

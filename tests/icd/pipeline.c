@@ -4,6 +4,7 @@
  */
 #include "icd.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* Create and destroy of an object without content. */
@@ -71,6 +72,8 @@ static VkResult stages_compile(const struct icd_device *device, uint32_t n,
                 continue;
             if (rule->fate == ICD_PIPELINE_CRASHES)
                 abort();
+            if (rule->fate == ICD_PIPELINE_HANGS)
+                prctl(PR_SET_NAME, "icd_hangs");
             while (rule->fate == ICD_PIPELINE_HANGS)
                 pause();
             return rule->result;

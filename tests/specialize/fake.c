@@ -58,6 +58,8 @@ static VkResult make(VkObjectType type, const VkAllocationCallbacks *allocator, 
         fake.equal_handles && type != VK_OBJECT_TYPE_SHADER_MODULE ? find_any(type) : NULL;
     if (fake.fail_at && --fake.fail_at == 0) {
         result = fake.failure;
+        if (type != VK_OBJECT_TYPE_PIPELINE)
+            *handle = 0xbad; /* Vulkan says nothing of it */
     } else if (o) {
         o->count++;
         *handle = o->handle;
@@ -364,6 +366,14 @@ static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice device, VkPipeline p
     destroy(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, allocator);
 }
 
+static VKAPI_ATTR void VKAPI_CALL buffer_needs(VkDevice device, VkBuffer buffer,
+                                               VkMemoryRequirements *needs)
+{
+    (void)device;
+    (void)buffer;
+    *needs = (VkMemoryRequirements){.size = 4096};
+}
+
 void fake_open(bool relaxed)
 {
     memset(&fake, 0, sizeof(fake));
@@ -373,6 +383,7 @@ void fake_open(bool relaxed)
     fake.vk.vkCreateShaderModule = create_ShaderModule;
     fake.vk.vkDestroyShaderModule = destroy_ShaderModule;
     fake.vk.vkCreateSampler = create_Sampler;
+    fake.vk.vkGetBufferMemoryRequirements = buffer_needs;
     fake.vk.vkDestroySampler = destroy_Sampler;
     fake.vk.vkCreateDescriptorSetLayout = create_DescriptorSetLayout;
     fake.vk.vkDestroyDescriptorSetLayout = destroy_DescriptorSetLayout;

@@ -2,7 +2,8 @@
 add_library(belfry_isolate_parts STATIC
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c)
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c)
 target_include_directories(belfry_isolate_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_isolate_parts PUBLIC belfry_options PkgConfig::VULKAN
@@ -25,6 +26,7 @@ add_library(belfry_isolate_place MODULE
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c
   ${CMAKE_SOURCE_DIR}/runtime/os/log.c)
 target_include_directories(belfry_isolate_place PRIVATE ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
@@ -36,6 +38,7 @@ set_target_properties(belfry_isolate_place PROPERTIES C_VISIBILITY_PRESET defaul
 add_executable(belfry-isolate-builds ${CMAKE_CURRENT_LIST_DIR}/isolate_builds.c
   ${CMAKE_CURRENT_LIST_DIR}/isolate_helper.c ${VOLK_SOURCE})
 target_link_libraries(belfry-isolate-builds PRIVATE belfry_isolate_parts)
-belfry_add_shaders(belfry-isolate-builds ${CMAKE_CURRENT_LIST_DIR}/isolate.comp)
+belfry_add_shaders(belfry-isolate-builds ${CMAKE_CURRENT_LIST_DIR}/isolate.comp
+  ${CMAKE_CURRENT_LIST_DIR}/isolate.vert ${CMAKE_CURRENT_LIST_DIR}/isolate.frag)
 add_dependencies(belfry-isolate-builds belfry_build_helper belfry_isolate_place)
 belfry_add_test(isolate_builds SUITE unit DRIVER lavapipe COMMAND belfry-isolate-builds)

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "isolate_picture.h"
 #include "shaders/isolate.comp.h"
+#include "shaders/isolate.frag.h"
+#include "shaders/isolate.vert.h"
 
 static const VkDescriptorSetLayoutBinding buffer = {.binding = 2,
                                                     .descriptorType =
@@ -102,6 +105,32 @@ static void the_least(void **state)
     bf_isolate_destroy(isolate);
 }
 
+/* For dynamic rendering, and for a render pass. */
+static void pictures(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate_info info = info_of(NULL);
+        const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES,
+            .dynamicRendering = VK_TRUE};
+        if (i == 0) {
+            info.api_version = VK_API_VERSION_1_3;
+            info.features = &dynamic;
+        }
+        struct bf_isolate *isolate;
+        assert_success(bf_isolate_create(&info, &isolate));
+        struct picture p;
+        const struct bf_build_request *request =
+            picture(&p, i, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
+                    (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
+        VkResult result = VK_RESULT_MAX_ENUM;
+        assert_success(bf_isolate_build(isolate, request, &result));
+        assert_success(result);
+        bf_isolate_destroy(isolate);
+    }
+}
+
 /* The helper is found beside the library that this code is in, whatever the program is. */
 static void beside_the_library(void **state)
 {
@@ -127,6 +156,7 @@ static void beside_the_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(the_least),
+                                       cmocka_unit_test(pictures),
                                        cmocka_unit_test(beside_the_library)};
     alarm(110);
     return cmocka_run_group_tests(tests, NULL, NULL);

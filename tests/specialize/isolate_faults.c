@@ -6,6 +6,7 @@
  * child of ours.
  */
 #include "isolate_helper.h"
+#include "isolate_picture.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,6 +77,26 @@ static void answers_come_back(void **state)
     bf_isolate_destroy(isolate);
     bf_isolate_destroy(NULL);
     assert_int_equal(lines, 0);
+}
+
+/* What the driver can't be asked is no answer of its. */
+static void drivers_without_render_passes(void **state)
+{
+    (void)state;
+    struct made made;
+    empty(&made, "main");
+    const char *const versions[] = {"BELFRY_ICD_API=1.1", "BELFRY_ICD_API=1.2"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate *isolate = make((const char *const[]){versions[i], NULL}, 0);
+        struct picture p;
+        VkResult result = VK_RESULT_MAX_ENUM;
+        picture(&p, true, made.code, made.code);
+        assert_int_equal(bf_isolate_build(isolate, &p.request, &result),
+                         i ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED);
+        assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
+        assert_builds(isolate, "main", VK_SUCCESS);
+        bf_isolate_destroy(isolate);
+    }
 }
 
 static void crashes(void **state)
@@ -212,6 +233,8 @@ static void assert_one_ends(void)
 static void how_a_helper_runs(void **state)
 {
     (void)state;
+    int inherited[2];
+    assert_int_equal(pipe(inherited), 0); /* by children that close nothing */
     struct bf_isolate *isolate = make(NULL, 0);
     assert_builds(isolate, "main", VK_SUCCESS);
     pid_t helper = only_child();
@@ -222,6 +245,10 @@ static void how_a_helper_runs(void **state)
         assert_int_equal(core.rlim_cur, 0);
         assert_int_equal(core.rlim_max, 0);
     }
+    char byte;
+    close(inherited[1]);
+    assert_int_equal(read(inherited[0], &byte, 1), 0); /* nobody has the other end */
+    close(inherited[0]);
     /* Of the terminal it hears nothing. */
     const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP};
     for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -263,11 +290,37 @@ static void killed_helpers_are_replaced(void **state)
     assert_one_ends();
 }
 
+/* Waits until a child has come to hang in its driver. */
+static void await_hang(void)
+{
+    char path[64], name[32] = "";
+    while (strcmp(name, "icd_hangs\n")) {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+        FILE *file = fopen(path, "r");
+        int child;
+        while (file && strcmp(name, "icd_hangs\n") && fscanf(file, "%d", &child) == 1) {
+            snprintf(path, sizeof(path), "/proc/%d/comm", child);
+            FILE *comm = fopen(path, "r");
+            if (comm && !fgets(name, sizeof(name), comm))
+                name[0] = '\0';
+            if (comm)
+                fclose(comm);
+        }
+        if (file)
+            fclose(file);
+        sched_yield();
+    }
+}
+
 /* In the middle of a build that hangs, too; and though a fork of the program lives on. */
 static void helpers_end_with_the_program(void **state)
 {
     (void)state;
-    for (uint32_t forks = 0; forks < 2; forks++) {
+    const struct {
+        bool hang, forks;
+    } rounds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+    for (uint32_t round = 0; round < 4; round++) {
+        bool forks = rounds[round].forks;
         int tell[2], fork_lives[2];
         assert_int_equal(pipe(tell), 0);
         assert_int_equal(pipe(fork_lives), 0);
@@ -284,13 +337,16 @@ static void helpers_end_with_the_program(void **state)
                 close(fork_lives[1]);
                 _exit(read(fork_lives[0], &byte, 1) != 0);
             }
-            if (write(tell[1], "b", 1) == 1)
+            if (write(tell[1], "b", 1) == 1 && rounds[round].hang)
                 build(isolate, "bad", &result);
+            pause();
             _exit(1);
         }
         char byte;
         close(fork_lives[0]);
         assert_int_equal(read(tell[0], &byte, 1), 1);
+        if (rounds[round].hang)
+            await_hang();
         assert_int_equal(kill(program, SIGKILL), 0);
         int status;
         assert_int_equal(waitpid(program, &status, 0), program);
@@ -380,9 +436,21 @@ static void fake_hear(void)
     free(body);
 }
 
+static bool fake_sees(const char *name, const char *value)
+{
+    const char *is = getenv(name);
+    return value ? is && !strcmp(is, value) : !is;
+}
+
 static int fake_helper(const char *how)
 {
     fake_hear();
+    if (!strcmp(how, "environment") &&
+        !(fake_sees("VK_LOADER_LAYERS_DISABLE", "~all~") && fake_sees("VK_INSTANCE_LAYERS", NULL) &&
+          fake_sees("VK_LOADER_LAYERS_ENABLE", NULL) && fake_sees("LD_PRELOAD", NULL) &&
+          fake_sees("BELFRY", NULL) && fake_sees("DISABLE_BELFRY", "1") &&
+          fake_sees("VK_ICD_FILENAMES", "/kept") && fake_sees("BELFRY_ICD_SHAPE", "q1")))
+        return 1;
     if (!strcmp(how, "opens_badly")) {
         fake_say(BF_WIRE_OPENED, 0, 0x12345678, 0);
         fake_hear();
@@ -396,6 +464,10 @@ static int fake_helper(const char *how)
     if (!strcmp(how, "takes_another"))
         fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "environment"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "wrong_magic"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
     if (!strcmp(how, "half"))
         return write(BF_SPAWN_SOCKET, "BFW1BFW1", 8) != 8;
     if (!strcmp(how, "wrong_kind"))
@@ -419,6 +491,7 @@ static void helpers_that_talk_nonsense(void **state)
         {"FAKE_HELPER=takes_another", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=never_listens", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=half", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=wrong_magic", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_kind", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=with_a_body", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_number", VK_ERROR_UNKNOWN},
@@ -438,13 +511,28 @@ static void helpers_that_talk_nonsense(void **state)
     }
 }
 
+/* Drivers find what they look for, and nothing else is loaded. */
+static void environments(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of((const char *const[]){
+        "FAKE_HELPER=environment", "VK_INSTANCE_LAYERS=VK_LAYER_none", "VK_LOADER_LAYERS_ENABLE=*",
+        "VK_LOADER_LAYERS_DISABLE=a", "LD_PRELOAD=", "BELFRY=1", "DISABLE_BELFRY=0",
+        "VK_ICD_FILENAMES=/kept", "BELFRY_ICD_SHAPE=q1", NULL});
+    struct bf_isolate *isolate;
+    info.helper = self;
+    assert_success(bf_isolate_create(&info, &isolate));
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+}
+
 /* The helper itself, told nonsense, ends of itself and doesn't crash. */
 static void programs_that_talk_nonsense(void **state)
 {
     (void)state;
     struct bf_isolate_info info = info_of(NULL);
     struct bf_wire_out device = {0};
-    bf_wire_say_device(&device, &info, (uint32_t)getpid(), 10000);
+    bf_wire_say_device(&device, &info, (uint32_t)getpid(), UINT32_MAX); /* none ends of idleness */
     uint8_t garbage[300];
     memset(garbage, 0xA5, sizeof(garbage));
     for (uint32_t round = 0; round < 8; round++) {
@@ -535,6 +623,7 @@ int main(int argc, char **argv)
         return fake_helper(fake);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_come_back),
+        cmocka_unit_test(drivers_without_render_passes),
         cmocka_unit_test(crashes),
         cmocka_unit_test(hangs),
         cmocka_unit_test(the_program_notices_nothing),
@@ -545,6 +634,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(helpers_that_are_none),
         cmocka_unit_test(helpers_that_talk_nonsense),
+        cmocka_unit_test(environments),
         reaping(programs_that_talk_nonsense),
         cmocka_unit_test(several_at_once),
     };

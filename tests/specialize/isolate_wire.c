@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "os/log.h"
+#include "isolate_picture.h"
 #include "specialize/isolate_wire.h"
 
 void bf_log(enum bf_log_level level, const char *format, ...)
@@ -185,8 +186,8 @@ static void builds_are_read(void **state)
     }
     assert_int_equal(info->dataSize, sizeof(values));
     assert_memory_equal(info->pData, values, sizeof(values));
-    assert_int_equal(b.code.size, sizeof(words));
-    assert_memory_equal(b.code.words, words, sizeof(words));
+    assert_int_equal(b.code->size, sizeof(words));
+    assert_memory_equal(b.code->words, words, sizeof(words));
     assert_int_equal(b.layout.flags, 2);
     assert_int_equal(b.layout.setLayoutCount, 3);
     const VkDescriptorSetLayoutBindingFlagsCreateInfo *flags = b.sets[0].pNext;
@@ -210,6 +211,110 @@ static void builds_are_read(void **state)
     assert_memory_equal(b.layout.pPushConstantRanges, s.ranges, sizeof(s.ranges));
     bf_wire_in_finish(&in);
     bf_wire_out_finish(&out);
+}
+
+/* Structs of numbers are equal beyond their type and chain. */
+#define assert_same(a_, b_)                                                                        \
+    do {                                                                                           \
+        assert_int_equal((a_)->sType, (b_)->sType);                                                \
+        assert_null((a_)->pNext);                                                                  \
+        assert_memory_equal((const uint8_t *)(a_) + 16, (const uint8_t *)(b_) + 16,                \
+                            sizeof(*(a_)) - 16);                                                   \
+    } while (0)
+
+static void pictures_are_read(void **state)
+{
+    (void)state;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct picture p;
+        const struct bf_build_code code = {words, sizeof(words)};
+        struct bf_wire_out out = {0};
+        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        assert_false(out.failed || out.unsaid);
+        struct bf_wire_in in;
+        struct bf_wire_build b;
+        assert_true(bf_wire_read_build(&in, out.bytes, out.size, &b));
+        const VkGraphicsPipelineCreateInfo *g = &b.graphics;
+        assert_int_equal(b.point, VK_PIPELINE_BIND_POINT_GRAPHICS);
+        assert_int_equal(g->flags, VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT);
+        assert_int_equal(g->stageCount, 2);
+        assert_int_equal(g->pStages[0].stage, VK_SHADER_STAGE_VERTEX_BIT);
+        assert_int_equal(g->pStages[1].stage, VK_SHADER_STAGE_FRAGMENT_BIT);
+        assert_null(g->pStages[0].pSpecializationInfo);
+        assert_memory_equal(g->pStages[1].pSpecializationInfo->pData, &p.mode, 4);
+        assert_memory_equal(b.code[1].words, words, sizeof(words));
+        assert_int_equal(g->pVertexInputState->vertexBindingDescriptionCount, 1);
+        assert_memory_equal(g->pVertexInputState->pVertexBindingDescriptions, &p.binding,
+                            sizeof(p.binding));
+        assert_int_equal(g->pVertexInputState->vertexAttributeDescriptionCount, 1);
+        assert_memory_equal(g->pVertexInputState->pVertexAttributeDescriptions, &p.attribute,
+                            sizeof(p.attribute));
+        assert_same(g->pInputAssemblyState, &p.assembly);
+        assert_null(g->pTessellationState);
+        assert_int_equal(g->pViewportState->viewportCount, 1);
+        assert_memory_equal(g->pViewportState->pViewports, &p.viewport, sizeof(p.viewport));
+        assert_int_equal(g->pViewportState->scissorCount, 1);
+        assert_null(g->pViewportState->pScissors);
+        assert_same(g->pRasterizationState, &p.raster);
+        assert_int_equal(g->pMultisampleState->rasterizationSamples, VK_SAMPLE_COUNT_4_BIT);
+        assert_int_equal(*g->pMultisampleState->pSampleMask, 5);
+        assert_same(g->pDepthStencilState, &p.depth);
+        assert_int_equal(g->pColorBlendState->attachmentCount, 1);
+        assert_memory_equal(g->pColorBlendState->pAttachments, &p.blend_color,
+                            sizeof(p.blend_color));
+        assert_true(g->pColorBlendState->blendConstants[3] == 4);
+        assert_int_equal(g->pDynamicState->dynamicStateCount, 2);
+        assert_memory_equal(g->pDynamicState->pDynamicStates, p.dynamics, sizeof(p.dynamics));
+        assert_int_equal(g->subpass, pass);
+        if (!pass) {
+            const VkPipelineRenderingCreateInfo *r = g->pNext;
+            assert_int_equal(r->sType, p.rendering.sType);
+            assert_int_equal(r->colorAttachmentCount, 1);
+            assert_int_equal(r->pColorAttachmentFormats[0], p.format);
+            assert_int_equal(r->depthAttachmentFormat, VK_FORMAT_D32_SFLOAT);
+            assert_null(b.pass);
+        } else {
+            assert_null(g->pNext);
+            assert_int_equal(b.pass->attachmentCount, 3);
+            for (uint32_t i = 0; i < 3; i++)
+                assert_same(&b.pass->pAttachments[i], &p.attachments[i]);
+            assert_int_equal(b.pass->subpassCount, 2);
+            assert_int_equal(b.pass->pSubpasses[0].preserveAttachmentCount, 1);
+            assert_int_equal(b.pass->pSubpasses[0].pPreserveAttachments[0], 1);
+            assert_null(b.pass->pSubpasses[0].pDepthStencilAttachment);
+            assert_int_equal(b.pass->pSubpasses[1].colorAttachmentCount, 1);
+            assert_same(b.pass->pSubpasses[1].pColorAttachments, &p.color);
+            assert_same(b.pass->pSubpasses[1].pResolveAttachments, &p.resolve);
+            assert_same(b.pass->pSubpasses[1].pDepthStencilAttachment, &p.depth_to);
+            assert_null(b.pass->pSubpasses[1].pInputAttachments);
+            assert_int_equal(b.pass->dependencyCount, 1);
+            assert_same(b.pass->pDependencies, &p.dependency);
+        }
+        bf_wire_in_finish(&in);
+        bf_wire_out_finish(&out);
+    }
+}
+
+static void pictures_that_can_not_be_said(void **state)
+{
+    (void)state;
+    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    const struct bf_build_code code = {words, sizeof(words)};
+    for (uint32_t i = 0; i < 15; i++) {
+        struct picture p;
+        picture(&p, i != 1, code, code);
+        const void **const chains[] = {
+            &p.graphics.pNext, &p.rendering.pNext,      &p.vertex.pNext,     &p.assembly.pNext,
+            &p.views.pNext,    &p.raster.pNext,         &p.samples.pNext,    &p.depth.pNext,
+            &p.blend.pNext,    &p.dynamic.pNext,        &p.pass.pNext,       &p.subpasses[0].pNext,
+            &p.resolve.pNext,  &p.attachments[2].pNext, &p.dependency.pNext,
+        };
+        *chains[i] = &unknown;
+        struct bf_wire_out out = {0};
+        bf_wire_say_build(&out, &p.request);
+        assert_true(out.unsaid);
+        bf_wire_out_finish(&out);
+    }
 }
 
 static void builds_that_can_not_be_said(void **state)
@@ -242,6 +347,65 @@ static void builds_that_can_not_be_said(void **state)
 
 /* ------------------------------------------------------------------------------------------- Damage */
 
+static size_t bytes_sum(const void *bytes, size_t size)
+{
+    size_t sum = 0;
+    for (size_t i = 0; bytes && i < size; i++)
+        sum += ((const uint8_t *)bytes)[i];
+    return sum;
+}
+
+static size_t stage_sum(const VkPipelineShaderStageCreateInfo *stage,
+                        const struct bf_build_code *code)
+{
+    const VkSpecializationInfo *s = stage->pSpecializationInfo;
+    size_t sum = strlen(stage->pName) + bytes_sum(code->words, code->size);
+    for (uint32_t i = 0; s && i < s->mapEntryCount; i++)
+        sum +=
+            bytes_sum((const uint8_t *)s->pData + s->pMapEntries[i].offset, s->pMapEntries[i].size);
+    return sum;
+}
+
+#define LIST(list_, count_) bytes_sum(list_, (size_t)(count_) * sizeof(*(list_)))
+
+static size_t graphics_sum(const struct bf_wire_build *b)
+{
+    const VkGraphicsPipelineCreateInfo *g = &b->graphics;
+    size_t sum = LIST(g->pInputAssemblyState, 1) + LIST(g->pRasterizationState, 1) +
+                 LIST(g->pDepthStencilState, 1) + LIST(g->pTessellationState, 1);
+    const VkPipelineRenderingCreateInfo *r = g->pNext;
+    if (r)
+        sum += LIST(r->pColorAttachmentFormats, r->colorAttachmentCount);
+    const VkPipelineVertexInputStateCreateInfo *v = g->pVertexInputState;
+    if (v)
+        sum += LIST(v->pVertexBindingDescriptions, v->vertexBindingDescriptionCount) +
+               LIST(v->pVertexAttributeDescriptions, v->vertexAttributeDescriptionCount);
+    const VkPipelineViewportStateCreateInfo *w = g->pViewportState;
+    if (w)
+        sum += LIST(w->pViewports, w->viewportCount) + LIST(w->pScissors, w->scissorCount);
+    const VkPipelineMultisampleStateCreateInfo *m = g->pMultisampleState;
+    if (m)
+        sum += LIST(m->pSampleMask, (m->rasterizationSamples + 31u) / 32u > 1 ? 2 : 1);
+    if (g->pColorBlendState)
+        sum += LIST(g->pColorBlendState->pAttachments, g->pColorBlendState->attachmentCount);
+    if (g->pDynamicState)
+        sum += LIST(g->pDynamicState->pDynamicStates, g->pDynamicState->dynamicStateCount);
+    const VkRenderPassCreateInfo2 *p = b->pass;
+    if (!p)
+        return sum;
+    sum += LIST(p->pAttachments, p->attachmentCount) + LIST(p->pDependencies, p->dependencyCount) +
+           LIST(p->pCorrelatedViewMasks, p->correlatedViewMaskCount);
+    for (uint32_t i = 0; i < p->subpassCount; i++) {
+        const VkSubpassDescription2 *s = &p->pSubpasses[i];
+        sum += LIST(s->pInputAttachments, s->inputAttachmentCount) +
+               LIST(s->pColorAttachments, s->colorAttachmentCount) +
+               LIST(s->pResolveAttachments, s->colorAttachmentCount) +
+               LIST(s->pDepthStencilAttachment, 1) +
+               LIST(s->pPreserveAttachments, s->preserveAttachmentCount);
+    }
+    return sum;
+}
+
 /* In a block of just that size, so that a sanitizer sees a byte too far. */
 static bool reads(bool build, const uint8_t *bytes, size_t size)
 {
@@ -255,11 +419,12 @@ static bool reads(bool build, const uint8_t *bytes, size_t size)
     /* What was read can be looked at. */
     size_t sum = 0;
     if (good && build) {
-        const VkSpecializationInfo *s = b.compute.stage.pSpecializationInfo;
-        sum += strlen(b.compute.stage.pName) + b.code.words[b.code.size / 4 - 1];
-        for (uint32_t i = 0; s && i < s->mapEntryCount; i++)
-            for (size_t k = 0; k < s->pMapEntries[i].size; k++)
-                sum += ((const uint8_t *)s->pData)[s->pMapEntries[i].offset + k];
+        bool compute = b.point == VK_PIPELINE_BIND_POINT_COMPUTE;
+        const VkPipelineShaderStageCreateInfo *stages = compute ? &b.compute.stage : b.stages;
+        for (uint32_t i = 0; i < (compute ? 1 : b.graphics.stageCount); i++)
+            sum += stage_sum(&stages[i], &b.code[i]);
+        if (!compute)
+            sum += graphics_sum(&b);
         for (uint32_t i = 0; i < b.layout.setLayoutCount; i++)
             for (uint32_t k = 0; k < b.sets[i].bindingCount; k++)
                 sum += b.sets[i].pBindings[k].binding;
@@ -275,54 +440,64 @@ static bool reads(bool build, const uint8_t *bytes, size_t size)
     return good;
 }
 
+/* All of it once more, for every way to damage it. */
+static void damage(bool build, struct bf_wire_out *out)
+{
+    assert_true(reads(build, out->bytes, out->size));
+    for (size_t size = 0; size < out->size; size++)
+        assert_false(reads(build, out->bytes, size));
+    const uint32_t changes[] = {0, 1, 0x7FFFFFFF, 0x80000000, UINT32_MAX, UINT32_MAX - 3, 12};
+    for (size_t at = 0; at < out->size; at += 4)
+        for (uint32_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+            uint32_t before;
+            memcpy(&before, out->bytes + at, 4);
+            memcpy(out->bytes + at, &changes[i], 4);
+            reads(build, out->bytes, out->size);
+            memcpy(out->bytes + at, &before, 4);
+        }
+    uint32_t random = 1;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint8_t before[3];
+        size_t at[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            random = random * 1664525u + 1013904223u;
+            at[k] = (random >> 8) % out->size;
+            before[k] = out->bytes[at[k]];
+            out->bytes[at[k]] = (uint8_t)(random >> 3) % (random & 1 ? 255 : 8);
+        }
+        reads(build, out->bytes, out->size);
+        for (uint32_t k = 3; k-- > 0;)
+            out->bytes[at[k]] = before[k];
+    }
+    assert_true(reads(build, out->bytes, out->size));
+    bf_wire_out_finish(out);
+}
+
 static void damaged_messages(void **state)
 {
     (void)state;
+    struct bf_wire_out out = {0};
+    struct bf_isolate_info info = device_info();
+    bf_wire_say_device(&out, &info, 1, 1);
+    damage(false, &out);
     struct story s;
     story_make(&s);
-    struct bf_isolate_info info = device_info();
-    for (uint32_t build = 0; build < 2; build++) {
-        struct bf_wire_out out = {0};
-        if (build)
-            bf_wire_say_build(&out, &s.request);
-        else
-            bf_wire_say_device(&out, &info, 1, 1);
-        assert_true(reads(build, out.bytes, out.size));
-        for (size_t size = 0; size < out.size; size++)
-            assert_false(reads(build, out.bytes, size));
-        const uint32_t changes[] = {0, 1, 0x7FFFFFFF, 0x80000000, UINT32_MAX, UINT32_MAX - 3, 12};
-        for (size_t at = 0; at < out.size; at += 4)
-            for (uint32_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-                uint32_t before;
-                memcpy(&before, out.bytes + at, 4);
-                memcpy(out.bytes + at, &changes[i], 4);
-                reads(build, out.bytes, out.size);
-                memcpy(out.bytes + at, &before, 4);
-            }
-        uint32_t random = 1;
-        for (uint32_t round = 0; round < 20000; round++) {
-            uint8_t before[3];
-            size_t at[3];
-            for (uint32_t k = 0; k < 3; k++) {
-                random = random * 1664525u + 1013904223u;
-                at[k] = (random >> 8) % out.size;
-                before[k] = out.bytes[at[k]];
-                out.bytes[at[k]] = (uint8_t)(random >> 3) % (random & 1 ? 255 : 8);
-            }
-            reads(build, out.bytes, out.size);
-            for (uint32_t k = 3; k-- > 0;)
-                out.bytes[at[k]] = before[k];
-        }
-        assert_true(reads(build, out.bytes, out.size));
-        bf_wire_out_finish(&out);
+    bf_wire_say_build(&out, &s.request);
+    damage(true, &out);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct picture p;
+        const struct bf_build_code code = {words, sizeof(words)};
+        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        damage(true, &out);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_are_read), cmocka_unit_test(devices_that_can_not_be_said),
-        cmocka_unit_test(builds_are_read),  cmocka_unit_test(builds_that_can_not_be_said),
+        cmocka_unit_test(devices_are_read),  cmocka_unit_test(devices_that_can_not_be_said),
+        cmocka_unit_test(builds_are_read),   cmocka_unit_test(builds_that_can_not_be_said),
+        cmocka_unit_test(pictures_are_read), cmocka_unit_test(pictures_that_can_not_be_said),
         cmocka_unit_test(damaged_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,6 +318,41 @@ static void code_in_a_stage_is_kept(void **state)
     fake_close();
 }
 
+/* Entries and values of constants tell shaders apart. */
+static void other_constants_are_another_shader(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    static const struct {
+        uint32_t entries, id, value, like; /* the first case that is the same */
+    } cases[] = {{0, 0, 0, 0}, {1, 3, 5, 1}, {1, 3, 6, 2},
+                 {1, 4, 5, 3}, {1, 3, 5, 1}, {0, 9, 9, 0}};
+    VkPipeline pipelines[BF_COUNT(cases)];
+    const struct bf_pipeline *records[BF_COUNT(cases)];
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++) {
+        const VkSpecializationMapEntry entry = {cases[i].id, 0, 4};
+        const VkSpecializationInfo constants = {cases[i].entries, &entry, 4, &cases[i].value};
+        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        info.stage.pSpecializationInfo = &constants;
+        pipelines[i] = fake_compute(&info);
+        records[i] = bf_pipelines_find(&fake.pipelines, pipelines[i]);
+        for (uint32_t j = 0; j <= i; j++) {
+            bool same = bf_pipeline_copy_shader(records[i]->copy) ==
+                        bf_pipeline_copy_shader(records[j]->copy);
+            assert_int_equal(same, cases[i].like == cases[j].like);
+        }
+    }
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++)
+        fake_destroy_pipeline(pipelines[i]);
+    fake_destroy_module(module);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
 /* ---- What is never specialised ---- */
 
 struct chained {
@@ -535,6 +570,7 @@ int main(void)
         cmocka_unit_test(everything_is_built_as_it_was),
         cmocka_unit_test(a_build_asks_for_nothing_of_the_calls),
         cmocka_unit_test(code_in_a_stage_is_kept),
+        cmocka_unit_test(other_constants_are_another_shader),
         cmocka_unit_test(what_is_excluded_has_its_reason),
         cmocka_unit_test(shaders_say_why_not),
         cmocka_unit_test(graphics_has_reasons_of_its_own),

@@ -11,7 +11,7 @@ set(count 3000)
 if(BELFRY_SANITIZE)
   set(count 300)
 endif()
-foreach(name recording_random recording_threads)
+foreach(name recording_random recording_threads submissions)
   add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_recording_parts)
 endforeach()
@@ -19,3 +19,5 @@ belfry_add_test(specialize_recording_random SUITE unit DRIVER none
   COMMAND belfry-specialize-recording_random ARGS --count ${count})
 belfry_add_test(specialize_recording_threads SUITE unit DRIVER none
   COMMAND belfry-specialize-recording_threads ARGS --steps 20000)
+belfry_add_test(specialize_submissions SUITE unit DRIVER none
+  COMMAND belfry-specialize-submissions)

@@ -1,0 +1,233 @@
+/*
+ * `record`: what it costs a program to record its commands while Belfry looks for values that
+ * shaders are worth rebuilding for (the setting 'specialize').
+ */
+#include "record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shaders/record_plain.comp.h"
+#include "shaders/record_watched.comp.h"
+#include "side.h"
+
+/* The limits that this project sets itself. */
+#define OFF_NANOSECONDS     2.0
+#define PLAIN_NANOSECONDS   12.0
+#define WATCHED_NANOSECONDS 30.0
+
+#define ROW_OFF     "bind + push + dispatch, specialize=off"
+#define ROW_PLAIN   "bind + push + dispatch, nothing to watch"
+#define ROW_WATCHED "bind + push + dispatch, watched"
+
+static const char *const required[] = {ROW_OFF, ROW_PLAIN, ROW_WATCHED, NULL};
+
+#define TRIPLES     1000u /* of one command buffer */
+#define BATCHES     64u   /* of a repetition */
+#define REPETITIONS 20u
+#define VALUES      4u /* of the push constants, in turns */
+
+struct recorder {
+    struct side side;
+    VkDescriptorSetLayout set;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+};
+
+static bool try(VkResult result, const char *what, struct bench_found *found)
+{
+    if (result < 0)
+        bench_found_nothing(found, "%s: error %d", what, (int)result);
+    return result >= 0;
+}
+
+static bool recorder_open(struct recorder *r, enum bench_side which, const char *specialize,
+                          const uint32_t *words, size_t size, struct bench_found *found)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", specialize, 1);
+    if (!side_open(&r->side, which, NULL, 1, found))
+        return false;
+    const struct VolkDeviceTable *vk = &r->side.vk;
+    VkDevice device = r->side.device;
+    VkShaderModule module = VK_NULL_HANDLE;
+    bool done =
+        try(vk->vkCreateDescriptorSetLayout(
+                device,
+                &(VkDescriptorSetLayoutCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                    .bindingCount = 1,
+                    .pBindings =
+                        &(VkDescriptorSetLayoutBinding){
+                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                            .descriptorCount = 1,
+                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                        },
+                },
+                NULL, &r->set),
+            "vkCreateDescriptorSetLayout", found) &&
+        try(vk->vkCreatePipelineLayout(
+                device,
+                &(VkPipelineLayoutCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                    .setLayoutCount = 1,
+                    .pSetLayouts = &r->set,
+                    .pushConstantRangeCount = 1,
+                    .pPushConstantRanges =
+                        &(VkPushConstantRange){VK_SHADER_STAGE_COMPUTE_BIT, 0, 16},
+                },
+                NULL, &r->layout),
+            "vkCreatePipelineLayout", found) &&
+        try(vk->vkCreateShaderModule(device,
+                                     &(VkShaderModuleCreateInfo){
+                                         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .codeSize = size,
+                                         .pCode = words,
+                                     },
+                                     NULL, &module),
+            "vkCreateShaderModule", found) &&
+        try(vk->vkCreateComputePipelines(
+                device, VK_NULL_HANDLE, 1,
+                &(VkComputePipelineCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                    .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                              .module = module,
+                              .pName = "main"},
+                    .layout = r->layout,
+                },
+                NULL, &r->pipeline),
+            "vkCreateComputePipelines", found);
+    vk->vkDestroyShaderModule(device, module, NULL);
+    return done;
+}
+
+/* Accepts a zeroed one. */
+static void recorder_close(struct recorder *r)
+{
+    if (r->side.device) {
+        const struct VolkDeviceTable *vk = &r->side.vk;
+        vk->vkDestroyPipeline(r->side.device, r->pipeline, NULL);
+        vk->vkDestroyPipelineLayout(r->side.device, r->layout, NULL);
+        vk->vkDestroyDescriptorSetLayout(r->side.device, r->set, NULL);
+    }
+    side_close(&r->side);
+}
+
+/* Nanoseconds per triple, recorded into the side's own command buffer; it is never submitted. */
+static bool record(struct recorder *r, double *nanoseconds, struct bench_found *found)
+{
+    static const uint32_t values[VALUES][4] = {{0, 4}, {1, 4}, {0, 8}, {1, 16}};
+    const struct VolkDeviceTable *vk = &r->side.vk;
+    VkCommandBuffer commands = r->side.commands;
+    if (!try(vk->vkResetCommandPool(r->side.device, r->side.pool, 0), "vkResetCommandPool",
+             found) ||
+        !try(vk->vkBeginCommandBuffer(commands,
+                                      &(VkCommandBufferBeginInfo){
+                                          .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      }),
+             "vkBeginCommandBuffer", found))
+        return false;
+    uint64_t begin = bench_now();
+    for (uint32_t i = 0; i < TRIPLES; ++i) {
+        vk->vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
+        vk->vkCmdPushConstants(commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 16,
+                               values[i % VALUES]);
+        vk->vkCmdDispatch(commands, 1, 1, 1);
+    }
+    *nanoseconds = (double)(bench_now() - begin) / TRIPLES;
+    return try(vk->vkEndCommandBuffer(commands), "vkEndCommandBuffer", found);
+}
+
+static void compare(struct recorder *plain, struct recorder *belfry, struct bench_found *found)
+{
+    struct recorder *const sides[2] = {plain, belfry};
+    double samples[2][BATCHES];
+    /* One repetition more than counted: the first warms caches. */
+    for (uint32_t repetition = 0; repetition <= REPETITIONS; ++repetition) {
+        for (uint32_t turn = 0; turn < 2 * BATCHES; ++turn) {
+            uint32_t which = (turn + turn / 2) % 2;
+            if (!record(sides[which], &samples[which][turn / 2], found))
+                return;
+        }
+        if (!repetition)
+            continue;
+        for (uint32_t i = 0; i < BATCHES; ++i)
+            samples[1][i] -= samples[0][i];
+        found->plain[repetition - 1] = bench_spread(samples[0], BATCHES).median;
+        found->belfry[repetition - 1] =
+            found->plain[repetition - 1] + bench_spread(samples[1], BATCHES).median;
+    }
+    found->count = REPETITIONS;
+}
+
+/* In a child, on the test driver: one whose commands cost next to nothing to record. */
+static void part(const char *specialize, const uint32_t *words, size_t size,
+                 struct bench_found *found)
+{
+    struct recorder plain = {0}, belfry = {0};
+    if (recorder_open(&plain, BENCH_PLAIN, "off", words, size, found) &&
+        recorder_open(&belfry, BENCH_BELFRY, specialize, words, size, found))
+        compare(&plain, &belfry, found);
+    recorder_close(&belfry);
+    recorder_close(&plain);
+}
+
+void record_off(const struct bench_options *options, enum bench_side side,
+                struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    part("off", record_watched_comp, sizeof record_watched_comp, found);
+}
+
+void record_plain(const struct bench_options *options, enum bench_side side,
+                  struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    part("exact", record_plain_comp, sizeof record_plain_comp, found);
+}
+
+void record_watched(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    part("exact", record_watched_comp, sizeof record_watched_comp, found);
+}
+
+static int record_run(const struct bench_options *options, struct bench_report *report)
+{
+    static const struct {
+        const char *part, *row;
+        double allowance;
+    } rows[] = {
+        {"record-off", ROW_OFF, OFF_NANOSECONDS},
+        {"record-plain", ROW_PLAIN, PLAIN_NANOSECONDS},
+        {"record-watched", ROW_WATCHED, WATCHED_NANOSECONDS},
+    };
+    static struct bench_found found;
+    char driver[4200], driver_too[4200];
+    const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
+                                       "BELFRY_ICD_SHAPE=q1", NULL};
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
+    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    snprintf(report->device, sizeof report->device, "the test driver");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        bench_part_run(rows[i].part, BENCH_BELFRY, options, environment, &found);
+        if (found.reason[0])
+            bench_row_skip(report, rows[i].row, "%s", found.reason);
+        else
+            bench_row_cost(report, rows[i].row, "ns", found.plain, found.belfry, found.count,
+                           rows[i].allowance);
+    }
+    return bench_complete(&bench_record, report) ? 0 : 1;
+}
+
+const struct bench bench_record = {
+    .name = "record",
+    .purpose = "what recording costs while Belfry looks for values to rebuild shaders for",
+    .run = record_run,
+    .required = required,
+};

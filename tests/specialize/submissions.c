@@ -1,0 +1,311 @@
+/*
+ * Recording and submissions, case by case: what random programs (recording_random.c) come to seldom
+ * or never.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording_fake.h"
+
+static struct VolkDeviceTable vk;
+static struct bf_submissions submissions;
+static struct bf_recorder recorder;
+static struct fake_pipeline handle;
+static struct bf_pipeline pipeline;
+static struct fake_buffer fakes[20];
+static struct bf_recording *recordings[20];
+
+#define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
+#define FENCE   ((VkFence)(uintptr_t)0x10)
+#define OTHER   ((VkFence)(uintptr_t)0x11)
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&pipeline, 0, sizeof(pipeline));
+    memset(&recorder, 0, sizeof(recorder));
+    fake_none();
+    fake_table(&vk);
+    assert_int_equal(bf_submissions_init(&submissions, NULL), VK_SUCCESS);
+    recorder.vk = &vk;
+    recorder.submissions = &submissions;
+    recorder.noting = true;
+    handle.of = &pipeline;
+    pipeline.handle = fake_pipeline_handle(&handle);
+    pipeline.point = COMPUTE;
+    pipeline.push_id = 1;
+    pipeline.watch.count = 2;
+    pipeline.watch.offset[1] = 4;
+    bf_tally_init(&pipeline.tally, 2, 0);
+    fake_lives(&pipeline);
+    for (int i = 0; i < 20; i++) {
+        recordings[i] = bf_recording_create(&recorder, fake_buffer_handle(&fakes[i]),
+                                            VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+        assert_non_null(recordings[i]);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        bf_recording_destroy(recordings[i]);
+    bf_submissions_finish(&submissions);
+    return 0;
+}
+
+static void use(struct bf_recording *r, uint32_t first, uint32_t second)
+{
+    const uint32_t words[2] = {first, second};
+    bf_recording_bind(r, COMPUTE, pipeline.handle, &pipeline);
+    bf_recording_push(r, 1, 0, sizeof(words), words);
+    bf_recording_use(r, COMPUTE);
+}
+
+static uint64_t submit(const void *queue, uint32_t count, struct bf_recording *const *list,
+                       VkFence fence)
+{
+    uint64_t call = bf_submissions_call(&submissions);
+    const struct bf_batch batch = {
+        .queue = queue, .fence = fence, .recording_count = count, .recordings = list};
+    bf_submissions_add(&submissions, call, &batch);
+    return call;
+}
+
+static uint64_t counted(void)
+{
+    return pipeline.tally.total;
+}
+
+/* What is left over is not counted, neither then nor later. */
+static void a_full_list_loses_the_rest(void **state)
+{
+    (void)state;
+    use(recordings[0], 1, 2);
+    for (uint32_t i = 0; i < BF_OPEN_SUBMISSIONS + 10; i++)
+        submit(&vk, 1, recordings, VK_NULL_HANDLE);
+    assert_int_equal(submissions.open, BF_OPEN_SUBMISSIONS);
+    assert_int_equal(submissions.lost, 10);
+    bf_submissions_queue_idle(&submissions, NULL);
+    assert_int_equal(counted(), BF_OPEN_SUBMISSIONS);
+    assert_int_equal(recordings[0]->pending, 0);
+    bf_recording_reset(recordings[0]);
+    assert_int_equal(counted(), BF_OPEN_SUBMISSIONS);
+    use(recordings[0], 1, 2);
+    submit(&vk, 1, recordings, FENCE);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(counted(), BF_OPEN_SUBMISSIONS + 1);
+}
+
+/* A program that waits for nothing but records its command buffers anew fills no list. */
+static void what_is_over_leaves_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct bf_recording *r = recordings[i % 3];
+        bf_recording_reset(r);
+        use(r, 1, 2);
+        submit(&vk, 1, &r, VK_NULL_HANDLE);
+        submit(&vk, 0, NULL, FENCE); /* an end of frame, which nobody looks at */
+        assert_true(submissions.open <= 6);
+    }
+    for (int i = 0; i < 3; i++)
+        bf_recording_reset(recordings[i]);
+    assert_int_equal(submissions.open, 0);
+    assert_int_equal(submissions.lost, 0);
+    assert_int_equal(counted(), 1000);
+    use(recordings[0], 1, 2);
+    submit(&vk, 1, recordings, FENCE);
+    submit(&vk, 0, NULL, OTHER);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    for (int i = 0; i < 10; i++)
+        submit(&vk, 0, NULL, OTHER); /* nothing to tell of */
+    assert_int_equal(submissions.open, 1);
+}
+
+/* Of a batch in several parts each command buffer counts once. */
+static void a_batch_of_many(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        use(recordings[i], (uint32_t)i, 0);
+    uint64_t call = submit(&vk, 20, recordings, FENCE);
+    assert_int_equal(submissions.open, (20 + BF_SUBMISSION_BUFFERS - 1) / BF_SUBMISSION_BUFFERS);
+    bf_recording_reset(recordings[3]);
+    assert_int_equal(counted(), 1);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){OTHER});
+    assert_int_equal(counted(), 1);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(counted(), 20);
+    bf_submissions_drop(&submissions, call);
+    assert_int_equal(counted(), 20);
+}
+
+/* More queues reached at once than are remembered: what was shown itself is over all the same. */
+static void many_queues(void **state)
+{
+    (void)state;
+    VkFence fences[20];
+    for (int i = 0; i < 20; i++) {
+        fences[i] = (VkFence)(uintptr_t)(0x100 + i);
+        use(recordings[i], 1, 2);
+        submit(&fakes[i], 1, &recordings[i], fences[i]);
+    }
+    bf_submissions_fence_seen(&submissions, 20, fences);
+    assert_int_equal(counted(), 20);
+    assert_int_equal(submissions.open, 0);
+}
+
+static uint32_t used_calls, measured_calls;
+static uint64_t used_total;
+
+static void was_used(void *context, struct bf_pipeline *p, const struct bf_recording *recording)
+{
+    (void)recording;
+    assert_ptr_equal(context, &vk);
+    assert_ptr_equal(p, &pipeline);
+    used_calls++;
+    bf_lock_acquire(&p->lock);
+    used_total = p->tally.total;
+    struct bf_tally_choice choice;
+    bf_tally_window(&p->tally, submissions.epoch, 50, &choice);
+    bf_lock_release(&p->lock);
+}
+
+static void was_measured(void *context, struct bf_recording *r)
+{
+    assert_ptr_equal(context, &vk);
+    assert_ptr_equal(r, recordings[1]);
+    measured_calls++;
+}
+
+/* A word that is never the same is dropped by the table, and isn't noted any more, so that it need
+ * not be known either; with the next epoch it comes back. */
+static void dropped_words_are_not_noted(void **state)
+{
+    (void)state;
+    used_calls = 0;
+    submissions.context = &vk;
+    submissions.used = was_used;
+    for (uint32_t i = 0; i < 200; i++) {
+        bf_recording_reset(recordings[0]);
+        use(recordings[0], 7, i);
+        submit(&vk, 1, recordings, VK_NULL_HANDLE);
+    }
+    bf_recording_reset(recordings[0]);
+    assert_int_equal(used_calls, 200);
+    assert_true(used_total > 0);
+    assert_int_equal(pipeline.dropped & 3, 2);
+    uint32_t word = 7;
+    bf_recording_bind(recordings[0], COMPUTE, pipeline.handle, &pipeline);
+    bf_recording_push(recordings[0], 1, 0, 4, &word);
+    bf_recording_use(recordings[0], COMPUTE);
+    assert_true(recordings[0]->noted);
+    use(recordings[0], 7, 9);
+    assert_int_equal(recordings[0]->notes->row_count, 1);
+    assert_int_equal(recordings[0]->notes->rows[0].weight, 2);
+    assert_int_equal(recordings[0]->notes->rows[0].mask, 1);
+    submissions.epoch++;
+    bf_recording_reset(recordings[0]);
+    use(recordings[0], 7, 8);
+    submit(&vk, 1, recordings, VK_NULL_HANDLE);
+    bf_submissions_queue_idle(&submissions, &vk);
+    assert_int_equal(pipeline.dropped & 3, 0);
+}
+
+/* Measurements are told of their submissions, once each, whether uses were noted or not. */
+static void measurements_are_told(void **state)
+{
+    (void)state;
+    measured_calls = 0;
+    submissions.context = &vk;
+    submissions.measured = was_measured;
+    recordings[1]->trial = (struct bf_trial *)(uintptr_t)8;
+    submit(&vk, 2, recordings, FENCE);
+    submit(&vk, 2, recordings, OTHER);
+    assert_int_equal(measured_calls, 0);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(measured_calls, 1);
+    bf_recording_reset(recordings[1]);
+    assert_int_equal(measured_calls, 2);
+    bf_submissions_queue_idle(&submissions, NULL);
+    assert_int_equal(measured_calls, 2);
+    recordings[1]->trial = NULL;
+}
+
+/* Pushes that Vulkan doesn't allow are survived, and make nothing known that isn't. */
+static void odd_pushes(void **state)
+{
+    (void)state;
+    struct bf_recording *r = recordings[0];
+    uint8_t bytes[512] = {0};
+    bf_recording_push(r, 1, 0, BF_PUSH_BYTES, bytes);
+    assert_true(r->known == UINT64_MAX);
+    bf_recording_push(r, 1, 2, 4, bytes); /* halves of two words */
+    assert_true(r->known == (UINT64_MAX & ~UINT64_C(3)));
+    bf_recording_push(r, 1, 0, 7, bytes); /* a word and most of the next */
+    assert_true(r->known == (UINT64_MAX & ~UINT64_C(2)));
+    bf_recording_push(r, 1, 5, 0, bytes);
+    bf_recording_push(r, 1, BF_PUSH_BYTES, 0, bytes);
+    assert_true(r->known == (UINT64_MAX & ~UINT64_C(2)));
+    bf_recording_push(r, 1, 248, 12, bytes);
+    assert_true(r->known == 0);
+    bf_recording_push(r, 1, 0, 8, bytes);
+    bf_recording_push(r, 1, UINT32_MAX - 3, 8, bytes);
+    assert_true(r->known == 0);
+    bf_recording_push(r, 1, 0, 8, bytes);
+    bf_recording_push(r, 1, 4, UINT32_MAX - 3, bytes);
+    assert_true(r->known == 0);
+    bf_recording_push(r, 1, 252, 4, bytes);
+    assert_true(r->known == UINT64_C(1) << 63);
+    bf_recording_push(r, 0, 0, 4, bytes);
+    assert_true(r->known == 0);
+}
+
+/* Nothing is picked any more once the recorder has stopped; nor noted when it doesn't note. */
+static void switched_off(void **state)
+{
+    (void)state;
+    const uint32_t words[BF_WATCHED] = {1, 2};
+    struct bf_variant *v = fake_variant(&pipeline, 3, words);
+    atomic_store(&pipeline.variants[0], v);
+    recorder.noting = false;
+    use(recordings[0], 1, 2);
+    assert_ptr_equal(fakes[0].bound[COMPUTE], v->handle);
+    assert_false(recordings[0]->noted);
+    recorder.stopped = true;
+    bf_recording_use(recordings[0], COMPUTE);
+    assert_ptr_equal(fakes[0].bound[COMPUTE], pipeline.handle);
+    recorder.stopped = false;
+    bf_recording_use(recordings[0], COMPUTE);
+    assert_int_equal(v->picked, 0);
+    bf_recording_end(recordings[0]);
+    assert_int_equal(v->picked, 2);
+    bf_recording_reset(recordings[0]);
+    assert_int_equal(v->picked, 2);
+    fake_variant_free(v);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_full_list_loses_the_rest),
+        TEST(what_is_over_leaves_nothing),
+        TEST(a_batch_of_many),
+        TEST(many_queues),
+        TEST(dropped_words_are_not_noted),
+        TEST(measurements_are_told),
+        TEST(odd_pushes),
+        TEST(switched_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
