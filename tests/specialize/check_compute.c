@@ -120,6 +120,25 @@ static void what_writes_nothing_is_uncheckable(void **state)
     world_close(&w);
 }
 
+static void as_many_workgroups_run_as_the_program_had(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 10));
+    expect(&w, &t, "=");
+    t.info.groups[0] = 100;
+    t.info.groups[1] = t.info.groups[2] = 1;
+    expect(&w, &t, "!");
+    t.info.groups[0] = 65535; /* as many as may be */
+    t.info.groups[1] = 1000;
+    expect(&w, &t, "!");
+    world_close(&w);
+}
+
 static void relaxed_checks_allow_the_error_they_are_told(void **state)
 {
     (void)state;
@@ -589,6 +608,7 @@ int main(int argc, char **argv)
         TEST(any_bit_on_any_input_tells),
         TEST(push_constants_that_are_not_fixed_change),
         TEST(what_writes_nothing_is_uncheckable),
+        TEST(as_many_workgroups_run_as_the_program_had),
         TEST(relaxed_checks_allow_the_error_they_are_told),
         TEST(one_without_forms_is_over_at_once),
         TEST(buffers_of_an_array_differ),
