@@ -405,6 +405,17 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
     }
 }
 
+/* Vertex shaders that make up their vertices often take them from an array of three. */
+static void record_draw(struct bf_check *check, const struct seed *seed)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
+    bool buffers = state && state->vertexBindingDescriptionCount;
+    bf_draw_record(&check->draw, check->commands[WORK],
+                   subject->fragile && !buffers ? 3 : seed->vertices,
+                   subject->fragile ? 1 : seed->instances, check->seed);
+}
+
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     const struct bf_device *device = check->checker->place.device;
@@ -420,7 +431,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     bf_dummies_bind(&check->dummies, commands, point);
     push_constants(check, commands);
     if (subject->graphics) {
-        bf_draw_record(&check->draw, commands, seed->vertices, seed->instances, check->seed);
+        record_draw(check, seed);
     } else {
         uint32_t groups[3];
         choose_groups(check, seed, groups);

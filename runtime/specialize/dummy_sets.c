@@ -10,7 +10,7 @@
 #define BUFFER_SIZE      65536
 #define UNIFORM_SIZE     16384                /* any device allows as much */
 #define TEXEL_BUFFER     4096                 /* elements */
-#define MOST_SEEN        (UINT64_C(1) << 18)  /* of a buffer seen, where accesses are robust */
+#define MOST_SEEN        (UINT64_C(1) << 20)  /* of a buffer seen, where accesses are robust */
 #define MOST_EXACT       (UINT64_C(16) << 20) /* where they aren't */
 
 /* -------------------------------------------------------------------------------------- Planning --
