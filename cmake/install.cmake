@@ -12,6 +12,10 @@ install(TARGETS belfry EXPORT BelfryTargets
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT Development FILES_MATCHING PATTERN "*.h")
 
+# What the library starts to build pipelines in; it looks for it beside itself.
+install(TARGETS belfry_build_helper RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/belfry"
+  COMPONENT Runtime)
+
 # find_package(Belfry) gives Belfry::belfry.
 install(EXPORT BelfryTargets NAMESPACE Belfry:: DESTINATION "${package_dir}" COMPONENT Development)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/BelfryConfig.cmake.in"

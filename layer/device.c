@@ -358,6 +358,14 @@ static void open_trace(struct layer_device *d)
     bf_trace_create(&info, &d->trace);
 }
 
+static bool is_robust(const VkDeviceCreateInfo *info)
+{
+    const VkPhysicalDeviceFeatures2 *features =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+    return features ? features->features.robustBufferAccess
+                    : info->pEnabledFeatures && info->pEnabledFeatures->robustBufferAccess;
+}
+
 static VkResult attach(struct layer_device *d, struct request *r,
                        PFN_vkSetDeviceLoaderData set_loader_data)
 {
@@ -394,6 +402,7 @@ static VkResult attach(struct layer_device *d, struct request *r,
     if (result == VK_SUCCESS)
         layer_access_create(d);
     d->translates = !bf_family_map_is_identity(&d->physical->map);
+    d->robust = is_robust(&r->info);
     d->added = r->added;
     return result;
 }

@@ -308,6 +308,22 @@ static VkResult find_capabilities(struct layer_physical *p)
     return VK_SUCCESS;
 }
 
+/* llvmpipe, which lavapipe is, compares each access with the bound range. */
+static bool checks_bounds(const struct layer_physical *p)
+{
+    if (!p->instance->properties2 || p->api_version < VK_API_VERSION_1_2)
+        return false;
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &driver,
+    };
+    p->instance->properties2(p->handle, &properties);
+    return driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+}
+
 static struct layer_physical *make_physical(struct layer_instance *i, VkPhysicalDevice handle)
 {
     struct layer_physical *p = calloc(1, sizeof(*p));
@@ -322,6 +338,8 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->questions = p->api_version >= VK_API_VERSION_1_1 ? &i->questions : &i->old_questions;
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
+    memcpy(p->cache_uuid, properties.pipelineCacheUUID, sizeof(p->cache_uuid));
+    p->checks_bounds = checks_bounds(p);
     p->timestamp_period = properties.limits.timestampPeriod;
 
     i->memory_properties(handle, &p->memory);

@@ -84,6 +84,8 @@ struct layer_physical {
     const struct layer_questions *questions; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
+    uint8_t cache_uuid[VK_UUID_SIZE];
+    bool checks_bounds; /* its shaders never reach beyond a buffer, whatever is enabled */
     float timestamp_period;
     /* It has what the scheduler needs. If not, its families are shown as they are and its devices
      * are passed through. */
@@ -138,6 +140,7 @@ struct layer_device {
         PFN_vkCmdPushDescriptorSetWithTemplateKHR with_template;
         PFN_layer_push_descriptors set2, with_template2;
     } push;
+    bool robust;         /* robustBufferAccess is enabled */
     bool translates;     /* families the program sees are not the real ones */
     unsigned added;      /* enum layer_added: what was enabled for ourselves */
     struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */

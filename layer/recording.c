@@ -24,7 +24,8 @@ struct layer_recorder {
 
 /* Externally synchronised wherever it is used, as Vulkan asks. */
 struct recorded_pool {
-    uint32_t blocks; /* of all its command buffers: enum bf_recording_block */
+    uint32_t blocks;         /* of all its command buffers: enum bf_recording_block */
+    uint32_t timestamp_bits; /* of the queues that they are for */
     struct bf_recording *first;
 };
 
@@ -104,6 +105,9 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
         return result; /* without it, its command buffers aren't known */
     if (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)
         pool->blocks = BF_RECORDING_PROTECTED;
+    uint32_t family = bf_family_real(&d->physical->map, info->queueFamilyIndex);
+    if (family < d->physical->family_count)
+        pool->timestamp_bits = d->physical->families[family].timestampValidBits;
     if (!bf_map_insert(&d->recorder->pools, (uint64_t)*handle, pool))
         free(pool);
     return result;
@@ -119,6 +123,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
     }
     if (!r)
         return;
+    r->timestamp_bits = pool->timestamp_bits;
     r->next = pool->first;
     r->link = &pool->first;
     if (r->next)
@@ -201,7 +206,10 @@ layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBuf
     struct bf_recording *r = result == VK_SUCCESS ? layer_recording_find(buffer) : NULL;
     if (!r)
         return result;
+    bf_specializer_collect(d->specializer);
     bf_recording_reset(r);
+    if (!(info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT))
+        bf_recording_measure(r);
     if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
         info->pInheritanceInfo->pipelineStatistics)
         bf_recording_query(r, true); /* perhaps, in whichever primary executes it */

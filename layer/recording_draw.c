@@ -105,7 +105,17 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer
 
 GROUPS(vkCmdDrawMeshTasksEXT, draw)
 GROUPS(vkCmdDrawClusterHUAWEI, draw)
-GROUPS(vkCmdDispatch, dispatch)
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatch(VkCommandBuffer buffer, uint32_t x,
+                                                          uint32_t y, uint32_t z)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
+    layer_recording_table(recording, buffer)->vkCmdDispatch(buffer, x, y, z);
+    if (recording)
+        bf_recording_dispatched(recording);
+}
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawClusterIndirectHUAWEI(VkCommandBuffer buffer,
                                                                            VkBuffer indirect,
@@ -126,8 +136,13 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
                                                               uint32_t first_z, uint32_t x,
                                                               uint32_t y, uint32_t z)
 {
-    const struct VolkDeviceTable *vk = dispatch(buffer);
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     PFN_vkCmdDispatchBase next =
         vk->vkCmdDispatchBase ? vk->vkCmdDispatchBase : vk->vkCmdDispatchBaseKHR;
     next(buffer, first_x, first_y, first_z, x, y, z);
+    if (recording)
+        bf_recording_dispatched(recording);
 }

@@ -47,16 +47,20 @@ void layer_specialize_create(struct layer_device *d)
         bf_log(BF_LOG_WARNING, "specialize is off: the check 'access' looks at the same commands");
         return;
     }
-    const struct bf_specializer_info info = {
+    struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
         .isolate = settings->isolate == BF_ISOLATE_PROCESS,
-        .folder = settings->cache,
+        .folder = settings->cache ? settings->cache : settings->user_cache,
+        .report = settings->report,
+        .robust = d->robust || d->physical->checks_bounds,
+        .driver_version = d->physical->driver_version,
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,
         .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
+    memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
     /* Whoever fails has said why; the program goes on without. */
     if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
         d->specializer = NULL;

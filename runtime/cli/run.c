@@ -349,10 +349,15 @@ static void privileges_warn(const char *program)
 static int run_main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"trace", required_argument, NULL, 't'}, {"queues", required_argument, NULL, 'q'},
-        {"summary", no_argument, NULL, 's'},     {"set", required_argument, NULL, 'S'},
-        {"above", required_argument, NULL, 'a'}, {"below", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"trace", required_argument, NULL, 't'},
+        {"queues", required_argument, NULL, 'q'},
+        {"summary", no_argument, NULL, 's'},
+        {"set", required_argument, NULL, 'S'},
+        {"above", required_argument, NULL, 'a'},
+        {"below", required_argument, NULL, 'b'},
+        {"report", no_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct request request = {.order = ORDER_ABOVE};
     int result = CLI_DONE;
@@ -372,6 +377,9 @@ static int run_main(int argc, char **argv)
             break;
         case 's':
             setting_pass("summary", "true", "--summary");
+            break;
+        case 'r':
+            setting_pass("report", "true", "--report");
             break;
         case 'S':
             result = setting_option(optarg);
@@ -421,6 +429,7 @@ const struct cli_command cli_run = {
         "  --queues MODE    append (default): more queues, and the families the GPU lacks;\n"
         "                   native: the GPU's own families alone\n"
         "  --summary        print what queues and engines did when a device is destroyed\n"
+        "  --report         print which shaders were rebuilt, kept and rejected, and why\n"
         "  --set KEY=VALUE  any other setting; 'belfry settings' lists them. One that doesn't\n"
         "                   exist costs a line, and the program runs without it\n"
         "  --above LAYER    switch on LAYER too, with Belfry above it: LAYER sees what Belfry\n"

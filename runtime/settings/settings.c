@@ -30,6 +30,9 @@ VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *
     if (result == VK_SUCCESS) {
         result = bf_source_environment(&load);
     }
+    if (result == VK_SUCCESS && !privileged) {
+        result = bf_source_user_cache(&load);
+    }
     if (result != VK_SUCCESS) {
         bf_settings_finish(settings);
         bf_table_defaults(settings, implicit_layer);
@@ -46,6 +49,8 @@ void bf_settings_finish(struct bf_settings *settings)
     settings->trace = NULL;
     free(settings->cache);
     settings->cache = NULL;
+    free(settings->user_cache);
+    settings->user_cache = NULL;
     for (uint32_t i = 0; i < BF_KEY_COUNT; i++) {
         free(settings->origins[i]);
         settings->origins[i] = NULL;

@@ -398,3 +398,21 @@ VkResult bf_source_environment(const struct bf_settings_load *load)
     }
     return VK_SUCCESS;
 }
+
+VkResult bf_source_user_cache(const struct bf_settings_load *load)
+{
+    const char *cache = bf_environment_get(load->environment, "XDG_CACHE_HOME");
+    const char *home = bf_environment_get(load->environment, "HOME");
+    const char *base = cache && *cache == '/' ? cache : home && *home == '/' ? home : NULL;
+    if (!base) {
+        return VK_SUCCESS;
+    }
+    const char *below = base == home ? "/.cache" : "";
+    size_t size = strlen(base) + strlen(below) + 1;
+    load->settings->user_cache = malloc(size);
+    if (!load->settings->user_cache) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    snprintf(load->settings->user_cache, size, "%s%s", base, below);
+    return VK_SUCCESS;
+}

@@ -206,7 +206,24 @@ static uint32_t root_of(const struct bf_module *m, uint32_t id)
 static void touch(struct survey *survey, const uint32_t *binding_of, uint32_t pointer, bool read,
                   bool write)
 {
+    const struct bf_instruction *type = bf_value_type(survey->m, pointer);
     uint32_t root = root_of(survey->m, pointer);
+    if (type && type->opcode == SpvOpTypePointer) {
+        switch (bf_word(survey->m, type, 2)) {
+        case SpvStorageClassFunction:
+        case SpvStorageClassPrivate:
+        case SpvStorageClassWorkgroup:
+        case SpvStorageClassInput:
+        case SpvStorageClassOutput:
+        case SpvStorageClassPushConstant:
+            return;
+        case SpvStorageClassPhysicalStorageBuffer:
+            root = 0; /* any buffer may lie there */
+            break;
+        default:
+            break;
+        }
+    }
     uint32_t first = 0, end = survey->shader->facts.binding_count;
     if (root) {
         if (!binding_of[root])

@@ -12,11 +12,20 @@
 /* In standard errors. */
 #define BOUND_95   1.96
 #define BOUND_SAFE 4.0
-#define BOUND_MEAN 3.0
+#define BOUND_MEAN 2.0
 
 void bf_judge_init(struct bf_judge *judge)
 {
     memset(judge, 0, sizeof(*judge));
+}
+
+void bf_judge_restart(struct bf_judge *judge)
+{
+    double first_use_ns = judge->first_use_ns, uses = judge->uses, span_ns = judge->span_ns;
+    memset(judge, 0, sizeof(*judge));
+    judge->first_use_ns = first_use_ns;
+    judge->uses = uses;
+    judge->span_ns = span_ns;
 }
 
 static void side_add(struct bf_judge_side *side, double ns, double work)
@@ -35,21 +44,24 @@ static void pending_remove(struct bf_judge_side *side, uint32_t i)
             (side->pending_count - i) * sizeof(side->pending[0]));
 }
 
-/* A sample finds the latest one of the other kind that it can be a pair with; true: there is one,
- * which waits no longer. */
+/* A sample finds the latest one of the other kind that it can be a pair with, which waits no longer.
+ * While a pair of groups is being made, only of this group. */
 static bool partner_take(struct bf_judge *judge, struct bf_judge_side *other,
-                         const struct bf_judge_pending *sample, double *log_time)
+                         const struct bf_judge_pending *sample, struct bf_judge_pending *partner)
 {
     while (other->pending_count && sample->number - other->pending[0].number > BF_JUDGE_NEAR) {
         pending_remove(other, 0);
         judge->unpaired++;
     }
-    for (uint32_t i = other->pending_count; i-- > 0;)
-        if (fabs(sample->log_work - other->pending[i].log_work) <= LOG_NEAR) {
-            *log_time = other->pending[i].log_time;
+    for (uint32_t i = other->pending_count; i-- > 0;) {
+        *partner = other->pending[i];
+        if (judge->open_count && partner->group != other->open)
+            continue;
+        if (fabs(sample->log_work - partner->log_work) <= LOG_NEAR) {
             pending_remove(other, i);
             return true;
         }
+    }
     return false;
 }
 
@@ -134,18 +146,18 @@ static double first_use_price(const struct bf_judge *judge)
     return log1p((judge->first_use_ns - use) / (uses * use));
 }
 
-static enum bf_verdict look(const struct bf_judge *judge)
+static enum bf_judgement look(const struct bf_judge *judge)
 {
     double price = first_use_price(judge);
     double gain = ranks_above(judge, LOG_GAIN + price);
     double loss = ranks_above(judge, LOG_LOSS + price);
     if (loss < -BOUND_95)
-        return BF_VERDICT_LOSER;
+        return BF_JUDGE_LOSER;
     if (gain > BOUND_95 && loss > BOUND_SAFE && !mean_is_slower(judge))
-        return BF_VERDICT_KEEP;
+        return BF_JUDGE_KEEP;
     if (gain < -BOUND_95 || judge->pair_count == BF_JUDGE_PAIRS_MOST)
-        return BF_VERDICT_TIE;
-    return BF_VERDICT_UNDECIDED;
+        return BF_JUDGE_TIE;
+    return BF_JUDGE_UNDECIDED;
 }
 
 static bool look_due(uint32_t pairs)
@@ -158,45 +170,78 @@ static bool look_due(uint32_t pairs)
     return false;
 }
 
-enum bf_verdict bf_judge_add(struct bf_judge *judge, enum bf_judge_kind kind, int64_t ns,
-                             uint64_t work)
+/* The pair that is being made counts; its groups are used up (JU-7). */
+static void pair_close(struct bf_judge *judge)
 {
-    if (judge->verdict != BF_VERDICT_UNDECIDED)
+    ratio_insert(judge, judge->open_sum / judge->open_count);
+    judge->open_count = 0;
+    judge->open_sum = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        struct bf_judge_side *side = &judge->sides[kind];
+        if (side->used < side->open)
+            side->used = side->open;
+        for (uint32_t i = side->pending_count; i-- > 0;)
+            if (side->pending[i].group && side->pending[i].group <= side->used) {
+                pending_remove(side, i);
+                judge->unpaired++;
+            }
+    }
+    if (look_due(judge->pair_count))
+        judge->verdict = look(judge);
+}
+
+enum bf_judgement bf_judge_add_grouped(struct bf_judge *judge, enum bf_judge_kind kind,
+                                       uint64_t group, double ns, uint64_t work)
+{
+    struct bf_judge_side *side = &judge->sides[kind != BF_JUDGE_GENERAL];
+    struct bf_judge_side *other = &judge->sides[kind == BF_JUDGE_GENERAL];
+    if (judge->verdict != BF_JUDGE_UNDECIDED)
         return judge->verdict;
-    if (ns <= 0 || !work) {
+    if (!(ns > 0) || !isfinite(ns) || !work) {
         judge->ignored++;
         return judge->verdict;
     }
-    struct bf_judge_side *side = &judge->sides[kind != BF_JUDGE_GENERAL];
-    struct bf_judge_side *other = &judge->sides[kind == BF_JUDGE_GENERAL];
-    struct bf_judge_pending sample = {.number = judge->samples++, .log_work = log((double)work)};
-    sample.log_time = log((double)ns) - sample.log_work;
-    side_add(side, (double)ns, (double)work);
-    double others;
-    if (!partner_take(judge, other, &sample, &others)) {
+    if (group && group <= side->used) {
+        judge->repeated++;
+        return judge->verdict;
+    }
+    if (judge->open_count && group != side->open) {
+        pair_close(judge);
+        if (judge->verdict != BF_JUDGE_UNDECIDED)
+            return judge->verdict;
+    }
+    struct bf_judge_pending partner;
+    struct bf_judge_pending sample = {
+        .group = group, .number = judge->samples++, .log_work = log((double)work)};
+    sample.log_time = log(ns) - sample.log_work;
+    side_add(side, ns, (double)work);
+    if (!partner_take(judge, other, &sample, &partner)) {
         sample_wait(judge, side, &sample);
         return judge->verdict;
     }
-    ratio_insert(judge,
-                 kind == BF_JUDGE_GENERAL ? sample.log_time - others : others - sample.log_time);
-    if (look_due(judge->pair_count))
-        judge->verdict = look(judge);
+    side->open = group;
+    other->open = partner.group;
+    judge->open_count++;
+    judge->open_sum += kind == BF_JUDGE_GENERAL ? sample.log_time - partner.log_time
+                                                : partner.log_time - sample.log_time;
+    if (!group || !partner.group)
+        pair_close(judge);
     return judge->verdict;
 }
 
-void bf_judge_first_use(struct bf_judge *judge, int64_t ns)
+void bf_judge_add_first_use(struct bf_judge *judge, double ns)
 {
-    if (ns <= 0)
+    if (!(ns > 0) || !isfinite(ns))
         judge->ignored++;
     else
-        judge->first_use_ns += (double)ns;
+        judge->first_use_ns += ns;
 }
 
-void bf_judge_uses(struct bf_judge *judge, uint64_t uses, int64_t span_ns)
+void bf_judge_uses(struct bf_judge *judge, uint64_t uses, double span_ns)
 {
     judge->uses += (double)uses;
-    if (span_ns > 0)
-        judge->span_ns += (double)span_ns;
+    if (span_ns > 0 && isfinite(span_ns))
+        judge->span_ns += span_ns;
 }
 
 double bf_judge_ratio(const struct bf_judge *judge)
@@ -205,4 +250,10 @@ double bf_judge_ratio(const struct bf_judge *judge)
     if (!n)
         return 1;
     return exp((judge->ratios[(n - 1) / 2] + judge->ratios[n / 2]) / 2);
+}
+
+double bf_judge_mean(const struct bf_judge *judge, enum bf_judge_kind kind)
+{
+    const struct bf_judge_side *side = &judge->sides[kind != BF_JUDGE_GENERAL];
+    return side->count ? exp(side->log_mean) : 0;
 }

@@ -55,7 +55,7 @@ struct bf_seen {
     _Atomic(const struct bf_view_shape *) view; /* NULL: none was */
     _Atomic(const struct bf_sampler_shape *) sampler;
     _Atomic uint32_t texel_format; /* of a texel buffer; 0: none */
-    _Atomic uint64_t range;        /* of a buffer; 0: none, VK_WHOLE_SIZE: the rest of it */
+    _Atomic uint64_t range;        /* of a buffer, or a little more; 0: none */
 };
 
 /* Of a sampler; interned, likewise. 'info' has no chain but 'reduction'. */

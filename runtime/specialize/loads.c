@@ -228,7 +228,8 @@ bool bf_shader_find_loads(struct bf_shader *shader, struct bf_module *m)
                 !load_member(m, in, block, &each[shader->load_count]) ||
                 (m->ids[in->result].uses & BF_USE_ADDRESS))
                 continue;
-            each[shader->load_count].uses = m->ids[in->result].uses;
+            each[shader->load_count].uses =
+                (uint16_t)(m->ids[in->result].uses & ~BF_USE_CONSTANT_INEXACT);
             shader->loads[shader->load_count++] = (struct bf_load){
                 .at = in->at,
                 .id = in->result,

@@ -15,7 +15,7 @@
 
 /* Private to the analysis of uses: the value is a constant once the push constants are, and reaches
  * what exact mode excludes. */
-#define BF_USE_CONSTANT_INEXACT (1u << 9)
+#define BF_USE_CONSTANT_INEXACT (1u << 10)
 
 /* How deep types, constants and pointers may be nested. */
 #define BF_MODULE_DEPTH 32

@@ -49,7 +49,8 @@ static bool instruction_add(void *context, uint16_t opcode, uint16_t word_count,
     return true;
 }
 
-/* Those whose instructions are followed, or say nothing of values. */
+/* Those whose instructions are followed, say nothing of values, or may count as unknown without
+ * doing harm. */
 static bool capability_known(uint32_t capability)
 {
     switch (capability) {
@@ -115,6 +116,11 @@ static bool capability_known(uint32_t capability)
     case SpvCapabilityUniformAndStorageBuffer16BitAccess:
     case SpvCapabilityStoragePushConstant16:
     case SpvCapabilityStorageInputOutput16:
+    case SpvCapabilityDenormPreserve: /* these by their execution modes */
+    case SpvCapabilityDenormFlushToZero:
+    case SpvCapabilitySignedZeroInfNanPreserve:
+    case SpvCapabilityRoundingModeRTE:
+    case SpvCapabilityRoundingModeRTZ:
     case SpvCapabilityDeviceGroup:
     case SpvCapabilityMultiView:
     case SpvCapabilityVariablePointersStorageBuffer:
@@ -141,6 +147,22 @@ static bool capability_known(uint32_t capability)
     case SpvCapabilityVulkanMemoryModelDeviceScope:
     case SpvCapabilityPhysicalStorageBufferAddresses:
     case SpvCapabilityDemoteToHelperInvocation:
+    case SpvCapabilityRayQueryKHR:
+    case SpvCapabilityBitInstructions:
+    case SpvCapabilityInt64ImageEXT:
+    case SpvCapabilityAtomicFloat16AddEXT:
+    case SpvCapabilityAtomicFloat32AddEXT:
+    case SpvCapabilityAtomicFloat64AddEXT:
+    case SpvCapabilityAtomicFloat16MinMaxEXT:
+    case SpvCapabilityAtomicFloat32MinMaxEXT:
+    case SpvCapabilityAtomicFloat64MinMaxEXT:
+    case SpvCapabilityFragmentBarycentricKHR:
+    case SpvCapabilityFragmentShaderSampleInterlockEXT:
+    case SpvCapabilityFragmentShaderPixelInterlockEXT:
+    case SpvCapabilityFragmentShaderShadingRateInterlockEXT:
+    case SpvCapabilityFragmentFullyCoveredEXT:
+    case SpvCapabilityComputeDerivativeGroupQuadsNV:
+    case SpvCapabilityComputeDerivativeGroupLinearNV:
     case SpvCapabilityDotProductInputAll:
     case SpvCapabilityDotProductInput4x8Bit:
     case SpvCapabilityDotProductInput4x8BitPacked:

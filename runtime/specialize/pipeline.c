@@ -160,6 +160,8 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
     else if (!copy || bf_map_insert(&ps->ids, p->id, p))
         added = bf_map_insert(&ps->records, (uint64_t)handle, p);
     bf_lock_release(&ps->lock);
+    if (added && ps->on_made)
+        ps->on_made(ps->context, p);
     if (added)
         return;
     if (copy) {
@@ -219,10 +221,11 @@ uint32_t bf_pipelines_push_id(struct bf_pipelines *ps, VkPipelineLayout layout)
 
 /* ---- Variants ---- */
 
+/* With the pipelines' lock held. */
 static void end_variant(struct bf_pipelines *ps, struct bf_variant *variant)
 {
     bf_variant_withdraw(variant);
-    if (!variant->ended) {
+    if (!variant->ended && !(atomic_load(&variant->state) & BF_VARIANT_RETIRED)) {
         variant->ended = true;
         variant->next_ended = ps->ended;
         ps->ended = variant;

@@ -49,6 +49,8 @@ struct bf_pipeline {
     _Atomic bool pinned;     /* generated commands have it: the general one from now on */
     /* Watched words that aren't counted for now; 0 when the record is made, then submission.c's. */
     _Atomic uint32_t dropped;
+    /* Of the last dispatch that was counted; each by itself, to make up inputs by. */
+    _Atomic uint32_t groups[3];
     /* Bit i: word i of the push constants is watched. 0 when the record is made; recording.c's. */
     _Atomic uint64_t watched;
     /* Two layouts whose push-constant ranges are the same have the same number, never 0 unless
@@ -92,8 +94,11 @@ struct bf_pipelines {
     struct bf_lock visit_lock; /* over the end of records; before any record's lock */
     struct bf_variant *ended;  /* withdrawn, with their handles */
     _Atomic uint64_t last_id;
+    /* Called with no lock held when a record was made, before the program has its handle. NULL:
+     * nobody is called. */
+    void (*on_made)(void *context, struct bf_pipeline *pipeline);
     /* Called with no lock held when a record goes, before it is freed. Nothing is published for it
-     * any more. Frees its policy and that of its variants. NULL: nobody is called. */
+     * any more. Frees its policy. NULL: nobody is called. */
     void (*on_gone)(void *context, struct bf_pipeline *pipeline);
     void *context;
 };

@@ -25,6 +25,7 @@ struct construct {
     uint32_t end;           /* the last label that something inside of it jumps to, or 'merge' */
     uint32_t condition;     /* id; 0: a loop */
     uint32_t merge_id;
+    bool done; /* its conditions have been told: once is enough */
 };
 
 struct walk {
@@ -182,6 +183,8 @@ static void varying_find(struct walk *walk)
                     } else if (in->opcode == SpvOpCopyMemory) {
                         any |= m->ids[memory(m, bf_word(m, in, 2))].memory_varying;
                     }
+                    if (in->opcode == SpvOpExtInst && m->ids[bf_word(m, in, 3)].non_semantic)
+                        any = false;
                     for (uint32_t w = bf_operands(in);
                          any && in->opcode != SpvOpFunctionCall && w < in->count; w++) {
                         uint32_t id = bf_word(m, in, w);
@@ -209,11 +212,22 @@ static void varying_find(struct walk *walk)
 
 /* --------------------------------------------------------------------------------------- Uses -- */
 
+/* What folding makes no constant is no index, stride or decision either, whatever it is used for;
+ * but of a comparison with such a value the other side hears what is decided. */
+static uint32_t varying_uses(const struct bf_module *m, uint32_t id, uint32_t uses)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    uses &= ~(BF_USE_CONSTANT_INEXACT | BF_USE_ALONE | BF_USE_INDEX | BF_USE_STRIDE);
+    if (!type || type->opcode != SpvOpTypeBool)
+        uses &= ~(uint32_t)(BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH | BF_USE_SELECT);
+    return uses;
+}
+
 static void add(struct walk *walk, uint32_t id, uint32_t uses)
 {
     struct bf_id *to = &walk->m->ids[id];
     if (to->varying)
-        uses &= ~BF_USE_CONSTANT_INEXACT;
+        uses = varying_uses(walk->m, id, uses);
     if (uses & ~(uint32_t)to->uses) {
         to->uses |= (uint16_t)uses;
         walk->changed = true;
@@ -224,7 +238,7 @@ static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 {
     struct bf_id *to = &walk->m->ids[memory(walk->m, pointer)];
     if (to->memory_varying)
-        uses &= ~BF_USE_CONSTANT_INEXACT;
+        uses = varying_uses(walk->m, EXTERNAL, uses);
     if (uses & ~(uint32_t)to->memory_uses) {
         to->memory_uses |= (uint16_t)uses;
         walk->changed = true;
@@ -405,7 +419,7 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         break;
 
     case SpvOpSelect:
-        add(walk, bf_word(m, in, 3), uses | BF_USE_SELECT);
+        add(walk, bf_word(m, in, 3), uses | BF_USE_SELECT | BF_USE_ALONE);
         add(walk, bf_word(m, in, 4), uses);
         add(walk, bf_word(m, in, 5), uses);
         break;
@@ -415,12 +429,12 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         break;
     case SpvOpBranchConditional:
         add(walk, bf_word(m, in, 1),
-            m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
-                ? BF_USE_LOOP
-                : BF_USE_BRANCH);
+            BF_USE_ALONE | (m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
+                                ? BF_USE_LOOP
+                                : BF_USE_BRANCH));
         break;
     case SpvOpSwitch:
-        add(walk, bf_word(m, in, 1), BF_USE_SWITCH);
+        add(walk, bf_word(m, in, 1), BF_USE_SWITCH | BF_USE_ALONE);
         break;
     case SpvOpFunctionCall:
         call_uses(walk, in);
@@ -745,7 +759,7 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
     while (all[i].opcode == SpvOpPhi && block > function->first && all[block].opcode != SpvOpLabel)
         block--;
     for (uint32_t c = 0; c < walk->construct_count; c++) {
-        const struct construct *each = &walk->constructs[c];
+        struct construct *each = &walk->constructs[c];
         if (each->header < function->first || each->header > function->end)
             continue;
         bool before_end = i < each->end || block == each->end;
@@ -758,8 +772,9 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
         uint32_t begin = each->header;
         while (begin > function->first && all[begin].opcode != SpvOpLabel)
             begin--;
-        if (i < begin || !before_end)
+        if (i < begin || !before_end || each->done)
             continue;
+        each->done = true;
         for (uint32_t d = 0; d < walk->construct_count; d++) {
             const struct construct *inner = &walk->constructs[d];
             if (inner->condition && inner->header > begin && inner->header < each->merge &&

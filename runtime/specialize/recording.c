@@ -4,7 +4,9 @@
 
 #include <volk.h>
 
+#include "background/background.h"
 #include "specialize/submission.h"
+#include "specialize/trial.h"
 
 _Static_assert(BF_WATCHED == BF_TALLY_WORDS && BF_WATCHED == BF_WATCH_WORDS,
                "a tuple is what is watched");
@@ -108,6 +110,9 @@ void bf_recording_reset(struct bf_recording *r)
     }
     r->picked_count = 0;
     r->noted = false;
+    r->measurable = false;
+    if (r->trial && r->recorder->trials)
+        bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
     r->layout = VK_NULL_HANDLE;
@@ -123,6 +128,7 @@ void bf_recording_destroy(struct bf_recording *r)
     bf_recording_reset(r);
     free(r->picked);
     free(r->notes);
+    free(r->trial);
     free(r);
 }
 
@@ -305,14 +311,56 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
     bf_tally_notes_add(r->notes, p->id, counted, words, uses);
 }
 
-void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point)
+/* Trials ---------------------------------------------------------------------------------------- */
+
+void bf_recording_measure(struct bf_recording *r)
+{
+    r->measurable =
+        r->recorder->trials && r->timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    if (!r->measurable)
+        return;
+    /* By chance, so that no pattern of the program's falls together with it. */
+    r->number = 1 + atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->tries = bf_map_hash(r->number) >> 33 & 1;
+}
+
+/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
+ * *sample is what is to be measured, if 'candidate' isn't UINT32_MAX. */
+static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline *p,
+                                      struct bf_variant *variant, uint64_t work,
+                                      struct bf_trial_sample *sample)
+{
+    if (!r->measurable || !work || !bf_background_may_adapt(r->recorder->background))
+        return variant;
+    if (!r->trial) {
+        r->trial = calloc(1, sizeof(*r->trial));
+        if (!r->trial)
+            return variant;
+        r->trial->timestamp_bits = r->timestamp_bits;
+    }
+    *sample = (struct bf_trial_sample){.pipeline = p->id,
+                                       .candidate = variant->candidate,
+                                       .variant = r->tries,
+                                       .work = work,
+                                       .recording = r->number};
+    return r->tries ? variant : NULL;
+}
+
+void bf_recording_measured(struct bf_recording *r)
+{
+    bf_trial_end(r->recorder->trials, r->trial, r->handle);
+}
+
+void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
+                         const uint32_t *groups)
 {
     struct bf_pipeline *p = b->pipeline;
     bool may_pick = !r->blocks && has_variants(p) &&
                     !atomic_load_explicit(&p->pinned, memory_order_relaxed) &&
                     !atomic_load_explicit(&r->recorder->stopped, memory_order_relaxed);
     uint32_t uses = 0;
-    if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed)) {
+    if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed) &&
+        bf_background_may_adapt(r->recorder->background)) {
         struct bf_tally_notes *notes = notes_of(r);
         uses = notes ? bf_tally_notes_sample(notes) : 0;
     }
@@ -322,11 +370,19 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         variant = may_pick ? find_variant(p, &v) : NULL;
         if (uses)
             note(r, p, &v, uses);
+        for (int i = 0; uses && groups && i < 3; i++)
+            atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
+    struct bf_trial_sample sample = {.candidate = UINT32_MAX};
+    if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
+        variant = choose_side(r, p, variant,
+                              groups ? (uint64_t)groups[0] * groups[1] * groups[2] : 0, &sample);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
+    if (sample.candidate != UINT32_MAX && sample.variant == (b->variant != NULL))
+        bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample);
 }
 
 void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)

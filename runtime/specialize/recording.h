@@ -36,8 +36,10 @@
 #include "specialize/pipeline.h"
 #include "specialize/tally.h"
 
+struct bf_background;
 struct bf_submissions;
 struct bf_trial;
+struct bf_trials;
 
 #define BF_PUSH_BYTES 256
 
@@ -56,6 +58,8 @@ struct bf_recorder {
     _Atomic bool noting;  /* uses are noted; else nothing is counted */
     _Atomic bool stopped; /* nothing is picked from now on */
     _Atomic uint64_t created;
+    struct bf_trials *trials; /* variants without a verdict are measured; NULL: they aren't */
+    const struct bf_background *background; /* SP-3 */
 };
 
 /* A variant that a command buffer refers to. */
@@ -95,6 +99,10 @@ struct bf_recording {
 
     _Atomic uint32_t pending; /* submissions not known to have finished; submissions' lock */
     struct bf_trial *trial;   /* measurements recorded in it (specialize/trial.h); NULL: none */
+    bool measurable;          /* it may have some: bf_recording_measure */
+    uint32_t timestamp_bits;  /* of the queues that it is for; its maker's to set */
+    uint64_t number;          /* of this recording, among those that may have some */
+    bool tries; /* variants on trial are recorded; else the general ones beside them */
 
     struct bf_recording *next, **link; /* of a list of the owner's: its command pool's */
 };
@@ -111,9 +119,14 @@ BF_SHARED void bf_recording_reset(struct bf_recording *recording);
 /* vkEndCommandBuffer. */
 BF_SHARED void bf_recording_end(struct bf_recording *recording);
 
+/* After bf_recording_reset, where it is begun and is not to be submitted while it runs: dispatches
+ * in it may be measured. */
+BF_SHARED void bf_recording_measure(struct bf_recording *recording);
+
 /* Slower halves of what follows. */
+BF_SHARED void bf_recording_measured(struct bf_recording *recording);
 BF_SHARED void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
-                                   VkPipelineBindPoint point);
+                                   VkPipelineBindPoint point, const uint32_t *groups);
 BF_SHARED void bf_recording_push_odd(struct bf_recording *recording, uint32_t offset, uint32_t size,
                                      const void *bytes);
 
@@ -206,7 +219,22 @@ static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBi
 {
     struct bf_bound *b = &recording->bound[point];
     if (b->pipeline)
-        bf_recording_choose(recording, b, point);
+        bf_recording_choose(recording, b, point, NULL);
+}
+
+/* The same before a dispatch of so many workgroups, which may be measured: then it is followed by
+ * bf_recording_dispatched. */
+static inline void bf_recording_dispatch(struct bf_recording *recording, const uint32_t groups[3])
+{
+    struct bf_bound *b = &recording->bound[VK_PIPELINE_BIND_POINT_COMPUTE];
+    if (b->pipeline)
+        bf_recording_choose(recording, b, VK_PIPELINE_BIND_POINT_COMPUTE, groups);
+}
+
+static inline void bf_recording_dispatched(struct bf_recording *recording)
+{
+    if (recording->trial)
+        bf_recording_measured(recording);
 }
 
 /* A query that tells pipelines apart begins or ends. */

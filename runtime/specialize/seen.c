@@ -206,6 +206,22 @@ static void see_view(struct bf_pipelines *ps, struct bf_seen *seen, VkImageView 
         atomic_store_explicit(&seen->view, shape, memory_order_release);
 }
 
+/* How much of a buffer a shader may reach. The driver is asked for what the program leaves out, for
+ * as long as nothing is known: with each write that would cost a program more than it is worth. */
+static void see_range(struct bf_pipelines *ps, struct bf_seen *seen,
+                      const VkDescriptorBufferInfo *buffer)
+{
+    uint64_t range = buffer->range;
+    if (range == VK_WHOLE_SIZE) {
+        if (atomic_load_explicit(&seen->range, memory_order_relaxed))
+            return;
+        VkMemoryRequirements needs = {0};
+        ps->vk->vkGetBufferMemoryRequirements(ps->device, buffer->buffer, &needs);
+        range = needs.size > buffer->offset ? needs.size - buffer->offset : 0;
+    }
+    atomic_store_explicit(&seen->range, range, memory_order_relaxed);
+}
+
 static void see_sampler(struct bf_pipelines *ps, const struct bf_set_binding *binding,
                         struct bf_seen *seen, VkSampler sampler)
 {
@@ -255,7 +271,7 @@ static void see(struct bf_pipelines *ps, struct bf_kept_set_layout *layout, uint
     case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC: {
         const VkDescriptorBufferInfo *buffer = data;
         if (buffer->buffer)
-            atomic_store_explicit(&seen->range, buffer->range, memory_order_relaxed);
+            see_range(ps, seen, buffer);
         break;
     }
     default:

@@ -57,15 +57,13 @@ static void hash(struct bf_shader *shader)
     bf_sha256_finish(&sha, shader->hash);
 }
 
+static const VkShaderStageFlags early_stages =
+    VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
+    VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT;
+
 /* What the module declares that forbids folding, whatever it loads. */
 static enum bf_shader_reason reason_find(const struct bf_shader *shader, const struct bf_module *m)
 {
-    bool early = shader->stage &
-                 (VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
-                  VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT);
-    if (!early && shader->stage != VK_SHADER_STAGE_FRAGMENT_BIT &&
-        shader->stage != VK_SHADER_STAGE_COMPUTE_BIT)
-        return BF_SHADER_STAGE;
     if (m->cooperative)
         return BF_SHADER_COOPERATIVE;
     if (m->unknown_capability)
@@ -97,26 +95,34 @@ static enum bf_shader_reason reason_find(const struct bf_shader *shader, const s
             position |= value && *value == SpvBuiltInPosition;
         }
     }
-    if (early && position)
+    if ((shader->stage & early_stages) && position)
         return BF_SHADER_POSITION;
     return depth ? BF_SHADER_DEPTH : mask ? BF_SHADER_SAMPLE_MASK : BF_SHADER_FOLDABLE;
 }
 
 /* Control before data, integers before floats, except that a float that steers comes before an
- * integer that is only reckoned with. */
+ * integer that is only reckoned with. What decides together with values that vary removes no code. */
 static uint8_t weigh(const struct bf_fold_member *member)
 {
     uint32_t uses = member->uses;
     bool integer = member->number != BF_NUMBER_FLOAT;
-    if (uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH)) {
+    bool steers = uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH | BF_USE_SELECT);
+    if (steers && (uses & BF_USE_ALONE)) {
         if (!integer)
-            return 140;
-        return uses & BF_USE_LOOP ? 220 : uses & BF_USE_SWITCH ? 210 : 200;
+            return uses & (BF_USE_LOOP | BF_USE_SWITCH | BF_USE_BRANCH) ? 140 : 130;
+        return uses & BF_USE_LOOP     ? 220
+               : uses & BF_USE_SWITCH ? 210
+               : uses & BF_USE_BRANCH ? 200
+                                      : 180;
     }
-    if (uses & BF_USE_SELECT)
-        return integer ? 180 : 130;
-    if (integer && (uses & (BF_USE_INDEX | BF_USE_STRIDE)))
-        return uses & BF_USE_STRIDE ? 160 : 150;
+    if (integer && (uses & BF_USE_LOOP))
+        return 170;
+    if (integer && (uses & BF_USE_STRIDE))
+        return 160;
+    if (integer && (uses & BF_USE_INDEX))
+        return 150;
+    if (steers)
+        return integer ? 120 : 60;
     return integer ? 100 : 50;
 }
 
@@ -213,6 +219,11 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     if (!bf_module_init(m, info)) {
         shader->facts.reason = BF_SHADER_UNPARSABLE;
         return !m->out_of_memory;
+    }
+    if (!(shader->stage &
+          (early_stages | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT))) {
+        shader->facts.reason = BF_SHADER_STAGE;
+        return true;
     }
     if (m->entry == UINT32_MAX || !bf_definition_as(m, m->entry_function, SpvOpFunction)) {
         shader->facts.reason = BF_SHADER_NO_ENTRY;

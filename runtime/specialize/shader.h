@@ -62,24 +62,24 @@ struct bf_shader_info {
     const VkSpecializationInfo *specialization; /* copied; may be NULL */
 };
 
-/* Why nothing may be folded; the first that applies. */
+/* Why nothing may be folded; the first that applies. With the words of bf_shader_reason_name. */
 enum bf_shader_reason {
-    BF_SHADER_FOLDABLE, /* there are members */
-    BF_SHADER_UNPARSABLE,
-    BF_SHADER_NO_ENTRY, /* no such entry point */
-    BF_SHADER_STAGE,    /* ray tracing and whatever else is unknown */
-    BF_SHADER_CAPABILITY,
-    BF_SHADER_COOPERATIVE,       /* cooperative matrices */
-    BF_SHADER_FLOAT_CONTROLS,    /* folders have ignored these execution modes */
-    BF_SHADER_DECORATION_GROUPS, /* deprecated, and not followed */
-    BF_SHADER_POSITION,          /* a pre-rasterisation stage that writes Position */
-    BF_SHADER_DEPTH,             /* writes depth or stencil reference */
-    BF_SHADER_SAMPLE_MASK,
-    BF_SHADER_NO_PUSH_CONSTANTS,
-    BF_SHADER_BLOCKS,   /* several push constant blocks */
-    BF_SHADER_ESCAPES,  /* a pointer to the block goes where it isn't followed */
-    BF_SHADER_VOLATILE, /* the block is read by volatile loads */
-    BF_SHADER_NO_LOAD,  /* no load that could be folded */
+    BF_SHADER_FOLDABLE,          /* "foldable": there are members */
+    BF_SHADER_UNPARSABLE,        /* "unparsable": not SPIR-V, or newer than SPIRV-Tools here */
+    BF_SHADER_STAGE,             /* "stage": ray tracing, meshes and whatever else is unknown */
+    BF_SHADER_NO_ENTRY,          /* "no-entry": no such entry point for this stage */
+    BF_SHADER_COOPERATIVE,       /* "cooperative": cooperative matrices */
+    BF_SHADER_CAPABILITY,        /* "capability": one that isn't known */
+    BF_SHADER_FLOAT_CONTROLS,    /* "float-controls": folders have ignored these modes */
+    BF_SHADER_DECORATION_GROUPS, /* "decoration-groups": deprecated, and not followed */
+    BF_SHADER_POSITION,          /* "position": a pre-rasterisation stage that writes Position */
+    BF_SHADER_DEPTH,             /* "depth": writes depth or the stencil reference */
+    BF_SHADER_SAMPLE_MASK,       /* "sample-mask": writes the sample mask */
+    BF_SHADER_NO_PUSH_CONSTANTS, /* "no-push-constants" */
+    BF_SHADER_BLOCKS,            /* "several-blocks" of push constants in one entry point */
+    BF_SHADER_ESCAPES,           /* "escapes": a pointer to the block goes where none follows it */
+    BF_SHADER_VOLATILE,          /* "volatile": the block is read by volatile loads */
+    BF_SHADER_NO_LOAD,           /* "no-load": none that could be folded */
     BF_SHADER_REASON_COUNT,
 };
 
@@ -94,6 +94,7 @@ enum bf_shader_use {
     BF_USE_ADDRESS = 1 << 6,  /* becomes a pointer: never folded */
     BF_USE_INEXACT = 1 << 7,  /* reaches what exact mode excludes */
     BF_USE_CONTROLS = 1 << 8, /* steers a value that does */
+    BF_USE_ALONE = 1 << 9,    /* decides, with constants and other push constants, alone */
 };
 
 enum bf_number {
@@ -140,6 +141,7 @@ struct bf_shader_varying {
     bool flat, no_perspective, centroid, sample;
 };
 
+/* Nothing but the reason, if that is "unparsable", "stage" or "no-entry". */
 struct bf_shader_facts {
     enum bf_shader_reason reason;
     /* Statically used by the entry point. */
@@ -179,7 +181,7 @@ BF_SHARED const struct bf_fold_member *bf_shader_members(const struct bf_shader 
 BF_SHARED const uint32_t *bf_shader_words(const struct bf_shader *shader, size_t *count);
 BF_SHARED VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
 
-/* A short word in small letters, "position" for instance; never NULL. */
+/* Never NULL, whatever the number. */
 BF_SHARED const char *bf_shader_reason_name(enum bf_shader_reason reason);
 
 /* ------------------------------------------------------------------------------------- Watching -- */
@@ -191,7 +193,7 @@ struct bf_watch {
 };
 
 /* The words of the weightiest members of all shaders of one pipeline: of a member that lies in
- * several words all or none. Members that fold in exact mode come first among equals. */
+ * several words all or none. What exact mode can't fold has to be much weightier than what it can. */
 BF_SHARED void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
                                uint32_t count);
 

@@ -1,18 +1,53 @@
 #include "specialize/specialize.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "background/public.h"
 #include "device/device.h"
-#include "specialize/pipeline.h"
-#include "specialize/recording.h"
-#include "specialize/submission.h"
+#include "os/log.h"
+#include "specialize/course.h"
 
-struct bf_specializer {
-    struct bf_specializer_info info;
-    struct bf_pipelines pipelines;
-    struct bf_submissions submissions;
-    struct bf_recorder recorder;
-};
+static void prepare(void *context)
+{
+    struct bf_specializer *s = context;
+    bf_runner_start(&s->runner);
+}
+
+static void on_mode(void *context, const BfBackgroundModeInfo *info)
+{
+    struct bf_specializer *s = context;
+    bf_course_collect(s);
+    switch (info->action) {
+    case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
+    case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
+        bf_course_commit(s);
+        break;
+    case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
+        bf_course_discard(s);
+        break;
+    default:
+        break;
+    }
+}
+
+static BfMeasurementsState further(void *context)
+{
+    struct bf_specializer *s = context;
+    bf_course_collect(s);
+    return bf_course_state(s);
+}
+
+static bool open_archive(struct bf_specializer *s)
+{
+    char folder[4096];
+    bool named = s->info.folder && *s->info.folder &&
+                 bf_archive_folder(folder, sizeof(folder), s->info.folder, s->info.driver_uuid,
+                                   s->info.driver_version);
+    const struct bf_archive_info info = {.folder = named ? folder : NULL};
+    s->archive = bf_archive_open(&info);
+    return s->archive != NULL;
+}
 
 VkResult bf_specializer_create(const struct bf_specializer_info *info,
                                struct bf_specializer **specializer)
@@ -21,36 +56,99 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (!s)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
+    struct bf_device *device = info->device;
+    bf_pipelines_init(&s->pipelines, device->handle, &device->vk,
+                      info->mode == BF_SPECIALIZE_RELAXED);
+    s->pipelines.on_made = bf_course_made;
+    s->pipelines.on_gone = bf_course_gone;
+    s->pipelines.context = s;
+    bf_trials_init(&s->trials, device->handle, &device->vk, device->timestamp_period_ns);
     VkResult result = bf_submissions_init(&s->submissions, &s->pipelines);
-    if (result != VK_SUCCESS) {
-        free(s);
-        return result;
-    }
-    s->recorder.vk = &info->device->vk;
+    if (result != VK_SUCCESS)
+        goto fail_submissions;
+    s->submissions.context = s;
+    s->submissions.used = bf_course_used;
+    s->submissions.measured = bf_course_measured_all;
+    s->submissions.background = device->background;
+    s->recorder.vk = &device->vk;
     s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;
+    s->recorder.trials = &s->trials;
+    s->recorder.background = device->background;
     atomic_store(&s->recorder.noting, true);
-    bf_pipelines_init(&s->pipelines, info->device->handle, &info->device->vk,
-                      info->mode == BF_SPECIALIZE_RELAXED);
+    bf_report_create(s);
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!open_archive(s))
+        goto fail_archive;
+    const VkPipelineCacheCreateInfo cache = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+    };
+    result = device->vk.vkCreatePipelineCache(device->handle, &cache, NULL, &s->cache);
+    if (result != VK_SUCCESS)
+        goto fail_cache;
+    const BfBackgroundDriver driver = {
+        .pContext = s,
+        .pfnPrepare = prepare,
+        .pfnOnMode = on_mode,
+        .pfnFurtherMeasurementsDesired = further,
+    };
+    result = bf_background_add_driver(device->background, &driver);
+    if (result != VK_SUCCESS)
+        goto fail_driver;
     *specializer = s;
     return VK_SUCCESS;
+
+fail_driver:
+    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
+fail_cache:
+    bf_archive_close(s->archive);
+fail_archive:
+    bf_submissions_finish(&s->submissions);
+fail_submissions:
+    bf_trials_finish(&s->trials);
+    bf_pipelines_finish(&s->pipelines);
+    bf_report_free(s);
+    free(s);
+    bf_log(BF_LOG_WARNING, "specialize is off for this device: error %d", result);
+    return result;
 }
 
-void bf_specializer_destroy(struct bf_specializer *specializer)
+void bf_specializer_destroy(struct bf_specializer *s)
 {
-    if (!specializer)
+    if (!s)
         return;
-    bf_submissions_finish(&specializer->submissions);
-    bf_pipelines_finish(&specializer->pipelines);
-    free(specializer);
+    struct bf_device *device = s->info.device;
+    atomic_store(&s->stopping, true);
+    bf_device_end_background(device); /* BG-8: no item is left */
+    bf_course_collect(s);
+    bf_runner_stop(&s->runner);
+    bf_pipelines_finish(&s->pipelines);
+    if (s->info.report)
+        bf_report_print(s, stderr);
+    bf_report_free(s);
+    bf_submissions_finish(&s->submissions);
+    bf_trials_finish(&s->trials);
+    bf_archive_close(s->archive);
+    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
+    free(s);
 }
 
-struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer)
+void bf_specializer_collect(struct bf_specializer *s)
 {
-    return &specializer->pipelines;
+    bf_course_collect(s);
 }
 
-struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer)
+struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
 {
-    return &specializer->recorder;
+    return &s->pipelines;
+}
+
+struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
+{
+    return &s->recorder;
+}
+
+struct bf_submissions *bf_specializer_submissions(struct bf_specializer *s)
+{
+    return &s->submissions;
 }

@@ -28,12 +28,17 @@ struct bf_device;
 struct bf_pipelines;
 struct bf_specializer;
 struct bf_recorder;
+struct bf_recording;
+struct bf_submissions;
 
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
     enum bf_specialize_mode mode;
-    bool isolate;
-    const char *folder; /* of what is remembered; NULL: nothing is */
+    bool isolate, report;
+    bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
+    const char *folder; /* in which 'belfry' remembers; NULL: nothing is remembered */
+    uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
+    uint32_t driver_version;
     VkPhysicalDevice physical;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
     VkInstance instance;
@@ -47,8 +52,12 @@ BF_SHARED VkResult bf_specializer_create(const struct bf_specializer_info *info,
  * learnt. All command buffers are gone or will never be used again. NULL is allowed. */
 BF_SHARED void bf_specializer_destroy(struct bf_specializer *specializer);
 
+/* Publishes what was built, at the begin of a command buffer: one load where there is nothing. */
+BF_SHARED void bf_specializer_collect(struct bf_specializer *specializer);
+
+/* Its parts, for the layer's hooks. */
 BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
-/* For its command buffers (specialize/recording.h); the submissions are reached through it. */
 BF_SHARED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
+BF_SHARED struct bf_submissions *bf_specializer_submissions(struct bf_specializer *specializer);
 
 #endif

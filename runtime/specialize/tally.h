@@ -132,8 +132,8 @@ static inline void bf_tally_notes_add(struct bf_tally_notes *notes, uint64_t key
     uint32_t at = (uint32_t)(tag >> 57);
     for (uint32_t number; (number = notes->index[at]) != 0; at = (at + 1) % BF_TALLY_INDEX) {
         struct bf_tally_row *row = &notes->rows[number - 1];
-        if (row->tag == tag && row->key == key && row->mask == mask &&
-            !memcmp(row->words, words, sizeof(row->words))) {
+        /* Where tag, key and words are the same, the mask is. */
+        if (row->tag == tag && row->key == key && !memcmp(row->words, words, sizeof(row->words))) {
             row->weight += weight;
             return;
         }

@@ -1,8 +1,10 @@
 #include "specialize/module.h"
 
+/* What exact mode can't fold is worth something only to who is not so exact. Still, what steers is
+ * worth more than what is merely added. */
 static uint32_t rank(const struct bf_fold_member *member)
 {
-    return 2u * member->weight + member->exact;
+    return member->exact ? member->weight + 90u : member->weight;
 }
 
 void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders, uint32_t count)

@@ -1,4 +1,5 @@
 /* Background processing on the timeline. */
+#include "os/clock.h"
 #include "trace/state.h"
 
 void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *event)
@@ -41,5 +42,29 @@ void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *e
         t->background_open |= bit;
     if (end)
         t->background_open &= ~bit;
+    bf_trace_leave(t);
+}
+
+void bf_trace_swap(struct bf_trace *t, enum bf_trace_swap swap, uint64_t pipeline, uint32_t variant,
+                   const char *reason)
+{
+    if (!t)
+        return;
+    const struct bf_perfetto_annotation about[] = {
+        {.name = BF_WORD_PIPELINE, .kind = BF_PERFETTO_UINT, .number = pipeline},
+        {.name = BF_WORD_VARIANT, .kind = BF_PERFETTO_UINT, .number = variant},
+        {.name = BF_WORD_REASON, .kind = BF_PERFETTO_STRING, .text = reason},
+    };
+    bf_lock_acquire(&t->lock);
+    const struct bf_perfetto_event drawn = {
+        .time_ns = bf_now_ns(),
+        .track = bf_trace_background_track(t, 0),
+        .type = BF_PERFETTO_INSTANT,
+        .name = swap == BF_TRACE_SWAP_IN ? BF_WORD_SWAP_IN : BF_WORD_SWAP_OUT,
+        .category = BF_WORD_BACKGROUND,
+        .annotation_count = swap == BF_TRACE_SWAP_IN ? 2 : 3,
+        .annotations = about,
+    };
+    bf_trace_event(t, &t->late, &drawn);
     bf_trace_leave(t);
 }

@@ -238,6 +238,14 @@ struct bf_trace_background {
 };
 BF_SHARED void bf_trace_background(struct bf_trace *trace, const struct bf_trace_background *event);
 
+/* A variant of a pipeline is used from now on, or no longer, and why; an instant on lane 0. */
+enum bf_trace_swap {
+    BF_TRACE_SWAP_IN,
+    BF_TRACE_SWAP_OUT,
+};
+BF_SHARED void bf_trace_swap(struct bf_trace *trace, enum bf_trace_swap swap, uint64_t pipeline,
+                             uint32_t variant, const char *reason);
+
 /* The summary: device, engines, queues and where they landed, submissions, how many were held and
  * how long, busy time per engine, overlap between engines and between queues. Best at the end of a
  * run: GPU times that come in later than it, but lie before what it has counted, count in part. */

@@ -73,7 +73,12 @@
     X(CANCELLED, "cancelled")                                                                      \
     X(COMMIT, "commit")                                                                            \
     X(COMMIT_DONE, "commit done")                                                                  \
-    X(ITEMS, "items")
+    X(ITEMS, "items")                                                                              \
+    X(SWAP_IN, "variant in")                                                                       \
+    X(SWAP_OUT, "variant out")                                                                     \
+    X(PIPELINE, "pipeline")                                                                        \
+    X(VARIANT, "variant")                                                                          \
+    X(REASON, "reason")
 
 enum bf_word {
     BF_WORD_NONE,

@@ -119,6 +119,18 @@ void bench_row_rate(struct bench_report *report, const char *name, const char *u
                spread.median, spread.low, spread.high, count);
 }
 
+void bench_row_value(struct bench_report *report, const char *name, const char *unit, double plain,
+                     double belfry, double goal)
+{
+    struct bench_row *row = row_add(report, name);
+    snprintf(row->unit, sizeof row->unit, "%s", unit);
+    row->plain = plain;
+    row->belfry = belfry;
+    row->ratio = ratio(belfry, plain);
+    row->goal = goal;
+    row->met = belfry <= goal;
+}
+
 void bench_row_skip(struct bench_report *report, const char *name, const char *reason, ...)
 {
     struct bench_row *row = row_add(report, name);

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define BENCH_ROWS    24
-#define BENCH_NOTES   48
+#define BENCH_ROWS    256
+#define BENCH_NOTES   512
 #define BENCH_SAMPLES 64 /* repetitions of one measurement, at most */
 
 struct bench_row {
@@ -77,6 +77,10 @@ void bench_row_rate(struct bench_report *report, const char *name, const char *u
 void bench_row_show(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count);
 
+/* Numbers that were measured and judged elsewhere: met if Belfry's is not above the goal. */
+void bench_row_value(struct bench_report *report, const char *name, const char *unit, double plain,
+                     double belfry, double goal);
+
 __attribute__((format(printf, 3, 4))) void
 bench_row_skip(struct bench_report *report, const char *name, const char *reason, ...);
 
@@ -96,6 +100,7 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 
 /* --- the benchmarks --- */
 
-extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_record;
+extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_record,
+    bench_specialize;
 
 #endif

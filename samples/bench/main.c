@@ -12,8 +12,8 @@
 #include "bench.h"
 #include "part.h"
 
-static const struct bench *const benches[] = {&bench_submit, &bench_fence, &bench_log,
-                                              &bench_background, &bench_record};
+static const struct bench *const benches[] = {&bench_submit,     &bench_fence,  &bench_log,
+                                              &bench_background, &bench_record, &bench_specialize};
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
 /* A device that hangs must not hang whoever waits for a benchmark: SIGALRM ends the program. */

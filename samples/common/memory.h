@@ -50,8 +50,8 @@ enum sample_use {
     SAMPLE_USE_DISCARD, /* only as the former use: whatever it was, the contents may go */
     SAMPLE_USE_TARGET,  /* colour attachment, blended or not */
     SAMPLE_USE_SAMPLED, /* read by fragment shaders */
-    SAMPLE_USE_SOURCE,  /* of a copy */
-    SAMPLE_USE_DEST,    /* of a copy */
+    SAMPLE_USE_SOURCE,  /* of a copy or a blit */
+    SAMPLE_USE_DEST,    /* of a copy or a blit */
     SAMPLE_USE_PRESENT, /* only as the latter use */
     SAMPLE_USE_DEPTH,   /* depth attachment, tested and written */
     SAMPLE_USE_COMMON,  /* everything, by any queue, as D3D12's COMMON; fences do the rest */

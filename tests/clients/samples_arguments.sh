@@ -14,7 +14,7 @@ refuses() {
     grep -qF -- "$word" refused.err || fail_with "$sample '$*': $word isn't named" refused.err
 }
 
-for sample in async engines streaming; do
+for sample in async engines streaming training; do
     numbers=(--frames --seed)
     [[ $sample != streaming ]] || numbers+=(--ring --chunk)
     for number in "${numbers[@]}"; do
@@ -53,6 +53,7 @@ for sample in async engines streaming; do
     says full.err /dev/full
 done
 
+sample=streaming
 refuses "--ring '0'" --ring 0
 refuses "--ring '9'" --ring 9
 refuses "--chunk '0'" --chunk 0
@@ -68,4 +69,13 @@ if ((EUID != 0)); then
     : >secret && chmod 0 secret
     refuses "'secret': Permission denied" --file secret
 fi
+sample=training
+refuses "--flow 'quickly'" --flow quickly
+refuses "--flow" --flow
+for flow in benchmark pix; do
+    run plain $flow "$bin/training" --size 64x48 --frames 40 --headless --flow $flow
+    exits 0 $flow
+    says $flow.out "$flow after "
+    says $flow.out 'is not used by anyone'
+done
 conclude

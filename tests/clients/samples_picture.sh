@@ -16,21 +16,23 @@ picture() {
 }
 differ() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same"; }
 
-for sample in async engines streaming; do
-    picture $sample $sample --frames 5 --seed 7
-    picture $sample.again $sample --frames 5 --seed 7
+# The curve of training is of times, which differ from run to run.
+for sample in async engines streaming 'training --no-curve'; do
+    read -r sample plain <<<"$sample"
+    picture $sample $sample --frames 5 --seed 7 $plain
+    picture $sample.again $sample --frames 5 --seed 7 $plain
     same $sample.png $sample.again.png
-    picture $sample.seed $sample --frames 5 --seed 9
+    picture $sample.seed $sample --frames 5 --seed 9 $plain
     differ $sample.png $sample.seed.png
-    picture $sample.frames $sample --frames 4 --seed 7
+    picture $sample.frames $sample --frames 4 --seed 7 $plain
     differ $sample.png $sample.frames.png
     for how in append native; do
-        HOW=$how picture $sample.$how $sample --frames 5 --seed 7
+        HOW=$how picture $sample.$how $sample --frames 5 --seed 7 $plain
         says $sample.$how.out 'through the layer'
         same $sample.png $sample.$how.png
     done
     VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=1 HOW=append \
-        picture $sample.one_queue $sample --frames 5 --seed 7
+        picture $sample.one_queue $sample --frames 5 --seed 7 $plain
     same $sample.png $sample.one_queue.png
 done
 
@@ -76,4 +78,15 @@ same one.png five.png
 printf y >other
 picture other streaming --file other
 differ one.png other.png
+# Whether shaders are built while frames go on, or in between, isn't seen either.
+for flow in benchmark pix; do
+    for mode in true false; do
+        VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=$mode HOW=append \
+            picture flow training --frames 5 --seed 7 --no-curve --flow $flow
+        same training.png flow.png
+    done
+done
+picture curve training --frames 5 --size 320x180
+picture none training --frames 5 --size 320x180 --no-curve
+differ curve.png none.png
 conclude

@@ -6,7 +6,7 @@
 needs_validation
 small=(--size 160x90)
 
-for sample in async engines streaming; do
+for sample in async engines streaming training; do
     run plain bare "$bin/$sample" "${small[@]}" --frames 5 --out bare.png
     [[ $code != 77 ]] || skip "$(<bare.err)"
     exits 0 bare
@@ -20,11 +20,14 @@ done
 run validated ring "$bin/streaming" "${small[@]}" --ring 1 --frames 12 --headless
 exits 0 ring
 silent ring
+run validated curve "$bin/training" --size 320x180 --frames 12 --flow pix --headless
+exits 0 curve
+silent curve
 
 # Without a display there would be no window, and no message. From above Belfry the validation layer
 # would see images presented that nobody, as far as it knows, has drawn to.
 x_start
-for sample in async engines streaming; do
+for sample in async engines streaming training; do
     for how in validated below; do
         run $how window.$sample.$how "$bin/$sample" "${small[@]}" --frames 6
         exits 0 window.$sample.$how

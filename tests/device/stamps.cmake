@@ -1,8 +1,6 @@
 find_file(VOLK_SOURCE volk.c REQUIRED)
-set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-add_executable(test_stamps ${CMAKE_CURRENT_LIST_DIR}/stamps_device.c ${runtime}/trace/stamps.c
-  ${runtime}/trace/calibration.c
-  ${VOLK_SOURCE})
+belfry_objects(parts trace/stamps.c trace/calibration.c)
+add_executable(test_stamps ${CMAKE_CURRENT_LIST_DIR}/stamps_device.c ${parts} ${VOLK_SOURCE})
 target_include_directories(test_stamps PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
 target_link_libraries(test_stamps PRIVATE belfry_internal trace_decode PkgConfig::VULKAN
   PkgConfig::CMOCKA ${CMAKE_DL_LIBS})

@@ -195,6 +195,32 @@ static void null_queue_read(struct icd_config *config)
     }
 }
 
+/* what[:entry],what[:entry]... */
+static void pipeline_rules_read(struct icd_config *config)
+{
+    struct variable v = variable_read("BELFRY_ICD_PIPELINE", config->ordinal);
+    const uint32_t most = sizeof(config->pipeline_rules) / sizeof(config->pipeline_rules[0]);
+    for (const char *at = v.text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        struct icd_pipeline_rule rule = {0};
+        char what[16] = "", rest[2] = "", *end;
+        int n = sscanf(at, "%15[^:,]:%31[^,]%1[^,]", what, rule.entry, rest);
+        rule.result = (VkResult)strtol(what, &end, 10);
+        rule.fate = !strcmp(what, "crash")  ? ICD_PIPELINE_CRASHES
+                    : !strcmp(what, "hang") ? ICD_PIPELINE_HANGS
+                                            : ICD_PIPELINE_FAILS;
+        bool wrong = rule.fate == ICD_PIPELINE_FAILS && (*end || !rule.result);
+        if (n < 1 || n > 2 || wrong || config->n_pipeline_rules == most) {
+            fprintf(stderr,
+                    "belfry test driver: %s=%s is not a list of at most %u of crash, hang or a "
+                    "VkResult other than 0, each perhaps with :entry\n",
+                    v.name, v.text, most);
+            config->n_pipeline_rules = 0;
+            return;
+        }
+        config->pipeline_rules[config->n_pipeline_rules++] = rule;
+    }
+}
+
 uint32_t icd_config_devices(void)
 {
     uint32_t n = number_read("BELFRY_ICD_DEVICES", ICD_MAX_DEVICES, 1);
@@ -208,6 +234,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     memory_read(config);
     version_read(config);
     null_queue_read(config);
+    pipeline_rules_read(config);
 
     uint32_t bits = device_number("BELFRY_ICD_TIMESTAMP_BITS", ordinal, 64, UINT32_MAX);
     if (bits != UINT32_MAX)

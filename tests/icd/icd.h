@@ -181,6 +181,16 @@ struct icd_config {
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
+    struct icd_pipeline_rule {
+        enum icd_pipeline_fate {
+            ICD_PIPELINE_CRASHES = 1,
+            ICD_PIPELINE_HANGS,
+            ICD_PIPELINE_FAILS,
+        } fate;
+        VkResult result; /* FAILS */
+        char entry[32];  /* of a stage; "": of any */
+    } pipeline_rules[8];
+    uint32_t n_pipeline_rules;
     uint32_t oom_at_submit;
     bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */

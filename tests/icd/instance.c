@@ -309,13 +309,41 @@ static VkResult icd_EnumeratePhysicalDeviceGroups(VkInstance instance_, uint32_t
 
 /* Look-up ----------------------------------------------------------------------------------- */
 
+/* By name, open addressing: each instance and device asks for hundreds of names, and under
+ * ThreadSanitizer each comparison costs as much as a small function. */
+#define ENTRY_SLOTS 1024 /* a power of two */
+static const struct icd_entry *entry_slots[ENTRY_SLOTS];
+static pthread_once_t entries_once = PTHREAD_ONCE_INIT;
+
+/* Where the name's entry is, or would be. */
+static const struct icd_entry **entry_slot(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    uint32_t i = hash ^ hash >> 15;
+    while (entry_slots[i % ENTRY_SLOTS] && strcmp(entry_slots[i % ENTRY_SLOTS]->name, name))
+        i++;
+    return &entry_slots[i % ENTRY_SLOTS];
+}
+
+static void entries_index(void)
+{
+    uint32_t count = 0;
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+        for (const struct icd_entry *entry = tables[t]; entry->name; entry++) {
+            const struct icd_entry **slot = entry_slot(entry->name);
+            if (*slot || ++count > ENTRY_SLOTS / 2)
+                abort(); /* named twice, or too many */
+            *slot = entry;
+        }
+    }
+}
+
 static const struct icd_entry *entry_find(const char *name)
 {
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
-        for (const struct icd_entry *entry = tables[t]; entry->name; entry++)
-            if (!strcmp(entry->name, name))
-                return entry;
-    return NULL;
+    pthread_once(&entries_once, entries_index);
+    return *entry_slot(name);
 }
 
 static PFN_vkVoidFunction icd_GetDeviceProcAddr(VkDevice device_, const char *pName)

@@ -4,6 +4,9 @@
  */
 #include "icd.h"
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 /* Create and destroy of an object without content. */
 #define INERT(name_, info_, kind_)                                                                 \
     static VkResult icd_Create##name_(VkDevice device_, const info_ *pCreateInfo,                  \
@@ -57,10 +60,34 @@ static void icd_GetRenderAreaGranularity(VkDevice device, VkRenderPass renderPas
 
 /* Pipelines --------------------------------------------------------------------------------- */
 
-static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeline *pipelines)
+/* BELFRY_ICD_PIPELINE: may not return, or not with success. */
+static VkResult stages_compile(const struct icd_device *device, uint32_t n,
+                               const VkPipelineShaderStageCreateInfo *stages)
+{
+    const struct icd_config *config = device->config;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t r = 0; r < config->n_pipeline_rules; r++) {
+            const struct icd_pipeline_rule *rule = &config->pipeline_rules[r];
+            if (rule->entry[0] && strcmp(rule->entry, stages[i].pName))
+                continue;
+            if (rule->fate == ICD_PIPELINE_CRASHES)
+                abort();
+            if (rule->fate == ICD_PIPELINE_HANGS)
+                prctl(PR_SET_NAME, "icd_hangs");
+            while (rule->fate == ICD_PIPELINE_HANGS)
+                pause();
+            return rule->result;
+        }
+    return VK_SUCCESS;
+}
+
+static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeline *pipelines,
+                                 VkResult compiled)
 {
     memset(pipelines, 0, n * sizeof(*pipelines));
     ICD_OOM(device);
+    if (compiled)
+        return compiled;
     for (uint32_t i = 0; i < n; i++) {
         void *pipeline = icd_object_new(device, ICD_KIND_PIPELINE, sizeof(struct icd_object));
         if (!pipeline)
@@ -76,8 +103,12 @@ static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pip
                                             const VkAllocationCallbacks *pAllocator,
                                             VkPipeline *pPipelines)
 {
-    (void)pipelineCache, (void)pCreateInfos, (void)pAllocator;
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines);
+    (void)pipelineCache, (void)pAllocator;
+    VkResult compiled = VK_SUCCESS;
+    for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
+        compiled =
+            stages_compile(ICD_DEV(device), pCreateInfos[i].stageCount, pCreateInfos[i].pStages);
+    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
 }
 
 static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipelineCache,
@@ -86,8 +117,11 @@ static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipe
                                            const VkAllocationCallbacks *pAllocator,
                                            VkPipeline *pPipelines)
 {
-    (void)pipelineCache, (void)pCreateInfos, (void)pAllocator;
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines);
+    (void)pipelineCache, (void)pAllocator;
+    VkResult compiled = VK_SUCCESS;
+    for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
+        compiled = stages_compile(ICD_DEV(device), 1, &pCreateInfos[i].stage);
+    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
 }
 
 /* A cache with nothing in it still has the header that Vulkan lays down. */

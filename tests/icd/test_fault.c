@@ -235,11 +235,64 @@ static void test_oom_everywhere(void **state)
     assert_in_range(failures, 18, 30);
 }
 
+static VkResult compute_create(struct fixture *f, const char *entry)
+{
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = entry}};
+    VkPipeline pipeline;
+    VkResult result =
+        vkCreateComputePipelines(f->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline);
+    assert_true((result == VK_SUCCESS) == (pipeline != VK_NULL_HANDLE));
+    vkDestroyPipeline(f->device, pipeline, NULL);
+    return result;
+}
+
+static VkResult graphics_create(struct fixture *f, const char *vertex, const char *fragment)
+{
+    const VkPipelineShaderStageCreateInfo stages[] = {{.pName = vertex}, {.pName = fragment}};
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .stageCount = 2,
+                                               .pStages = stages};
+    VkPipeline pipeline;
+    VkResult result =
+        vkCreateGraphicsPipelines(f->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline);
+    vkDestroyPipeline(f->device, pipeline, NULL);
+    return result;
+}
+
+/* Crashes and hangs: tests/specialize/isolate_faults.c. */
+static void test_pipelines(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "PIPELINE=-2:a,-13:b,1000297000:c");
+    assert_int_equal(compute_create(&f, "main"), VK_SUCCESS);
+    assert_int_equal(compute_create(&f, "a"), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(compute_create(&f, "b"), VK_ERROR_UNKNOWN);
+    assert_int_equal(compute_create(&f, "ab"), VK_SUCCESS);
+    assert_int_equal(graphics_create(&f, "main", "main"), VK_SUCCESS);
+    assert_int_equal(graphics_create(&f, "main", "c"), VK_PIPELINE_COMPILE_REQUIRED);
+    fixture_close(&f);
+    fixture_open(&f, "PIPELINE=-13");
+    assert_int_equal(compute_create(&f, "main"), VK_ERROR_UNKNOWN);
+    fixture_close(&f);
+    const char *const wrong[] = {"PIPELINE=", "PIPELINE=0", "PIPELINE=fail", "PIPELINE=-13:a,what"};
+    for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        fixture_open(&f, wrong[i]);
+        assert_int_equal(compute_create(&f, "a"), VK_SUCCESS);
+        fixture_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_lose_at_submit), TEST(test_lose_wakes_waiters), TEST(test_lose_paused),
-        TEST(test_oom_at_submit),  TEST(test_oom_everywhere),
+        TEST(test_oom_at_submit),  TEST(test_oom_everywhere),     TEST(test_pipelines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

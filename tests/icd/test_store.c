@@ -5,14 +5,19 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
 /* Writes that alternate between two words, and rounds of them: at least so many, and on until the
- * reader, who may rarely get to run, has seen the word change so often. */
+ * reader, who may rarely get to run, has seen the word change so often. Few are enough: where both
+ * run at once it sees thousands in that many rounds, and where they take turns each change costs as
+ * long as it takes for both to have had theirs. */
 #define WRITES  4000
 #define ROUNDS  20
-#define CHANGES 50
+#define CHANGES 10
+/* Looks at a word that doesn't change, before the processor is left to the writer. */
+#define LOOKS 1000
 
 static uint64_t word_load(const void *at)
 {
@@ -40,10 +45,14 @@ static void *words_read(void *argument)
 {
     struct reader *r = argument;
     uint64_t last = r->allowed[0];
+    int looks = 0;
     while (!r->stop) {
         uint64_t word = word_load(r->word);
-        if (word == last)
+        if (word == last) {
+            if (++looks % LOOKS == 0)
+                sched_yield();
             continue;
+        }
         last = word;
         r->changes++;
         if (word != r->allowed[0] && word != r->allowed[1] && !r->torn) {
@@ -210,8 +219,11 @@ static void *log_follow(void *argument)
 {
     struct follower *follower = argument;
     uint64_t count = 0;
+    int looks = 0;
     while (count < ENTRIES) {
         uint64_t now = word_load(follower->words);
+        if (now == count && ++looks % LOOKS == 0)
+            sched_yield();
         for (; count < now; count++)
             if (follower->words[4 + count] != 0xe0000000u + count && !follower->wrong)
                 follower->wrong = (uint32_t)count + 1;

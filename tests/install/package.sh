@@ -41,6 +41,7 @@ mv "$folder/first" "$folder/moved place" || exit 1
 prefix="$folder/moved place"
 manifests="$prefix/$datadir/vulkan"
 for name in "$libdir/libbelfry.so" "$libdir/libbelfry.so.0" "$libdir/libVkLayer_belfry.so" \
+    "$libdir/belfry/belfry-build-helper" \
     "$includedir/belfry/belfry.h" "$libdir/cmake/Belfry/BelfryConfig.cmake" \
     "$libdir/cmake/Belfry/BelfryConfigVersion.cmake" "$libdir/pkgconfig/belfry.pc" \
     "$datadir/vulkan/explicit_layer.d/VkLayer_belfry_multi_engine.json" \

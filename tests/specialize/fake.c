@@ -58,6 +58,8 @@ static VkResult make(VkObjectType type, const VkAllocationCallbacks *allocator, 
         fake.equal_handles && type != VK_OBJECT_TYPE_SHADER_MODULE ? find_any(type) : NULL;
     if (fake.fail_at && --fake.fail_at == 0) {
         result = fake.failure;
+        if (type != VK_OBJECT_TYPE_PIPELINE)
+            *handle = 0xbad; /* Vulkan says nothing of it */
     } else if (o) {
         o->count++;
         *handle = o->handle;
@@ -182,9 +184,13 @@ static void say_bytes(const char *name, const void *bytes, size_t size)
 static void say_chain(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)
+            SAY((const VkPipelineRenderingCreateInfo *)(const void *)s, depthAttachmentFormat);
         switch ((int)s->sType) {
             CASE(VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, VkPipelineRenderingCreateInfo,
                  viewMask, colorAttachmentCount, pColorAttachmentFormats)
+            FLAT(VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX,
+                 VkMultiviewPerViewAttributesInfoNVX, perViewAttributes)
             CASE(VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
                  VkPipelineVertexInputDivisorStateCreateInfoEXT, vertexBindingDivisorCount,
                  vertexBindingDivisorCount, pVertexBindingDivisors)
@@ -360,6 +366,14 @@ static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice device, VkPipeline p
     destroy(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, allocator);
 }
 
+static VKAPI_ATTR void VKAPI_CALL buffer_needs(VkDevice device, VkBuffer buffer,
+                                               VkMemoryRequirements *needs)
+{
+    (void)device;
+    (void)buffer;
+    *needs = (VkMemoryRequirements){.size = 4096};
+}
+
 void fake_open(bool relaxed)
 {
     memset(&fake, 0, sizeof(fake));
@@ -369,6 +383,7 @@ void fake_open(bool relaxed)
     fake.vk.vkCreateShaderModule = create_ShaderModule;
     fake.vk.vkDestroyShaderModule = destroy_ShaderModule;
     fake.vk.vkCreateSampler = create_Sampler;
+    fake.vk.vkGetBufferMemoryRequirements = buffer_needs;
     fake.vk.vkDestroySampler = destroy_Sampler;
     fake.vk.vkCreateDescriptorSetLayout = create_DescriptorSetLayout;
     fake.vk.vkDestroyDescriptorSetLayout = destroy_DescriptorSetLayout;
@@ -501,6 +516,19 @@ VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator
     assert_int_equal(create_RenderPass(VK_NULL_HANDLE, &info, allocator, &pass), VK_SUCCESS);
     bf_kept_render_pass_add(&fake.pipelines, pass, &info, allocator);
     return pass;
+}
+
+VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout)
+{
+    return (VkComputePipelineCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = layout,
+        .basePipelineIndex = -1,
+    };
 }
 
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info)

@@ -55,6 +55,7 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
                              const VkAllocationCallbacks *allocator);
 /* One colour attachment, and one for depth if so. */
 VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator);
+VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout);
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
 void fake_destroy_pipeline(VkPipeline pipeline);

@@ -1,6 +1,6 @@
 #include "gpu.h"
 
-#include <unistd.h>
+#include <dlfcn.h>
 
 static uint32_t complaints;
 
@@ -45,6 +45,8 @@ static void make_device(struct gpu *gpu)
     if (volkInitialize() != VK_SUCCESS ||
         vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
         exit(77);
+    /* Mesa keeps what it allocates once in variables of its own: unloaded, it would have leaked. */
+    dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     volkLoadInstanceOnly(gpu->instance);
     if (is_validated())
         assert_success(

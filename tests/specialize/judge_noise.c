@@ -1,6 +1,6 @@
 /*
  * Trials whose truth is known, under all sorts of noise: how often the judge is wrong
- * (specialize/judge.h, JU-1 to JU-4). --count N trials each, --seed N.
+ * (specialize/judge.h, JU-1 to JU-4, JU-7). --count N trials each, --seed N.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -22,12 +22,14 @@ enum noise {
     NOISE_TAIL,    /* never below the time, often far above it */
     NOISE_COARSE,  /* 5 %, and a clock of 16 ticks */
     NOISE_WORK,    /* 5 %, and works of 1 to 1000 */
+    NOISE_GROUPS,  /* 2 %, and 10 % that all samples of a recording share */
     NOISES,
 };
 
 static const char *const noise_names[NOISES] = {
-    "normal 5 %",   "normal 20 %",   "normal 60 %",    "drift",        "two modes",
-    "clock states", "10 % outliers", "one-sided tail", "coarse clock", "works 1..1000",
+    "normal 5 %",   "normal 20 %",   "normal 60 %",   "drift",
+    "two modes",    "clock states",  "10 % outliers", "one-sided tail",
+    "coarse clock", "works 1..1000", "recordings",
 };
 
 static double uniform(struct rng *rng)
@@ -45,6 +47,7 @@ struct bench {
     enum noise noise;
     uint32_t number;
     bool slow;
+    double shared;
 };
 
 /* A use that takes 'scale' times as long as the general one. */
@@ -86,6 +89,9 @@ static void bench_time(struct bench *bench, double scale, int64_t *ns, uint64_t 
         *work = 1 + rng_below(rng, 1000);
         time *= exp(0.05 * normal(rng)) * (double)*work / 100;
         break;
+    case NOISE_GROUPS:
+        time *= exp(0.02 * normal(rng) + bench->shared);
+        break;
     default:
         time *= exp(0.05 * normal(rng));
     }
@@ -98,16 +104,20 @@ struct outcome {
 };
 
 /* A trial of a variant that takes 'scale' times as long. */
-static enum bf_verdict trial(struct bench *bench, double scale, struct outcome *outcome)
+static enum bf_judgement trial(struct bench *bench, double scale, struct outcome *outcome)
 {
     struct bf_judge judge;
     bf_judge_init(&judge);
+    uint32_t size = bench->noise == NOISE_GROUPS ? 4 : 1;
     for (uint32_t i = 0; i < 4000 && !bf_judge_verdict(&judge); i++) {
         enum bf_judge_kind kind = rng_next(&bench->rng) >> 63;
-        int64_t ns;
-        uint64_t work;
-        bench_time(bench, kind == BF_JUDGE_VARIANT ? scale : 1, &ns, &work);
-        bf_judge_add(&judge, kind, ns, work);
+        bench->shared = 0.1 * normal(&bench->rng);
+        for (uint32_t j = 0; j < size; j++) {
+            int64_t ns;
+            uint64_t work;
+            bench_time(bench, kind == BF_JUDGE_VARIANT ? scale : 1, &ns, &work);
+            bf_judge_add_grouped(&judge, kind, size > 1 ? 1 + i : 0, (double)ns, work);
+        }
     }
     outcome->verdicts[judge.verdict]++;
     outcome->pairs += judge.pair_count;
@@ -123,9 +133,9 @@ static struct outcome trials(enum noise noise, double scale, uint32_t count, uin
     }
     printf("%-14s  variant takes %.3f:  kept %6.2f %%  loser %6.2f %%  tie %6.2f %%  open %u  "
            "%.0f pairs\n",
-           noise_names[noise], scale, 100.0 * outcome.verdicts[BF_VERDICT_KEEP] / count,
-           100.0 * outcome.verdicts[BF_VERDICT_LOSER] / count,
-           100.0 * outcome.verdicts[BF_VERDICT_TIE] / count, outcome.verdicts[BF_VERDICT_UNDECIDED],
+           noise_names[noise], scale, 100.0 * outcome.verdicts[BF_JUDGE_KEEP] / count,
+           100.0 * outcome.verdicts[BF_JUDGE_LOSER] / count,
+           100.0 * outcome.verdicts[BF_JUDGE_TIE] / count, outcome.verdicts[BF_JUDGE_UNDECIDED],
            (double)outcome.pairs / count);
     return outcome;
 }
@@ -147,6 +157,7 @@ static bool ends_slower(struct bench *bench, double scale)
     double mean[2] = {0, 0}, squares[2] = {0, 0};
     for (uint32_t i = 0; i < 400; i++)
         for (int kind = 0; kind < 2; kind++) {
+            bench->shared = 0.1 * normal(&bench->rng);
             int64_t ns;
             uint64_t work;
             bench_time(bench, kind ? scale : 1, &ns, &work);
@@ -166,7 +177,7 @@ static void test_nothing_ends_slower(uint32_t count, uint64_t seed)
     for (uint32_t i = 0; i < count; i++) {
         struct bench bench = {.rng = {(seed + i) * 7919}, .noise = (enum noise)(i % NOISES)};
         double scale = exp(0.03 * normal(&bench.rng));
-        if (trial(&bench, scale, &outcome) != BF_VERDICT_KEEP)
+        if (trial(&bench, scale, &outcome) != BF_JUDGE_KEEP)
             continue;
         kept++;
         slower += ends_slower(&bench, scale);
@@ -191,21 +202,22 @@ int main(int argc, char **argv)
     }
     for (enum noise noise = 0; noise < NOISES; noise++) {
         struct outcome outcome = trials(noise, 1.01, count, seed);
-        require(outcome.verdicts[BF_VERDICT_KEEP] * 1000 <= count, "a slower variant is kept");
-        require(!outcome.verdicts[BF_VERDICT_UNDECIDED], "a trial doesn't end");
+        require(outcome.verdicts[BF_JUDGE_KEEP] * 1000 <= count, "a slower variant is kept");
+        require(!outcome.verdicts[BF_JUDGE_UNDECIDED], "a trial doesn't end");
         outcome = trials(noise, 1 / 1.05, count / 4, seed);
-        if (noise != NOISE_WIDE && noise != NOISE_WILD && noise != NOISE_TWO)
-            require(outcome.verdicts[BF_VERDICT_KEEP] >= count / 4 * 0.95, "a gain isn't found");
-        require(outcome.verdicts[BF_VERDICT_LOSER] * 25 <= count / 4, "a faster one loses");
+        if (noise != NOISE_WIDE && noise != NOISE_WILD && noise != NOISE_TWO &&
+            noise != NOISE_GROUPS)
+            require(outcome.verdicts[BF_JUDGE_KEEP] >= count / 4 * 0.95, "a gain isn't found");
+        require(outcome.verdicts[BF_JUDGE_LOSER] * 25 <= count / 4, "a faster one loses");
     }
     /* A gain that outweighs the noise is found in any. */
     for (enum noise noise = 0; noise < NOISES; noise++) {
         struct outcome outcome = trials(noise, 0.5, count / 10, seed);
-        require(outcome.verdicts[BF_VERDICT_KEEP] >= count / 10 * 0.95, "a gain isn't found");
+        require(outcome.verdicts[BF_JUDGE_KEEP] >= count / 10 * 0.95, "a gain isn't found");
         outcome = trials(noise, 2, count / 10, seed);
-        require(outcome.verdicts[BF_VERDICT_LOSER] >= count / 10 * 0.95, "a loss isn't found");
-        outcome = trials(noise, 1, count / 10, seed);
-        require(outcome.verdicts[BF_VERDICT_KEEP] * 50 <= count / 10, "no gain is kept");
+        require(outcome.verdicts[BF_JUDGE_LOSER] >= count / 10 * 0.95, "a loss isn't found");
+        outcome = trials(noise, 1, count / 4, seed);
+        require(outcome.verdicts[BF_JUDGE_KEEP] * 50 <= count / 4, "no gain is kept");
     }
     test_nothing_ends_slower(count, seed);
     return wrong != 0;

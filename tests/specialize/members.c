@@ -131,6 +131,7 @@ static void folds_each_type(void **state)
     (void)state;
     each_folds("types.comp", types, sizeof(types) / sizeof(types[0]));
     each_folds("types_opt.comp", types, sizeof(types) / sizeof(types[0]));
+    each_folds("types_debug.comp", types, sizeof(types) / sizeof(types[0]));
 }
 
 static void folds_64_bits(void **state)

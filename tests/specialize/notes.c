@@ -91,7 +91,7 @@ static void test_sampled_uses_weigh_sixteenfold(void **state)
     for (uint32_t i = 0; i < 10; i++)
         use(1, 0, 1);
     assert_int_equal(weight_of(1, 0), 10);
-    for (uint32_t i = 0; i < 10000; i++)
+    for (uint32_t i = 0; i < 10001; i++)
         use(1, 0, 3);
     assert_int_equal((weight_of(1, 0) - 10) % 48, 0);
 }
@@ -232,6 +232,25 @@ static void test_pipelines_and_masks_are_apart(void **state)
         assert_int_equal(bf_tally_notes_row(&notes, i)->weight, 3);
 }
 
+/* Keys and masks for which the whole tags are equal, too. */
+static void test_equal_tags_are_told_apart(void **state)
+{
+    (void)state;
+    const uint64_t factor = UINT64_C(0xff51afd7ed558ccd);
+    uint64_t inverse = factor; /* modulo 2^64, after Newton */
+    for (int i = 0; i < 6; i++)
+        inverse *= 2 - factor * inverse;
+    assert_int_equal(factor * inverse, 1);
+    uint32_t words[BF_TALLY_WORDS] = {5};
+    bf_tally_notes_init(&notes, 1, UINT32_MAX);
+    bf_tally_note(&notes, 100, 3, words, 1);
+    bf_tally_note(&notes, 100 + 2 * inverse, 1, words, 1);
+    assert_int_equal(rows(), 2);
+    const struct bf_tally_row *row = bf_tally_notes_row(&notes, 1);
+    assert_int_equal(row->tag, bf_tally_notes_row(&notes, 0)->tag);
+    assert_int_equal(row->mask, 1);
+}
+
 /* Tuples that differ in little must not have equal tags: signs of two words, neighbours, swaps. */
 static void test_tags_differ(void **state)
 {
@@ -309,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_overflow_is_a_fair_sample),
         cmocka_unit_test(test_words_are_bits),
         cmocka_unit_test(test_pipelines_and_masks_are_apart),
+        cmocka_unit_test(test_equal_tags_are_told_apart),
         cmocka_unit_test(test_tags_differ),
         cmocka_unit_test(test_nothing_weighs_nothing),
         cmocka_unit_test(test_copies_and_appended_notes),

@@ -19,16 +19,6 @@ static VkPipelineShaderStageCreateInfo stage(VkShaderStageFlagBits bits, VkShade
     };
 }
 
-static VkComputePipelineCreateInfo compute(VkShaderModule module, VkPipelineLayout layout)
-{
-    return (VkComputePipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = stage(VK_SHADER_STAGE_COMPUTE_BIT, module),
-        .layout = layout,
-        .basePipelineIndex = -1,
-    };
-}
-
 /* A graphics pipeline with much to it; everything it points to lies in it. */
 struct rich {
     VkSpecializationMapEntry entry;
@@ -252,7 +242,7 @@ static void a_build_asks_for_nothing_of_the_calls(void **state)
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    VkComputePipelineCreateInfo info = compute(module, layout);
+    VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
     VkPipelineCreationFeedback answer;
     const VkPipelineCreationFeedbackCreateInfo feedback = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO,
@@ -303,7 +293,7 @@ static void code_in_a_stage_is_kept(void **state)
         .codeSize = sizeof(paint_comp),
         .pCode = words,
     };
-    VkComputePipelineCreateInfo info = compute(VK_NULL_HANDLE, layout);
+    VkComputePipelineCreateInfo info = fake_compute_info(VK_NULL_HANDLE, layout);
     info.stage.pNext = &code;
     VkPipeline pipeline = fake_compute(&info);
     memset(words, 0xee, sizeof(paint_comp));
@@ -313,7 +303,7 @@ static void code_in_a_stage_is_kept(void **state)
     free(built);
     /* The same as with a module: one shader. */
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    info = compute(module, layout);
+    info = fake_compute_info(module, layout);
     VkPipeline other = fake_compute(&info);
     const struct bf_pipeline *a = bf_pipelines_find(&fake.pipelines, pipeline);
     const struct bf_pipeline *b = bf_pipelines_find(&fake.pipelines, other);
@@ -323,6 +313,41 @@ static void code_in_a_stage_is_kept(void **state)
     fake_destroy_module(module);
     fake_destroy_pipeline(pipeline);
     fake_destroy_pipeline(other);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    fake_close();
+}
+
+/* Entries and values of constants tell shaders apart. */
+static void other_constants_are_another_shader(void **state)
+{
+    (void)state;
+    fake_open(false);
+    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    static const struct {
+        uint32_t entries, id, value, like; /* the first case that is the same */
+    } cases[] = {{0, 0, 0, 0}, {1, 3, 5, 1}, {1, 3, 6, 2},
+                 {1, 4, 5, 3}, {1, 3, 5, 1}, {0, 9, 9, 0}};
+    VkPipeline pipelines[BF_COUNT(cases)];
+    const struct bf_pipeline *records[BF_COUNT(cases)];
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++) {
+        const VkSpecializationMapEntry entry = {cases[i].id, 0, 4};
+        const VkSpecializationInfo constants = {cases[i].entries, &entry, 4, &cases[i].value};
+        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        info.stage.pSpecializationInfo = &constants;
+        pipelines[i] = fake_compute(&info);
+        records[i] = bf_pipelines_find(&fake.pipelines, pipelines[i]);
+        for (uint32_t j = 0; j <= i; j++) {
+            bool same = bf_pipeline_copy_shader(records[i]->copy) ==
+                        bf_pipeline_copy_shader(records[j]->copy);
+            assert_int_equal(same, cases[i].like == cases[j].like);
+        }
+    }
+    for (uint32_t i = 0; i < BF_COUNT(cases); i++)
+        fake_destroy_pipeline(pipelines[i]);
+    fake_destroy_module(module);
     DONE(PIPELINE_LAYOUT, layout);
     DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
@@ -377,7 +402,7 @@ static void what_is_excluded_has_its_reason(void **state)
         } wide = {{(VkStructureType)1000470005, NULL}, cases[i].flags};
         struct chained chained = {{(VkStructureType)cases[i].chained, NULL}, {0}};
         struct chained in_stage = {{(VkStructureType)cases[i].in_stage, NULL}, {0}};
-        VkComputePipelineCreateInfo info = compute(module, layout);
+        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
         info.pNext = cases[i].chained ? &chained : NULL;
         info.stage.pNext = cases[i].in_stage ? &in_stage : NULL;
         info.stage.flags = cases[i].stage_flags;
@@ -411,9 +436,12 @@ static void shaders_say_why_not(void **state)
     VkShaderModule unparsed = fake_module(nonsense, sizeof(nonsense));
     VkShaderModule odd = fake_module(nonsense, 7);
     VkComputePipelineCreateInfo infos[] = {
-        compute(paint, layout),    compute(no_push, layout),
-        compute(unparsed, layout), compute(odd, layout),
-        compute(paint, layout),    compute(paint, (VkPipelineLayout)(uint64_t)64000),
+        fake_compute_info(paint, layout),
+        fake_compute_info(no_push, layout),
+        fake_compute_info(unparsed, layout),
+        fake_compute_info(odd, layout),
+        fake_compute_info(paint, layout),
+        fake_compute_info(paint, (VkPipelineLayout)(uint64_t)64000),
     };
     infos[4].stage.module = VK_NULL_HANDLE; /* an identifier alone */
     const VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifier = {
@@ -542,6 +570,7 @@ int main(void)
         cmocka_unit_test(everything_is_built_as_it_was),
         cmocka_unit_test(a_build_asks_for_nothing_of_the_calls),
         cmocka_unit_test(code_in_a_stage_is_kept),
+        cmocka_unit_test(other_constants_are_another_shader),
         cmocka_unit_test(what_is_excluded_has_its_reason),
         cmocka_unit_test(shaders_say_why_not),
         cmocka_unit_test(graphics_has_reasons_of_its_own),

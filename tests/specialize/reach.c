@@ -62,6 +62,7 @@ static void as_compiled(void **state)
 {
     (void)state;
     fates_of("reach.frag", false);
+    fates_of("reach_debug.frag", false);
 }
 
 /* In SSA form: phi instead of variables, and everything in one function. */

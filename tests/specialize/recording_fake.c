@@ -1,5 +1,7 @@
 #include "recording_fake.h"
 
+#include "background/background.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,5 +153,12 @@ bool model_has(const struct model *m, const struct bf_pipeline *p, uint32_t mask
         if ((mask >> i & 1) && (m->id != p->push_id || !word_is(m, p->watch.offset[i], NULL)))
             return false;
     }
+    return true;
+}
+
+/* Nobody switches profiling off here. */
+bool bf_background_may_adapt(const struct bf_background *background)
+{
+    (void)background;
     return true;
 }

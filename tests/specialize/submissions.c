@@ -166,8 +166,9 @@ static void many_queues(void **state)
 static uint32_t used_calls, measured_calls;
 static uint64_t used_total;
 
-static void was_used(void *context, struct bf_pipeline *p)
+static void was_used(void *context, struct bf_pipeline *p, const struct bf_recording *recording)
 {
+    (void)recording;
     assert_ptr_equal(context, &vk);
     assert_ptr_equal(p, &pipeline);
     used_calls++;

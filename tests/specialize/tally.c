@@ -226,6 +226,43 @@ static void test_stable_means_twice(void **state)
     expect(0, 2, 2, 2, 65536);
 }
 
+/* The words that are left hold what they held, but the tuple is another: any value where the dropped
+ * one was. */
+static void test_stable_means_with_the_same_words(void **state)
+{
+    (void)state;
+    bf_tally_init(&tally, 3, 0);
+    add(1, 0, 3, 4096);
+    assert_false(bf_tally_window(&tally, 0, 4096, &choice));
+    assert_int_equal(tally.last.mask, 7);
+    for (uint32_t i = 0; i < 40000; i++)
+        add(1, i, 3, 1);
+    assert_false(bf_tally_window(&tally, 0, 4096, &choice));
+    assert_int_equal(tally.last.count, 1);
+    assert_int_equal(tally.last.mask, 5);
+    add(1, 0, 3, 4096);
+    assert_true(bf_tally_window(&tally, 0, 4096, &choice));
+}
+
+/* A frame of two phases, longer than a window each: in the end both values are chosen. */
+static void test_phases_are_seen_whole(void **state)
+{
+    (void)state;
+    bf_tally_init(&tally, 3, 0);
+    uint32_t both = 0, other = 0;
+    for (uint32_t i = 0; i < 40 * 80; i++) { /* 40 frames of 80 recordings */
+        add(i / 40 % 2, 1, 1, 125);
+        if (!bf_tally_window(&tally, 0, 4096, &choice) || i < 20 * 80)
+            continue;
+        if (choice.count == 2)
+            both++;
+        else
+            other++;
+    }
+    assert_true(both > 20);
+    assert_int_equal(other, 0);
+}
+
 /* After any time a program needs some windows only to be seen to have changed. */
 static void test_the_past_fades(void **state)
 {
@@ -304,6 +341,7 @@ static void test_strange_numbers(void **state)
     bf_tally_init(&tally, 3, 0);
     for (uint32_t i = 0; i < 10000; i++)
         add(1, 2, i % 2, UINT64_MAX);
+    assert_true(tally.total < UINT64_C(1) << 51);
     assert_int_equal(chosen(4096), 2);
     assert_int_equal(chosen(UINT64_MAX), 0);
     bf_tally_init(&tally, 3, 0);
@@ -337,6 +375,8 @@ int main(void)
         cmocka_unit_test(test_numbers_of_draws_are_dropped),
         cmocka_unit_test(test_words_that_spoil_each_other),
         cmocka_unit_test(test_stable_means_twice),
+        cmocka_unit_test(test_stable_means_with_the_same_words),
+        cmocka_unit_test(test_phases_are_seen_whole),
         cmocka_unit_test(test_the_past_fades),
         cmocka_unit_test(test_discarded_is_empty),
         cmocka_unit_test(test_values_are_bits),

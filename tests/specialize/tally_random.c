@@ -183,6 +183,18 @@ static void check_choice(const struct bf_tally *tally, const struct bf_tally_cho
     REQUIRE(!choice->count || covered * 100 >= model_total * 60);
 }
 
+/* Whatever words are left: what is counted of a tuple, and what may have been missed. */
+static void check_bounds(const struct bf_tally *tally)
+{
+    uint64_t factor = tally->total / model_total;
+    for (int i = 0; i < BF_TALLY_SLOTS; i++) {
+        if (!tally->counts[i])
+            continue;
+        uint64_t uses = model_uses(tally->mask, tally->tuples[i]) * factor;
+        REQUIRE(tally->counts[i] <= uses && uses <= tally->counts[i] + tally->missed);
+    }
+}
+
 static void program_run(uint64_t seed)
 {
     struct rng rng = {seed};
@@ -234,6 +246,7 @@ static void program_run(uint64_t seed)
     REQUIRE(tally.total % model_total == 0);
     if (found)
         check_choice(&tally, &choice);
+    check_bounds(&tally);
     bool constant = false;
     for (uint32_t w = 0; w < source.words; w++)
         constant |= source.kind[w] == 0;

@@ -63,6 +63,8 @@ silent err
 sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/t.pftrace"; sets VK_BELFRY_MULTI_ENGINE_QUEUES native
 sets VK_BELFRY_MULTI_ENGINE_SUMMARY true; sets VK_BELFRY_MULTI_ENGINE_MESSAGES info
 sets VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY 2
+run 0 run --report --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_REPORT true
+sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact
 run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
 run 0 run --set trace=a=b env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/a=b"
 run 0 run -- echo --trace -- --nonsense; says out '--trace -- --nonsense'

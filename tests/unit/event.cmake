@@ -1,13 +1,10 @@
 # Events, built into the test: a thread sanitizer sees only what it has built, and the test decides
 # what poll and the allocator do.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-set(access_parts) # an event tells the check 'access' when it has been seen
-foreach(part access clock event model record region report resource vulkan)
-  list(APPEND access_parts ${runtime}/access/${part}.c)
-endforeach()
+# (An event tells the check 'access' when it has been seen.)
+belfry_objects(parts access/[a-z_]+.c os/handle.c os/map.c os/log.c)
 foreach(name event event_threads)
-  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${runtime}/fence/event.c
-    ${access_parts} ${runtime}/os/handle.c ${runtime}/os/map.c ${runtime}/os/log.c)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${runtime}/fence/event.c ${parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)
   target_compile_options(test_${name} PRIVATE -U_FORTIFY_SOURCE) # it renames ppoll
   target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)

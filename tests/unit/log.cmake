@@ -1,11 +1,11 @@
 # Native fence logs, without Vulkan. The reader is built into its tests: a thread sanitizer sees only
 # what it has built.
+belfry_objects(reader log/reader.c)
 foreach(name log_reader log_times log_threads)
-  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c
-    ${CMAKE_SOURCE_DIR}/runtime/log/reader.c)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${reader})
 endforeach()
-add_executable(test_log_decode ${CMAKE_CURRENT_LIST_DIR}/log_decode.c
-  ${CMAKE_SOURCE_DIR}/runtime/log/decode.c)
+belfry_objects(decode log/decode.c)
+add_executable(test_log_decode ${CMAKE_CURRENT_LIST_DIR}/log_decode.c ${decode})
 foreach(name log_reader log_times log_threads log_decode)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include)

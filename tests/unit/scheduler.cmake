@@ -1,20 +1,20 @@
 # Parts of the scheduler, built into the tests: most of what they do the library keeps to itself,
 # and a thread sanitizer sees only what it has built.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-add_executable(test_map ${CMAKE_CURRENT_LIST_DIR}/map.c ${runtime}/os/map.c)
-add_executable(test_semaphore ${CMAKE_CURRENT_LIST_DIR}/semaphore.c ${runtime}/os/map.c
-  ${runtime}/os/log.c ${runtime}/queue/semaphore.c)
-add_executable(test_family ${CMAKE_CURRENT_LIST_DIR}/family.c ${runtime}/device/family.c)
-add_executable(test_placement ${CMAKE_CURRENT_LIST_DIR}/placement.c ${runtime}/device/placement.c
-  ${runtime}/device/family.c ${runtime}/os/log.c)
+belfry_objects(map_parts os/map.c)
+belfry_objects(semaphore_parts os/map.c os/log.c queue/semaphore.c)
+belfry_objects(family_parts device/family.c)
+belfry_objects(placement_parts device/placement.c device/family.c os/log.c)
 foreach(name map semaphore family placement)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${${name}_parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)
   target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
 
 # With its allocations made to fail.
-add_executable(test_label ${CMAKE_CURRENT_LIST_DIR}/label.c ${runtime}/queue/label.c)
+belfry_objects(label_parts queue/label.c)
+add_executable(test_label ${CMAKE_CURRENT_LIST_DIR}/label.c ${label_parts})
 target_include_directories(test_label PRIVATE ${runtime} ${runtime}/include)
 target_link_libraries(test_label PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
 target_link_options(test_label PRIVATE -Wl,--wrap=malloc -Wl,--wrap=free)

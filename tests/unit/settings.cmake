@@ -6,9 +6,9 @@ endforeach()
 
 # The parser built into the test, so that each of its allocations can be made to fail.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-add_executable(test_settings_memory ${CMAKE_CURRENT_LIST_DIR}/settings_memory.c
-  ${runtime}/settings/settings.c ${runtime}/settings/sources.c ${runtime}/settings/table.c)
+belfry_objects(parts settings/[a-z_]+.c)
+add_executable(test_settings_memory ${CMAKE_CURRENT_LIST_DIR}/settings_memory.c ${parts})
 target_include_directories(test_settings_memory PRIVATE ${runtime} ${runtime}/include)
 target_link_libraries(test_settings_memory PRIVATE belfry_options PkgConfig::CMOCKA)
 target_link_options(test_settings_memory PRIVATE -Wl,--wrap=malloc -Wl,--wrap=free)
-belfry_add_test(unit_settings_memory SUITE unit DRIVER none COMMAND test_settings_memory)
+belfry_add_test(unit_settings_memory SUITE unit DRIVER none ONE_THREAD COMMAND test_settings_memory)

@@ -87,6 +87,23 @@ static void environment_sets_everything(void **state)
     loaded_finish(&l);
 }
 
+static void cache_folder_is_the_users(void **state)
+{
+    (void)state;
+    struct loaded l = load(ENVIRONMENT("XDG_CACHE_HOME=/c d", "HOME=/home/a"));
+    assert_string_equal(l.settings.user_cache, "/c d");
+    loaded_finish(&l);
+    l = load(ENVIRONMENT("XDG_CACHE_HOME=relative", "HOME=/home/a"));
+    assert_string_equal(l.settings.user_cache, "/home/a/.cache");
+    loaded_finish(&l);
+    l = load(ENVIRONMENT("HOME=relative"));
+    assert_null(l.settings.user_cache);
+    loaded_finish(&l);
+    l = load_as(NULL, ENVIRONMENT("HOME=/home/a"), true, false);
+    assert_null(l.settings.user_cache);
+    loaded_finish(&l);
+}
+
 static void longer_variable_wins(void **state)
 {
     (void)state;
@@ -306,6 +323,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(table_agrees_with_defaults),
         cmocka_unit_test(environment_sets_everything),
+        cmocka_unit_test(cache_folder_is_the_users),
         cmocka_unit_test(longer_variable_wins),
         cmocka_unit_test(precedence),
         cmocka_unit_test(bad_values),

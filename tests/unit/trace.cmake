@@ -1,8 +1,5 @@
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 
-set(trace_parts protobuf.c words.c perfetto.c file.c output.c flow.c fence_ops.c overlap.c summary.c
-  track.c trace.c packets.c fences.c)
-
 # The decoder knows the format, not the writer: no code is shared between the two.
 add_library(trace_decode STATIC ${CMAKE_CURRENT_LIST_DIR}/trace_decode.c)
 target_link_libraries(trace_decode PRIVATE belfry_options PkgConfig::CMOCKA)
@@ -10,30 +7,37 @@ target_link_libraries(trace_decode PRIVATE belfry_options PkgConfig::CMOCKA)
 foreach(name trace_timeline trace_fences trace_file trace_threads)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
   target_link_libraries(test_${name} PRIVATE belfry_internal trace_decode PkgConfig::CMOCKA)
-  belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
+  set(threads)
+  if(name STREQUAL "trace_fences") # its only other thread is the writer, as in the others
+    set(threads ONE_THREAD)
+  endif()
+  belfry_add_test(unit_${name} SUITE unit DRIVER none ${threads} COMMAND test_${name})
 endforeach()
 
 # Parts that the library keeps to itself, built into the tests.
-add_executable(test_trace_wire ${CMAKE_CURRENT_LIST_DIR}/trace_wire.c
-  ${runtime}/trace/protobuf.c ${runtime}/trace/words.c ${runtime}/trace/perfetto.c)
-add_executable(test_trace_flow ${CMAKE_CURRENT_LIST_DIR}/trace_flow.c ${runtime}/trace/flow.c)
-add_executable(test_trace_summary ${CMAKE_CURRENT_LIST_DIR}/trace_summary.c
-  ${runtime}/trace/overlap.c ${runtime}/trace/words.c)
+belfry_objects(trace_wire_parts trace/protobuf.c trace/words.c trace/perfetto.c)
+belfry_objects(trace_flow_parts trace/flow.c)
+belfry_objects(trace_summary_parts trace/overlap.c trace/words.c)
 foreach(name trace_wire trace_flow trace_summary)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${${name}_parts})
   target_link_libraries(test_${name} PRIVATE belfry_internal PkgConfig::CMOCKA)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
 
-# The way to the file, with a disk of the test's own: the parts are built into the test.
-list(TRANSFORM trace_parts PREPEND ${runtime}/trace/ OUTPUT_VARIABLE trace_sources)
-add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${trace_sources})
+# The way to the file, with a disk of the test's own: the parts are built into the test, and the one
+# that writes for it.
+belfry_objects(parts trace/protobuf.c trace/words.c trace/perfetto.c trace/output.c trace/flow.c
+  trace/fence_ops.c trace/overlap.c trace/summary.c trace/track.c trace/trace.c trace/packets.c
+  trace/fences.c)
+add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${runtime}/trace/file.c
+  ${parts})
 target_link_libraries(test_trace_output PRIVATE belfry_internal trace_decode PkgConfig::CMOCKA)
 target_compile_definitions(test_trace_output PRIVATE write=disk_write)
 belfry_add_test(unit_trace_output SUITE unit DRIVER none COMMAND test_trace_output)
 
 # Stamps against a driver and a clock of the test's own; the trace is the test's, too.
-add_executable(test_trace_stamps ${CMAKE_CURRENT_LIST_DIR}/trace_stamps.c ${runtime}/trace/stamps.c
-  ${runtime}/trace/calibration.c)
+belfry_objects(parts trace/stamps.c trace/calibration.c)
+add_executable(test_trace_stamps ${CMAKE_CURRENT_LIST_DIR}/trace_stamps.c ${parts})
 target_include_directories(test_trace_stamps PRIVATE ${runtime})
 target_link_libraries(test_trace_stamps PRIVATE belfry_options PkgConfig::CMOCKA m)
 target_link_options(test_trace_stamps PRIVATE -Wl,--wrap=clock_gettime)

@@ -506,9 +506,14 @@ const struct decoded_packet *decoded_flow_target(const struct decoded *d, uint64
 /* --- What must hold for any trace --------------------------------------------------------------*/
 
 struct open_track {
-    const struct decoded_packet *descriptor;
+    const struct decoded_packet *descriptor; /* NULL: a place that is free */
     int depth;
-    int64_t held; /* nothing below zero */
+};
+
+/* By uuid, found by probing. */
+struct tracks {
+    struct open_track *places;
+    size_t size; /* a power of two, twice as many as there are tracks or more */
 };
 
 struct arrow {
@@ -536,18 +541,25 @@ static int by_flow(const void *a, const void *b)
     return (int)x->target - (int)y->target;
 }
 
-static struct open_track *open_track(struct open_track *tracks, size_t count, uint64_t uuid)
+/* Where the track is, or would be. */
+static struct open_track *track_place(const struct tracks *tracks, uint64_t uuid)
 {
-    for (size_t i = 0; i < count; i++)
-        if (tracks[i].descriptor->uuid == uuid)
-            return &tracks[i];
-    return NULL;
+    size_t at = (size_t)((uuid * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    while (tracks->places[at & (tracks->size - 1)].descriptor &&
+           tracks->places[at & (tracks->size - 1)].descriptor->uuid != uuid)
+        at++;
+    return &tracks->places[at & (tracks->size - 1)];
+}
+
+static struct open_track *open_track(const struct tracks *tracks, uint64_t uuid)
+{
+    struct open_track *track = track_place(tracks, uuid);
+    return track->descriptor ? track : NULL;
 }
 
 /* In the order of the file: sequences, descriptors before use, times that never fall. */
-static size_t check_order(const struct decoded *d, struct open_track *tracks)
+static void check_order(const struct decoded *d, const struct tracks *tracks)
 {
-    size_t track_count = 0;
     bool announced[8] = {false};
     uint64_t last = 0;
     assert_int_equal(d->packets[0].kind, DECODED_CLOCKS);
@@ -564,19 +576,19 @@ static size_t check_order(const struct decoded *d, struct open_track *tracks)
         assert_true(announced[p->sequence]);
         if (p->kind == DECODED_TRACK) {
             assert_int_not_equal(p->uuid, 0);
-            struct open_track *known = open_track(tracks, track_count, p->uuid);
+            struct open_track *known = open_track(tracks, p->uuid);
             if (known) { /* renamed */
                 assert_int_equal(known->descriptor->parent, p->parent);
                 continue;
             }
             assert_true(p->process == (p->parent == 0));
-            assert_true(p->process || open_track(tracks, track_count, p->parent));
-            tracks[track_count++] = (struct open_track){.descriptor = p};
+            assert_true(p->process || open_track(tracks, p->parent));
+            track_place(tracks, p->uuid)->descriptor = p;
         }
         if (p->kind != DECODED_EVENT)
             continue;
         assert_int_equal(p->clock, 3);
-        struct open_track *track = open_track(tracks, track_count, p->uuid);
+        struct open_track *track = open_track(tracks, p->uuid);
         assert_non_null(track);
         assert_true(track->descriptor->counter == (p->type == DECODED_COUNTER));
         if (p->sequence == 1) {
@@ -586,20 +598,25 @@ static size_t check_order(const struct decoded *d, struct open_track *tracks)
         if (p->type == DECODED_COUNTER)
             assert_true(p->value >= 0);
     }
-    return track_count;
 }
 
 size_t decoded_check(const struct decoded *d)
 {
     assert_true(d->count > 0);
-    struct open_track *tracks = calloc(d->count, sizeof(*tracks));
+    size_t descriptors = 0;
+    for (size_t i = 0; i < d->count; i++)
+        descriptors += d->packets[i].kind == DECODED_TRACK;
+    struct tracks tracks = {.size = 2};
+    while (tracks.size < 2 * descriptors + 2)
+        tracks.size *= 2;
+    tracks.places = calloc(tracks.size, sizeof(*tracks.places));
     const struct decoded_packet **events = calloc(d->count, sizeof(const struct decoded_packet *));
     size_t ends = 1;
     for (size_t i = 0; i < d->count; i++)
         ends += d->packets[i].flow_count + d->packets[i].terminating_count;
     struct arrow *arrows = calloc(ends, sizeof(*arrows));
-    assert_true(tracks && events && arrows);
-    size_t track_count = check_order(d, tracks);
+    assert_true(tracks.places && events && arrows);
+    check_order(d, &tracks);
 
     size_t event_count = 0;
     for (size_t i = 0; i < d->count; i++)
@@ -610,7 +627,7 @@ size_t decoded_check(const struct decoded *d)
     size_t arrow_count = 0;
     for (size_t i = 0; i < event_count; i++) {
         const struct decoded_packet *p = events[i];
-        struct open_track *track = open_track(tracks, track_count, p->uuid);
+        struct open_track *track = open_track(&tracks, p->uuid);
         if (p->type == DECODED_BEGIN)
             track->depth++;
         assert_true((p->category.size > 0) ==
@@ -641,7 +658,7 @@ size_t decoded_check(const struct decoded *d)
         if (i > 1)
             assert_true(arrows[i - 2].flow != arrows[i].flow);
     }
-    free(tracks);
+    free(tracks.places);
     free(events);
     free(arrows);
     return arrived;

@@ -60,6 +60,6 @@ void main()
     result.words[n++] = y.x;
     result.words[n++] = y.y;
     result.words[n++] = floatBitsToUint(push.c.z);
-    result.words[n++] = uint(push.dynamic[gl_WorkGroupID.x]);
+    result.words[n++] = uint(push.dynamic[gl_NumWorkGroups.x]);
     result.words[n++] = uint(push.dynamic[3]);
 }

@@ -1,0 +1,130 @@
+/*
+ * What specialisation remembers on disk between runs: which variants of which pipelines were kept
+ * or rejected, and which builds never ended.
+ *
+ * One folder per driver, driver version and Belfry version, which the caller names
+ * (bf_archive_folder). In it 'verdicts', a file to which records of 96 bytes are appended, each with
+ * a CRC32C of its own, and 'lock', an empty file for locks between processes. What is found when an
+ * archive is opened is read into memory; from then on it answers from there. What other processes
+ * add meanwhile is seen at the next open.
+ *
+ *  AR-1  A verdict that is found was put for just that key. Records that are torn, damaged or
+ *        foreign are skipped, wherever they stand; what precedes them and what follows is found.
+ *  AR-2  What was put before the process ended, however it ended, is found at the next open. (Not
+ *        promised: after the machine has lost power, after a write that failed, beyond the cap.)
+ *  AR-3  A build that began and never ended bars its key from the first open after its process is
+ *        gone. While that process lives it doesn't: each archive holds a lock on a byte of its own
+ *        in 'lock', which ends with the process (or with the last fork of it).
+ *  AR-4  Compaction writes a new file and renames it; it loses what is superseded, and the oldest
+ *        keys beyond half the cap, and nothing else: not what other processes append meanwhile,
+ *        nor what they append to the old file because they haven't noticed.
+ *  AR-5  The file never exceeds five quarters of the cap, but for one append per process.
+ *  AR-6  Only a folder and files of the user's own are used, with no permission for anybody else,
+ *        and not through a symbolic link. Folders that are missing are made with mode 0700.
+ *  AR-7  Trouble with the disk is no error: it gets one line, and the archive goes on in memory.
+ *        What could not be written is tried again with the next record and when closing.
+ *  AR-8  bf_archive_find and bf_archive_for_pipeline take no lock and do no I/O: a program's threads
+ *        may call them whatever background threads are doing. The functions that write do both, and
+ *        are for background tasks; they wait for each other, and for other processes never longer
+ *        than a second each.
+ *
+ * Nothing here reads the environment. An archive may not be used in the child of a fork.
+ *
+ * Proven by tests/specialize/archive*.c.
+ */
+#ifndef BELFRY_SPECIALIZE_ARCHIVE_H
+#define BELFRY_SPECIALIZE_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+struct bf_archive;
+
+#define BF_ARCHIVE_HASH   32
+#define BF_ARCHIVE_VALUES 8
+
+enum bf_archive_form {
+    BF_ARCHIVE_FORM_PLAIN,
+    BF_ARCHIVE_FORM_NO_CONTRACTION,
+};
+
+/* A variant of a pipeline. */
+struct bf_archive_key {
+    uint8_t hash[BF_ARCHIVE_HASH]; /* of the pipeline: its shaders and all that decides its code */
+    uint32_t values[BF_ARCHIVE_VALUES]; /* those beyond n_values don't matter */
+    uint8_t n_values;                   /* 0 to BF_ARCHIVE_VALUES */
+    uint8_t mask;                       /* which members have become constant */
+    uint8_t form;                       /* enum bf_archive_form */
+};
+
+enum bf_verdict_code {
+    BF_VERDICT_KEPT = 1,
+    BF_VERDICT_REJECTED,
+    BF_VERDICT_BARRED, /* a build of it never ended, or was struck; whatever was put for it */
+};
+
+#define BF_VERDICT_GAIN_MOST 0xFFFFFFu
+#define BF_VERDICT_N_MOST    0x1FFFFFu
+
+struct bf_verdict {
+    enum bf_verdict_code code;
+    uint16_t reason; /* the caller's own code */
+    uint32_t gain;   /* time of the general pipeline / time of the variant, in thousandths */
+    uint32_t n;      /* of measurements */
+};
+
+struct bf_archive_info {
+    const char *folder; /* NULL or "": in memory alone */
+    uint64_t cap;       /* of the file, in bytes, 4096 at least; 0: 32 MiB */
+};
+
+/* The folder below the one of all that Belfry remembers (setting cache), an absolute path:
+ * <base>/<driver uuid>-<driver version>-<belfry version>. False: it doesn't fit, or isn't absolute. */
+bool bf_archive_folder(char *out, size_t size, const char *base,
+                       const uint8_t driver_uuid[VK_UUID_SIZE], uint32_t driver_version);
+
+/* Makes the folder and reads what is there: milliseconds, at the most some tenths of a second. In
+ * memory alone in a set-user-ID program. NULL: out of memory. Thread-safety: safe. */
+struct bf_archive *bf_archive_open(const struct bf_archive_info *info);
+
+/* Builds that have begun and not ended will count as strikes, so end them first. NULL is allowed.
+ * Thread-safety: no other call on this archive is in progress or comes later. */
+void bf_archive_close(struct bf_archive *archive);
+
+/* False: nothing is known of that key. Thread-safety: safe (AR-8). */
+bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
+                     struct bf_verdict *out);
+
+/* Calls 'each' for every key of that pipeline of which something is known, in any order; 'each' may
+ * call the two functions that read. Returns how many. Thread-safety: safe (AR-8). */
+uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
+                                 const uint8_t hash[BF_ARCHIVE_HASH],
+                                 void (*each)(void *context, const struct bf_archive_key *key,
+                                              const struct bf_verdict *verdict),
+                                 void *context);
+
+/*
+ * Thread-safety of all that follow: safe; for background tasks (AR-8).
+ * Errors of all: VK_ERROR_VALIDATION_FAILED_EXT for a key or verdict that can't be,
+ * VK_ERROR_OUT_OF_HOST_MEMORY, which leaves everything as it was.
+ */
+
+/* A build of that variant is about to start: the driver is called after this has returned. Several
+ * builds of one key may be under way. Errors: VK_ERROR_NOT_PERMITTED_KHR, the key is barred. */
+VkResult bf_archive_begin(struct bf_archive *archive, const struct bf_archive_key *key);
+
+/* It has ended, with success or an error. Does nothing if none has begun. */
+VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key *key);
+
+/* It has crashed or hung, in a place where the program could outlive that: the key is barred from
+ * now on. Ends the build, if one has begun. */
+VkResult bf_archive_strike(struct bf_archive *archive, const struct bf_archive_key *key);
+
+/* KEPT or REJECTED; replaces what was put before. 'gain' and 'n' beyond the most are taken as the
+ * most. The memory for it is bounded by the cap: beyond that only the disk learns of new keys. */
+VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
+                        const struct bf_verdict *verdict);
+
+#endif

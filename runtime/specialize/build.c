@@ -1,0 +1,303 @@
+/* The item that makes a variant: folds, validates, builds and checks it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "os/clock.h"
+#include "os/log.h"
+#include "specialize/check.h"
+#include "specialize/copy.h"
+#include "specialize/course.h"
+#include "specialize/subject_copy.h"
+
+/* Of floats, in the mode 'relaxed' (specialize/check.h, CK-6). */
+#define BF_RELAXED_TOLERANCE 1e-4f
+
+struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course, uint32_t candidate)
+{
+    const struct bf_candidate *c = &course->candidates[candidate];
+    struct bf_job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return NULL;
+    job->specializer = s;
+    job->copy = course->pipeline->copy;
+    bf_pipeline_copy_retain(job->copy);
+    job->pipeline = course->pipeline->id;
+    job->candidate = candidate;
+    memcpy(job->hash, course->pipeline->hash, sizeof(job->hash));
+    job->watch = course->pipeline->watch;
+    job->mask = c->mask;
+    memcpy(job->values, c->values, sizeof(job->values));
+    memcpy(job->push, course->push, sizeof(job->push));
+    for (int i = 0; i < 3; i++)
+        job->groups[i] = atomic_load(&course->pipeline->groups[i]);
+    bf_course_put_values(job->push, &job->watch, job->mask, job->values);
+    return job;
+}
+
+void bf_job_free(struct bf_job *job)
+{
+    struct bf_specializer *s = job->specializer;
+    if (job->handle)
+        s->pipelines.vk->vkDestroyPipeline(s->pipelines.device, job->handle, NULL);
+    bf_pipeline_copy_release(job->copy);
+    free(job);
+}
+
+/* CO-2. The job belongs to whoever collects it, from here on. */
+static void end(struct bf_job *job, enum bf_reason reason)
+{
+    struct bf_specializer *s = job->specializer;
+    job->reason = reason;
+    job->next = atomic_load(&s->done);
+    while (!atomic_compare_exchange_weak(&s->done, &job->next, job))
+        ;
+}
+
+/* One of the two forms that a variant may have. */
+struct form {
+    struct bf_folded folded;
+    VkPipeline handle;
+};
+
+static void form_finish(struct bf_specializer *s, struct form *form)
+{
+    bf_folded_finish(&form->folded);
+    if (form->handle)
+        s->pipelines.vk->vkDestroyPipeline(s->pipelines.device, form->handle, NULL);
+}
+
+static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contraction)
+{
+    struct bf_specializer *s = job->specializer;
+    const struct bf_shader *shader = bf_pipeline_copy_shader(job->copy);
+    VkResult result = bf_shader_fold(shader, &job->watch, job->mask, no_contraction,
+                                     s->info.mode == BF_SPECIALIZE_RELAXED, &form->folded);
+    if (result == VK_INCOMPLETE)
+        return BF_REASON_NO_FOLD;
+    if (result != VK_SUCCESS)
+        return BF_REASON_MEMORY;
+    char why[256];
+    result = bf_shader_validate(form->folded.words, form->folded.word_count, s->info.api_version,
+                                why, sizeof(why));
+    if (result == VK_ERROR_INVALID_SHADER_NV) {
+        bf_log(BF_LOG_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
+        return BF_REASON_INVALID;
+    }
+    return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
+}
+
+static enum bf_reason of_result(VkResult result)
+{
+    switch (result) {
+    case VK_SUCCESS:
+        return BF_REASON_NONE;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return BF_REASON_MEMORY;
+    case VK_ERROR_DEVICE_LOST:
+        return BF_REASON_LOST;
+    default:
+        return BF_REASON_FAILED;
+    }
+}
+
+static bool is_cancelled(void *context)
+{
+    struct bf_job *job = context;
+    return atomic_load(&job->specializer->stopping);
+}
+
+static enum bf_reason build(struct bf_job *job, struct form *form)
+{
+    struct bf_specializer *s = job->specializer;
+    return of_result(
+        bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle));
+}
+
+struct checking {
+    struct bf_job *job;
+    struct bf_check_info *info;
+    VkResult result;
+};
+
+/* On the runner. */
+static void check(void *context)
+{
+    struct checking *c = context;
+    struct bf_specializer *s = c->job->specializer;
+    const struct bf_checker_info about = {
+        .device = s->info.device,
+        .instance = s->info.instance,
+        .physical = s->info.physical,
+        .get_instance_proc_addr = s->info.get_instance_proc_addr,
+        .robust = s->info.robust,
+    };
+    struct bf_checker *checker;
+    c->result = bf_checker_create(&about, &checker);
+    if (c->result != VK_SUCCESS)
+        return;
+    c->result = bf_check_run(checker, c->info);
+    bf_checker_destroy(checker);
+}
+
+/* The form whose every bit agreed; the plain one if both did. */
+static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t count,
+                             const struct bf_check_form *checked)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (checked[i].reason != BF_REASON_NONE)
+            continue;
+        job->handle = forms[i].handle;
+        forms[i].handle = VK_NULL_HANDLE;
+        job->no_contraction = i == 1;
+        job->times.first_use = checked[i].first_use_ns;
+        job->times.variant = checked[i].steady_ns;
+        return BF_REASON_NONE;
+    }
+    return checked[0].reason;
+}
+
+/* Words of the push constants that the forms have as constants. */
+static uint64_t fixed_words(const struct bf_job *job)
+{
+    uint64_t fixed = 0;
+    for (uint32_t i = 0; i < job->watch.count; i++) {
+        if (job->mask & 1u << i)
+            fixed |= UINT64_C(1) << job->watch.offset[i] / 4;
+    }
+    return fixed;
+}
+
+static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint32_t form_count,
+                                  VkPipeline general)
+{
+    struct bf_specializer *s = job->specializer;
+    struct bf_check_subject *subject;
+    enum bf_reason reason = bf_subject_create(job->copy, &subject);
+    if (reason != BF_REASON_NONE)
+        return reason;
+    struct bf_check_form checked[2] = {{.handle = forms[0].handle}, {.handle = forms[1].handle}};
+    struct bf_check_info info = {
+        .subject = subject,
+        .push = job->push,
+        .fixed = fixed_words(job),
+        .groups = {job->groups[0], job->groups[1], job->groups[2]},
+        .general = general,
+        .form_count = form_count,
+        .forms = checked,
+        .compare = s->info.mode == BF_SPECIALIZE_EXACT,
+        .tolerance = BF_RELAXED_TOLERANCE,
+        .cancelled = is_cancelled,
+        .context = job,
+    };
+    struct checking c = {.job = job, .info = &info};
+    uint64_t begun = bf_now_ns();
+    bf_runner_do(&s->runner, check, &c);
+    job->times.check = bf_now_ns() - begun;
+    job->times.general = info.general_ns;
+    bf_subject_destroy(subject);
+    if (c.result == VK_ERROR_FEATURE_NOT_PRESENT)
+        return BF_REASON_UNCHECKABLE;
+    if (c.result != VK_SUCCESS)
+        return of_result(c.result);
+    if (info.why)
+        bf_log(BF_LOG_INFO, "specialize: pipeline %llu can't be checked: %s",
+               (unsigned long long)job->pipeline, info.why);
+    return choose(job, forms, form_count, checked);
+}
+
+static enum bf_reason make(struct bf_job *job)
+{
+    struct bf_specializer *s = job->specializer;
+    struct form forms[2] = {0};
+    uint32_t form_count = s->info.mode == BF_SPECIALIZE_RELAXED ? 1 : 2;
+    struct form general = {0};
+    uint64_t begun = bf_now_ns();
+    enum bf_reason reason = BF_REASON_NONE;
+    for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++) {
+        reason = fold(job, &forms[i], i == 1);
+        if (reason == BF_REASON_NONE)
+            reason = build(job, &forms[i]);
+    }
+    if (reason == BF_REASON_NONE)
+        reason = of_result(
+            bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle));
+    job->times.build = bf_now_ns() - begun;
+    if (reason == BF_REASON_NONE && is_cancelled(job))
+        reason = BF_REASON_CANCELLED;
+    if (reason == BF_REASON_NONE)
+        reason = check_forms(job, forms, form_count, general.handle);
+    form_finish(s, &forms[0]);
+    form_finish(s, &forms[1]);
+    form_finish(s, &general);
+    return reason;
+}
+
+/* What another run would find out again. */
+static bool is_lasting(enum bf_reason reason)
+{
+    switch (reason) {
+    case BF_REASON_NO_FOLD:
+    case BF_REASON_INVALID:
+    case BF_REASON_FAILED:
+    case BF_REASON_INEXACT:
+    case BF_REASON_SLOWER:
+    case BF_REASON_NO_GAIN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void store(struct bf_job *job, const struct bf_archive_key *key, enum bf_reason reason)
+{
+    struct bf_specializer *s = job->specializer;
+    if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT) {
+        bf_archive_strike(s->archive, key);
+        return;
+    }
+    if (reason != BF_REASON_FASTER && !is_lasting(reason))
+        return;
+    const struct bf_verdict verdict = {
+        .code = reason == BF_REASON_FASTER ? BF_VERDICT_KEPT : BF_VERDICT_REJECTED,
+        .reason = (uint16_t)reason,
+        .gain = job->gain,
+        .n = job->samples,
+    };
+    bf_archive_put(s->archive, key, &verdict);
+}
+
+static void run(void *context)
+{
+    struct bf_job *job = context;
+    struct bf_archive *archive = job->specializer->archive;
+    const struct bf_archive_key key = bf_course_key(job->hash, job->mask, job->values, false);
+    enum bf_reason reason = job->reason;
+    if (job->remember_only) {
+        store(job, &key, reason);
+    } else if (bf_archive_begin(archive, &key) == VK_ERROR_NOT_PERMITTED_KHR) {
+        reason = BF_REASON_CRASHED;
+    } else {
+        reason = make(job);
+        bf_archive_end(archive, &key);
+        store(job, &key, reason);
+    }
+    end(job, reason);
+}
+
+static void cancel(void *context)
+{
+    end(context, BF_REASON_CANCELLED);
+}
+
+void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
+{
+    while (jobs) {
+        struct bf_job *job = jobs;
+        jobs = job->next;
+        atomic_fetch_add(&s->outstanding, 1);
+        if (bf_background_queue(s->info.device->background, run, cancel, job) != VK_SUCCESS)
+            cancel(job);
+    }
+}

@@ -1,0 +1,472 @@
+#include "specialize/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "os/clock.h"
+#include "trace/trace.h"
+
+void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
+                          const uint32_t values[BF_WATCHED])
+{
+    for (uint32_t i = 0; i < watch->count; i++) {
+        if (mask & 1u << i)
+            memcpy(push + watch->offset[i], &values[i], 4);
+    }
+}
+
+struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
+                                    const uint32_t values[BF_WATCHED], bool no_contraction)
+{
+    struct bf_archive_key key = {
+        .n_values = BF_WATCHED,
+        .mask = mask,
+        .form = no_contraction ? BF_ARCHIVE_FORM_NO_CONTRACTION : BF_ARCHIVE_FORM_PLAIN,
+    };
+    memcpy(key.hash, hash, sizeof(key.hash));
+    memcpy(key.values, values, sizeof(key.values));
+    return key;
+}
+
+static uint32_t epoch_of(struct bf_specializer *s)
+{
+    return atomic_load(&s->submissions.epoch);
+}
+
+static struct bf_course *course_of(struct bf_specializer *s, uint64_t id)
+{
+    for (struct bf_course *c = s->courses; c; c = c->next) {
+        if (c->pipeline->id == id)
+            return c;
+    }
+    return NULL;
+}
+
+static void tell_swap(struct bf_specializer *s, const struct bf_course *course,
+                      const struct bf_candidate *candidate, enum bf_trace_swap swap)
+{
+    bf_trace_swap(s->info.device->trace, swap, course->pipeline->id,
+                  (uint32_t)(candidate - course->candidates), bf_reason_code(candidate->reason));
+}
+
+/* Not to be picked from now on; command buffers that have recorded it keep it. */
+static void withdraw(struct bf_specializer *s, struct bf_course *course,
+                     struct bf_candidate *candidate, enum bf_reason reason)
+{
+    candidate->state = BF_COURSE_REJECTED;
+    candidate->reason = reason;
+    if (!candidate->variant)
+        return;
+    bf_pipeline_withdraw(&s->pipelines, course->pipeline, candidate->variant);
+    candidate->variant = NULL;
+    s->live--;
+    tell_swap(s, course, candidate, BF_TRACE_SWAP_OUT);
+}
+
+/* Makes room among a pipeline's variants for one that is in more use than some of them. */
+static bool make_room(struct bf_specializer *s, struct bf_course *course, uint64_t uses)
+{
+    struct bf_candidate *least = NULL;
+    uint32_t published = 0;
+    for (uint32_t i = 0; i < course->count; i++) {
+        struct bf_candidate *c = &course->candidates[i];
+        if (!c->variant)
+            continue;
+        published++;
+        if (!least || c->uses < least->uses)
+            least = c;
+    }
+    if (published < BF_MAX_VARIANTS && s->live < BF_LIVE_VARIANTS)
+        return true;
+    if (!least || least->uses >= uses)
+        return false;
+    withdraw(s, course, least, BF_REASON_UNUSED);
+    return true;
+}
+
+static void publish(struct bf_specializer *s, struct bf_course *course,
+                    struct bf_candidate *candidate, struct bf_job *job)
+{
+    if (!make_room(s, course, candidate->uses)) {
+        candidate->state = BF_COURSE_REJECTED;
+        candidate->reason = BF_REASON_BUDGET;
+        return;
+    }
+    struct bf_variant *variant = calloc(1, sizeof(*variant));
+    if (!variant) {
+        candidate->state = BF_COURSE_REJECTED;
+        candidate->reason = BF_REASON_MEMORY;
+        return;
+    }
+    variant->handle = job->handle;
+    variant->mask = candidate->mask;
+    variant->candidate = (uint32_t)(candidate - course->candidates);
+    memcpy(variant->values, candidate->values, sizeof(variant->values));
+    bool measurable = course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    bf_judge_init(&candidate->judge);
+    candidate->told_ns = bf_now_ns();
+    candidate->told_picks = 0;
+    candidate->state = BF_COURSE_TRIAL;
+    if (candidate->remembered) {
+        candidate->state = BF_COURSE_KEPT;
+        candidate->reason = BF_REASON_FASTER;
+    } else if (!measurable) {
+        /* Passes are not timed in the program's frames: the check's own runs decide. */
+        bool faster = job->times.variant * 100 < job->times.general * 97;
+        candidate->state = faster ? BF_COURSE_KEPT : BF_COURSE_REJECTED;
+        candidate->reason = faster ? BF_REASON_FASTER : BF_REASON_NO_GAIN;
+        if (!faster) {
+            free(variant);
+            return;
+        }
+    }
+    atomic_store(&variant->on_trial, candidate->state == BF_COURSE_TRIAL);
+    enum bf_reason reason = bf_pipeline_publish(job->copy, variant);
+    if (reason != BF_REASON_NONE) {
+        free(variant);
+        candidate->state = BF_COURSE_REJECTED;
+        candidate->reason = reason;
+        return;
+    }
+    job->handle = VK_NULL_HANDLE;
+    candidate->variant = variant;
+    s->live++;
+    tell_swap(s, course, candidate, BF_TRACE_SWAP_IN);
+}
+
+/* The lock is held. */
+static void take_over(struct bf_specializer *s, struct bf_job *job)
+{
+    struct bf_course *course = course_of(s, job->pipeline);
+    if (!course || job->remember_only)
+        return;
+    struct bf_candidate *candidate = &course->candidates[job->candidate];
+    candidate->times = job->times;
+    candidate->no_contraction = job->no_contraction;
+    candidate->reason = job->reason;
+    if (job->reason == BF_REASON_NONE)
+        publish(s, course, candidate, job);
+    else
+        candidate->state = BF_COURSE_REJECTED;
+}
+
+void bf_course_collect(struct bf_specializer *s)
+{
+    if (!atomic_load_explicit(&s->done, memory_order_acquire))
+        return;
+    struct bf_job *jobs = atomic_exchange(&s->done, NULL);
+    for (struct bf_job *job = jobs; job; job = job->next) {
+        bf_lock_acquire(&s->lock);
+        take_over(s, job);
+        bf_lock_release(&s->lock);
+    }
+    while (jobs) {
+        struct bf_job *next = jobs->next;
+        bf_job_free(jobs);
+        atomic_fetch_sub(&s->outstanding, 1);
+        jobs = next;
+    }
+    bf_pipelines_sweep(&s->pipelines);
+}
+
+static struct bf_candidate *find(struct bf_course *course, uint8_t mask,
+                                 const uint32_t values[BF_WATCHED])
+{
+    for (uint32_t i = 0; i < course->count; i++) {
+        struct bf_candidate *c = &course->candidates[i];
+        if (c->mask == mask && memcmp(c->values, values, sizeof(c->values)) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* A tuple that has none yet gets a candidate, and a job where a build may come of it. */
+static void add_candidate(struct bf_specializer *s, struct bf_course *course, uint8_t mask,
+                          const uint32_t values[BF_WATCHED], uint64_t uses, bool kept,
+                          struct bf_job **jobs)
+{
+    struct bf_candidate *candidate = find(course, mask, values);
+    if (candidate) {
+        candidate->uses = uses > candidate->uses ? uses : candidate->uses;
+        bool again =
+            candidate->state == BF_COURSE_REJECTED &&
+            (candidate->reason == BF_REASON_UNUSED || candidate->reason == BF_REASON_BUDGET ||
+             candidate->reason == BF_REASON_CANCELLED);
+        if (!again)
+            return;
+    } else {
+        if (course->count == BF_CANDIDATES)
+            return;
+        candidate = &course->candidates[course->count++];
+        *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
+        memcpy(candidate->values, values, sizeof(candidate->values));
+        struct bf_verdict verdict;
+        const struct bf_archive_key key =
+            bf_course_key(course->pipeline->hash, mask, values, false);
+        if (bf_archive_find(s->archive, &key, &verdict)) {
+            candidate->remembered = verdict.code == BF_VERDICT_KEPT;
+            if (verdict.code != BF_VERDICT_KEPT) {
+                candidate->state = BF_COURSE_REJECTED;
+                candidate->reason = verdict.code == BF_VERDICT_BARRED
+                                        ? BF_REASON_CRASHED
+                                        : (enum bf_reason)verdict.reason;
+                return;
+            }
+        }
+    }
+    candidate->state = BF_COURSE_QUEUED;
+    candidate->reason = BF_REASON_NONE;
+    struct bf_job *job = bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
+    if (!job) {
+        candidate->state = BF_COURSE_REJECTED;
+        candidate->reason = BF_REASON_MEMORY;
+        return;
+    }
+    job->next = *jobs;
+    *jobs = job;
+}
+
+static void consider(struct bf_specializer *s, struct bf_course *course,
+                     const struct bf_tally_choice *choice, struct bf_job **jobs)
+{
+    for (uint32_t i = 0; i < choice->count; i++)
+        add_candidate(s, course, (uint8_t)choice->mask, choice->words[i], choice->uses[i], false,
+                      jobs);
+}
+
+/* What an earlier run has learnt of it. */
+struct remembering {
+    struct bf_specializer *specializer;
+    struct bf_course *course;
+    struct bf_job *jobs;
+};
+
+static void remember(void *context, const struct bf_archive_key *key,
+                     const struct bf_verdict *verdict)
+{
+    struct remembering *r = context;
+    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED)
+        return;
+    uint8_t known = r->specializer->info.mode == BF_SPECIALIZE_EXACT
+                        ? r->course->pipeline->watch.exact
+                        : (uint8_t)((1u << r->course->pipeline->watch.count) - 1);
+    if (key->mask & ~known)
+        return; /* by another mode, or damaged beyond what a checksum tells */
+    add_candidate(r->specializer, r->course, key->mask, key->values, 0, true, &r->jobs);
+}
+
+/* When it has been used: by then the formats that a check needs have been seen. */
+static void recall(struct bf_specializer *s, struct bf_course *course, struct bf_job **jobs)
+{
+    struct remembering r = {s, course, *jobs};
+    course->recalled = true;
+    bf_archive_for_pipeline(s->archive, course->pipeline->hash, remember, &r);
+    *jobs = r.jobs;
+}
+
+void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
+{
+    struct bf_specializer *s = specializer;
+    if (pipeline->excluded != BF_REASON_NONE) {
+        bf_lock_acquire(&s->lock);
+        bf_report_excluded(s, pipeline->excluded);
+        bf_lock_release(&s->lock);
+        return;
+    }
+    struct bf_course *course = calloc(1, sizeof(*course));
+    if (!course)
+        return; /* it keeps its general pipeline */
+    course->pipeline = pipeline;
+    bf_lock_acquire(&s->lock);
+    course->next = s->courses;
+    course->link = &s->courses;
+    if (course->next)
+        course->next->link = &course->next;
+    s->courses = course;
+    pipeline->policy = course;
+    bf_lock_release(&s->lock);
+}
+
+void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
+{
+    struct bf_specializer *s = specializer;
+    bf_lock_acquire(&s->lock);
+    struct bf_course *course = pipeline->policy;
+    if (course) {
+        bf_report_add(s, course);
+        for (uint32_t i = 0; i < course->count; i++)
+            s->live -= course->candidates[i].variant != NULL;
+        *course->link = course->next;
+        if (course->next)
+            course->next->link = course->link;
+        pipeline->policy = NULL;
+    }
+    bf_lock_release(&s->lock);
+    free(course);
+}
+
+void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
+                    const struct bf_recording *recording)
+{
+    struct bf_specializer *s = specializer;
+    struct bf_job *jobs = NULL;
+    bf_lock_acquire(&s->lock);
+    struct bf_course *course = pipeline->policy;
+    if (course) {
+        if (recording->push_id == pipeline->push_id) {
+            memcpy(course->push, recording->bytes, sizeof(course->push));
+            course->has_push = true;
+        }
+        if (!course->recalled)
+            recall(s, course, &jobs);
+        struct bf_tally_choice choice;
+        bf_lock_acquire(&pipeline->lock);
+        bool stable = bf_tally_window(&pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);
+        bf_lock_release(&pipeline->lock);
+        if (stable)
+            consider(s, course, &choice, &jobs);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, jobs);
+}
+
+void bf_course_commit(struct bf_specializer *s)
+{
+    struct bf_job *jobs = NULL;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_course *c = s->courses; c; c = c->next) {
+        /* On a copy: what is used from now on is to weigh as much as what was. */
+        struct bf_tally_choice choice;
+        bf_lock_acquire(&c->pipeline->lock);
+        struct bf_tally seen = c->pipeline->tally;
+        bf_lock_release(&c->pipeline->lock);
+        bool chosen = bf_tally_commit(&seen, epoch_of(s), BF_TALLY_USES, &choice);
+        if (chosen)
+            consider(s, c, &choice, &jobs);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, jobs);
+}
+
+/* Counts of another epoch are void by themselves; verdicts are due again. What the disk knows, and
+ * what no measurement decided, stays. */
+void bf_course_discard(struct bf_specializer *s)
+{
+    bf_lock_acquire(&s->lock);
+    atomic_fetch_add(&s->submissions.epoch, 1);
+    for (struct bf_course *course = s->courses; course; course = course->next) {
+        for (uint32_t i = 0; i < course->count; i++) {
+            struct bf_candidate *c = &course->candidates[i];
+            c->uses = 0;
+            if (c->remembered)
+                continue;
+            bool judged = c->state == BF_COURSE_KEPT || c->state == BF_COURSE_TRIAL;
+            if (judged && c->variant) {
+                bf_judge_restart(&c->judge);
+                if (course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
+                    c->state = BF_COURSE_TRIAL;
+                    c->reason = BF_REASON_NONE;
+                    atomic_store(&c->variant->on_trial, true);
+                }
+            } else if (c->reason == BF_REASON_SLOWER || c->reason == BF_REASON_NO_GAIN) {
+                c->reason = BF_REASON_UNUSED; /* it may be chosen again */
+            }
+        }
+    }
+    bf_lock_release(&s->lock);
+}
+
+BfMeasurementsState bf_course_state(struct bf_specializer *s)
+{
+    if (atomic_load(&s->outstanding))
+        return BF_MEASUREMENTS_OUTSTANDING;
+    BfMeasurementsState state = BF_MEASUREMENTS_SETTLED;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_course *course = s->courses; course; course = course->next) {
+        struct bf_pipeline *p = course->pipeline;
+        bf_lock_acquire(&p->lock);
+        uint64_t total = p->tally.epoch == epoch_of(s) ? p->tally.total : 0;
+        bf_lock_release(&p->lock);
+        /* In use, but too little to choose by; a pipeline that stands still asks for nothing. */
+        if (total != course->asked_total && total < 2 * BF_TALLY_USES &&
+            state == BF_MEASUREMENTS_SETTLED)
+            state = BF_MEASUREMENTS_DESIRED;
+        for (uint32_t i = 0; i < course->count && total != course->asked_total; i++) {
+            if (course->candidates[i].state == BF_COURSE_TRIAL)
+                state = BF_MEASUREMENTS_OUTSTANDING;
+        }
+        course->asked_total = total;
+    }
+    bf_lock_release(&s->lock);
+    return state;
+}
+
+/* A verdict is kept on disk, which is an item's work. */
+static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_course *course,
+                                      const struct bf_candidate *candidate)
+{
+    struct bf_job *job = bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
+    if (!job)
+        return NULL;
+    double gain = bf_judge_ratio(&candidate->judge);
+    job->remember_only = true;
+    job->reason = candidate->reason;
+    job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
+    job->samples = candidate->judge.pair_count;
+    return job;
+}
+
+static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
+                            struct bf_candidate *candidate)
+{
+    switch (bf_judge_verdict(&candidate->judge)) {
+    case BF_JUDGE_UNDECIDED:
+        return NULL;
+    case BF_JUDGE_KEEP:
+        candidate->state = BF_COURSE_KEPT;
+        candidate->reason = BF_REASON_FASTER;
+        atomic_store(&candidate->variant->on_trial, false);
+        break;
+    case BF_JUDGE_LOSER:
+        withdraw(s, course, candidate, BF_REASON_SLOWER);
+        break;
+    case BF_JUDGE_TIE:
+        withdraw(s, course, candidate, BF_REASON_NO_GAIN);
+        break;
+    }
+    return remembering_job(s, course, candidate);
+}
+
+/* Half of the command buffers have the variant while it is on trial, the others would have had it. */
+static void tell_uses(struct bf_candidate *c)
+{
+    uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
+    bf_judge_uses(&c->judge, 2 * (picks - c->told_picks), (double)(now - c->told_ns));
+    c->told_ns = now;
+    c->told_picks = picks;
+}
+
+void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns)
+{
+    struct bf_specializer *s = specializer;
+    struct bf_job *job = NULL;
+    bf_lock_acquire(&s->lock);
+    struct bf_course *course = course_of(s, sample->pipeline);
+    struct bf_candidate *c =
+        course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
+    if (c && c->state == BF_COURSE_TRIAL) {
+        tell_uses(c);
+        bf_judge_add_grouped(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
+                             sample->recording, ns, sample->work);
+        job = judge(s, course, c);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, job);
+}
+
+void bf_course_measured_all(void *specializer, struct bf_recording *recording)
+{
+    struct bf_specializer *s = specializer;
+    bf_trial_read(&s->trials, recording->trial, bf_course_measured, s);
+}

@@ -1,0 +1,157 @@
+/*
+ * The course of a variant: what was chosen for a pipeline, what became of it, and why. Inner parts of
+ * the specialiser, for its own files.
+ *
+ *  CO-1  A course is in the specialiser's list exactly while its pipeline's record lives. Whoever
+ *        holds the specialiser's lock and finds a course there may use its pipeline.
+ *  CO-2  A build knows nothing but its own job. What it made is taken over, or destroyed, by
+ *        bf_course_collect, on a program's thread: no idle thread takes the specialiser's lock.
+ *  CO-3  A candidate's number is its place: it never changes, and never stands for other values.
+ *
+ * Order of locks: the specialiser's, then a pipeline's.
+ */
+#ifndef BELFRY_SPECIALIZE_COURSE_H
+#define BELFRY_SPECIALIZE_COURSE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "background/background.h"
+#include "specialize/archive.h"
+#include "specialize/judge.h"
+#include "specialize/pipeline.h"
+#include "specialize/recording.h"
+#include "specialize/runner.h"
+#include "specialize/specialize.h"
+#include "specialize/submission.h"
+#include "specialize/tally.h"
+#include "specialize/trial.h"
+
+/* Tuples that a pipeline may have been considered for. */
+#define BF_CANDIDATES 16
+
+/* Variants of a device that may be published at a time. */
+#define BF_LIVE_VARIANTS 512
+
+struct bf_isolate;
+
+enum bf_course_state {
+    BF_COURSE_QUEUED,   /* an item is queued for it, or at work */
+    BF_COURSE_TRIAL,    /* published, without a verdict */
+    BF_COURSE_KEPT,     /* published for good */
+    BF_COURSE_REJECTED, /* not built, or withdrawn */
+};
+
+/* Nanoseconds, of the build and the check. */
+struct bf_course_times {
+    uint64_t build, check, first_use;
+    uint64_t general, variant; /* one run of the check's, each */
+};
+
+struct bf_candidate {
+    enum bf_course_state state;
+    enum bf_reason reason;
+    uint8_t mask;
+    bool no_contraction;
+    bool remembered; /* its verdict is an earlier run's */
+    uint32_t values[BF_WATCHED];
+    uint64_t uses;              /* that it was chosen for */
+    struct bf_variant *variant; /* NULL: none is published */
+    struct bf_judge judge;
+    uint64_t told_ns, told_picks; /* up to when, and how many, the judge knows of uses */
+    struct bf_course_times times;
+};
+
+struct bf_course {
+    struct bf_course *next, **link;
+    struct bf_pipeline *pipeline;
+    uint64_t asked_total; /* uses when the program last asked whether more is desired */
+    bool recalled;        /* what earlier runs have learnt of it was looked up */
+    bool has_push;
+    uint8_t push[BF_PUSH_BYTES]; /* as they were in some finished command buffer */
+    uint32_t count;
+    struct bf_candidate candidates[BF_CANDIDATES];
+};
+
+/* What a build is for, and what came of it. */
+struct bf_job {
+    struct bf_job *next;
+    struct bf_specializer *specializer;
+    struct bf_pipeline_copy *copy; /* referenced */
+    uint64_t pipeline;             /* its id */
+    uint32_t candidate;
+    uint8_t hash[32];
+    struct bf_watch watch;
+    uint8_t mask;
+    uint32_t values[BF_WATCHED];
+    uint8_t push[BF_PUSH_BYTES]; /* with these values in their places */
+    uint32_t groups[3];          /* of a dispatch */
+    bool remember_only;          /* nothing is built: 'reason' and 'gain' are stored */
+    /* What came of it: */
+    enum bf_reason reason; /* BF_REASON_NONE: built and checked */
+    VkPipeline handle;
+    bool no_contraction;
+    uint32_t gain, samples; /* for the archive */
+    struct bf_course_times times;
+};
+
+struct bf_specializer {
+    struct bf_specializer_info info;
+    struct bf_pipelines pipelines;
+    struct bf_submissions submissions;
+    struct bf_recorder recorder;
+    struct bf_trials trials;
+    struct bf_archive *archive;
+    struct bf_isolate *isolate; /* NULL: builds run here alone */
+    struct bf_runner runner;
+    VkPipelineCache cache;
+    _Atomic bool stopping;
+
+    _Atomic(struct bf_job *) done; /* jobs that have ended, last first */
+    _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
+
+    struct bf_lock lock; /* over what follows and all courses */
+    struct bf_course *courses;
+    uint32_t live; /* variants that are published */
+    struct bf_report *report;
+};
+
+/* course.c */
+void bf_course_measured_all(void *specializer, struct bf_recording *recording);
+void bf_course_made(void *specializer, struct bf_pipeline *pipeline);
+void bf_course_gone(void *specializer, struct bf_pipeline *pipeline);
+/* Uses of it have been counted: a submission of this recording has finished. */
+void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
+                    const struct bf_recording *recording);
+/* All that was seen counts as if it were enough. */
+void bf_course_commit(struct bf_specializer *specializer);
+void bf_course_discard(struct bf_specializer *specializer);
+BfMeasurementsState bf_course_state(struct bf_specializer *specializer);
+void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns);
+/* Takes over what builds have ended with. */
+void bf_course_collect(struct bf_specializer *specializer);
+
+/* build.c: an item of background work */
+struct bf_job *bf_job_create(struct bf_specializer *specializer, struct bf_course *course,
+                             uint32_t candidate);
+void bf_job_free(struct bf_job *job);
+/* Queues a list of jobs; those that can't be are cancelled. */
+void bf_jobs_queue(struct bf_specializer *specializer, struct bf_job *jobs);
+
+/* report.c: what is printed at the end. Where no report was asked for they do nothing. The
+ * specialiser's lock is held for those that add. */
+void bf_report_create(struct bf_specializer *specializer);
+void bf_report_excluded(struct bf_specializer *specializer, enum bf_reason reason);
+void bf_report_add(struct bf_specializer *specializer, const struct bf_course *course);
+void bf_report_print(struct bf_specializer *specializer, FILE *out);
+void bf_report_free(struct bf_specializer *specializer);
+
+/* The bytes of a tuple in their places. */
+void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
+                          const uint32_t values[BF_WATCHED]);
+/* The key by which a candidate is remembered. */
+struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
+                                    const uint32_t values[BF_WATCHED], bool no_contraction);
+
+#endif

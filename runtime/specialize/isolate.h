@@ -1,0 +1,100 @@
+/*
+ * Builds in a process of their own (setting isolate=process): a helper opens the same driver and
+ * makes the pipeline there first, so that a driver that crashes or hangs over it does so where
+ * nobody is hurt. What it compiles stays in the driver's cache on disk, if it has one.
+ *
+ *  IS-1  Whatever becomes of a helper, no signal, no child and no descriptor of it shows in the
+ *        program: it is started by double clone and so isn't the program's child (of a program that
+ *        is a child subreaper it becomes one), and inherits nothing but its socket.
+ *  IS-2  A build that crashed its helper or outlasted the limit is told from a helper that ended for
+ *        other reasons: a helper says that it has understood a request before it calls the driver.
+ *        One that ends before that is replaced, once.
+ *  IS-3  A helper ends when the program does, however that happens, or when it has had nothing to do
+ *        for a while. It never waits for the program, and a call here waits for it no longer than
+ *        the limit says.
+ *  IS-4  Messages are checked on both sides: a wrong one ends the helper, and is never obeyed.
+ *  IS-5  Nothing is built that the request doesn't say in full. What can't be said, the helper
+ *        doesn't get: VK_ERROR_INITIALIZATION_FAILED, and the caller builds in the program itself.
+ *
+ * A helper runs at idle priority, writes no core, and has no terminal. Layers are switched off for
+ * it, as far as the loader lets them be; the driver's settings stay as they are.
+ *
+ * Proven by tests/specialize/isolate*.c.
+ */
+#ifndef BELFRY_SPECIALIZE_ISOLATE_H
+#define BELFRY_SPECIALIZE_ISOLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan_core.h>
+
+struct bf_isolate;
+
+/* Which device to open, and how. Nothing of it is needed after bf_isolate_create. */
+struct bf_isolate_info {
+    uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
+    uint32_t api_version; /* the program's; a helper uses 1.2 at least, where there is that */
+    uint32_t instance_extension_count;
+    const char *const *instance_extensions; /* those that a helper finds are enabled */
+    uint32_t extension_count;
+    const char *const *extensions;
+    const void *features; /* the chain of VkDeviceCreateInfo; may be NULL */
+    const VkPhysicalDeviceFeatures *enabled_features; /* may be NULL */
+    char *const *environment; /* the program's, NULL at the end: drivers look into it */
+    const char *helper;       /* the program; NULL: the one beside libbelfry.so */
+    uint32_t helpers;         /* at a time, 1 to 16; 0: 1. More builds than that wait */
+    uint64_t limit_ns;        /* of a build in the driver; 0: 30 seconds */
+    uint64_t open_limit_ns;   /* to open the device, and to take a request; 0: 30 seconds */
+    uint32_t idle_ms;         /* with nothing to do a helper ends; 0: ten seconds */
+};
+
+/* A stage's code; in the order of the stages. */
+struct bf_build_code {
+    const uint32_t *words;
+    size_t size; /* bytes */
+};
+
+/*
+ * A pipeline that refers to nothing: what its create info says by handles (modules, layout, render
+ * pass, base pipeline) is not looked at, and said here in full. Pointers to state that Vulkan would
+ * ignore are NULL. Chains hold nothing but VkPipelineShaderStageRequiredSubgroupSizeCreateInfo,
+ * VkDescriptorSetLayoutBindingFlagsCreateInfo, VkPipelineRenderingCreateInfo and
+ * VkSubpassDescriptionDepthStencilResolve; there are no immutable samplers.
+ */
+struct bf_build_request {
+    const VkComputePipelineCreateInfo *compute; /* or NULL, and */
+    const VkGraphicsPipelineCreateInfo *graphics;
+    const VkRenderPassCreateInfo2 *pass;                /* of 'graphics'; NULL: dynamic rendering */
+    const struct bf_build_code *code;                   /* of each stage */
+    const VkPipelineLayoutCreateInfo *layout;           /* 'pSetLayouts' isn't looked at */
+    const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
+};
+
+/*
+ * Starts no process yet.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was made with
+ * something that isn't known here, or there is no helper program.
+ */
+VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate);
+
+/* Ends the helpers. No build is in progress. NULL is allowed. */
+void bf_isolate_destroy(struct bf_isolate *isolate);
+
+/*
+ * Builds it, which starts a helper if need be, and blocks until that is over.
+ *
+ * VK_SUCCESS: the driver has answered, by *driver_result, which may be an error.
+ * VK_TIMEOUT: it has not, within the limit. The helper is gone.
+ * VK_ERROR_UNKNOWN: it has crashed, or has answered nonsense.
+ * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three times
+ *   in a row it isn't tried again), or the request can't be said (IS-5), or has a render pass and
+ *   the driver no vkCreateRenderPass2.
+ * VK_ERROR_OUT_OF_HOST_MEMORY: here.
+ *
+ * Thread-safety: safe; for background tasks, since it takes long.
+ */
+VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
+                          VkResult *driver_result);
+
+#endif

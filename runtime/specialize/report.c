@@ -1,0 +1,147 @@
+/* What was seen, built, kept and rejected, and why. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "specialize/course.h"
+
+/* Variants that are listed one by one; beyond these they are only counted. */
+#define LISTED 1024
+
+struct line {
+    char name[64];
+    enum bf_course_state state;
+    enum bf_reason reason;
+    bool no_contraction, remembered;
+    uint8_t mask;
+    uint64_t uses, picked;
+    double general_ns, variant_ns; /* as judged; 0: never */
+    struct bf_course_times times;
+};
+
+struct bf_report {
+    uint64_t pipelines, watched, excluded[BF_REASON_COUNT];
+    uint64_t built, kept, rejected[BF_REASON_COUNT];
+    uint64_t background_ns;
+    double saved_ns;
+    uint32_t count;
+    struct line lines[LISTED];
+};
+
+void bf_report_excluded(struct bf_specializer *s, enum bf_reason reason)
+{
+    if (!s->report)
+        return;
+    s->report->pipelines++;
+    s->report->excluded[reason]++;
+}
+
+static void name_of(const struct bf_course *course, char name[64])
+{
+    if (*course->pipeline->name) {
+        snprintf(name, 64, "%s", course->pipeline->name);
+        for (char *c = name; *c; c++) {
+            if (*c <= ' ' || *c == 127)
+                *c = '_'; /* one word, on one line */
+        }
+        return;
+    }
+    for (int i = 0; i < 8; i++)
+        snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", course->pipeline->hash[i]);
+}
+
+void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
+{
+    struct bf_report *r = s->report;
+    if (!r)
+        return;
+    r->pipelines++;
+    r->watched++;
+    for (uint32_t i = 0; i < course->count; i++) {
+        const struct bf_candidate *c = &course->candidates[i];
+        uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
+        double general = bf_judge_mean(&c->judge, BF_JUDGE_GENERAL);
+        double variant = bf_judge_mean(&c->judge, BF_JUDGE_VARIANT);
+        r->built += c->times.build != 0;
+        r->background_ns += c->times.build + c->times.check;
+        if (c->state == BF_COURSE_REJECTED)
+            r->rejected[c->reason]++;
+        else if (c->state == BF_COURSE_KEPT)
+            r->kept++;
+        if (c->state == BF_COURSE_KEPT && general > 0 && variant > 0)
+            r->saved_ns += (double)picked * (general - variant);
+        if (r->count == LISTED)
+            continue;
+        struct line *line = &r->lines[r->count++];
+        *line = (struct line){
+            .state = c->state,
+            .reason = c->reason,
+            .no_contraction = c->no_contraction,
+            .remembered = c->remembered,
+            .mask = c->mask,
+            .uses = c->uses,
+            .picked = picked,
+            .general_ns = general,
+            .variant_ns = variant,
+            .times = c->times,
+        };
+        name_of(course, line->name);
+    }
+}
+
+static const char *state_name(enum bf_course_state state)
+{
+    static const char *const names[] = {
+        [BF_COURSE_QUEUED] = "queued",
+        [BF_COURSE_TRIAL] = "unjudged",
+        [BF_COURSE_KEPT] = "kept",
+        [BF_COURSE_REJECTED] = "rejected",
+    };
+    return names[state];
+}
+
+void bf_report_print(struct bf_specializer *s, FILE *out)
+{
+    const struct bf_report *r = s->report;
+    if (!r)
+        return;
+    fprintf(out,
+            "belfry: specialize: %" PRIu64 " pipelines, %" PRIu64 " of them watched; %" PRIu64
+            " variants built, %" PRIu64 " kept; GPU time saved %.3f ms, CPU time spent %.3f ms\n",
+            r->pipelines, r->watched, r->built, r->kept, r->saved_ns / 1e6,
+            (double)r->background_ns / 1e6);
+    for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
+        if (r->excluded[i])
+            fprintf(out, "belfry: specialize: %" PRIu64 " pipelines not watched: %s (%s)\n",
+                    r->excluded[i], bf_reason_code(i), bf_reason_text(i));
+    }
+    for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
+        if (r->rejected[i])
+            fprintf(out, "belfry: specialize: %" PRIu64 " variants rejected: %s (%s)\n",
+                    r->rejected[i], bf_reason_code(i), bf_reason_text(i));
+    }
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct line *l = &r->lines[i];
+        fprintf(out,
+                "belfry: specialize: %s %s %s general=%.0f variant=%.0f build=%" PRIu64
+                " check=%" PRIu64 " first=%" PRIu64 " mask=%02x uses=%" PRIu64 " picked=%" PRIu64
+                " form=%s%s\n",
+                l->name, state_name(l->state), bf_reason_code(l->reason),
+                l->general_ns > 0 ? l->general_ns : (double)l->times.general,
+                l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
+                l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
+                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "");
+    }
+}
+
+void bf_report_create(struct bf_specializer *s)
+{
+    if (s->info.report)
+        s->report = calloc(1, sizeof(*s->report));
+}
+
+void bf_report_free(struct bf_specializer *s)
+{
+    free(s->report);
+    s->report = NULL;
+}

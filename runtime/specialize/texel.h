@@ -1,0 +1,56 @@
+/*
+ * What the bytes of a texel mean: as much as it takes to make some up and to compare two.
+ *
+ * Thread-safety: pure.
+ */
+#ifndef BELFRY_SPECIALIZE_TEXEL_H
+#define BELFRY_SPECIALIZE_TEXEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/export.h"
+
+enum bf_texel_kind {
+    BF_TEXEL_UNORM, /* sRGB too */
+    BF_TEXEL_SNORM,
+    BF_TEXEL_UINT,
+    BF_TEXEL_SINT,
+    BF_TEXEL_SFLOAT,
+    BF_TEXEL_UFLOAT, /* without a sign: B10G11R11, and E5B9G9R9 as far as bits go */
+    BF_TEXEL_BLOCK,  /* compressed */
+};
+
+/* One aspect of a format, as it lies in buffers that are copied to and from images. */
+struct bf_texel {
+    uint32_t size; /* bytes of a texel, or of a compressed block */
+    uint32_t block_width, block_height;
+    enum bf_texel_kind kind;
+    uint32_t component_count;
+    uint8_t bits[4]; /* of components, from the lowest bit of the first byte on */
+    uint32_t unused; /* bits at the upper end that a copy leaves undefined */
+};
+
+/* COLOR, or some of DEPTH and STENCIL; 0: not known here. */
+BF_SHARED VkImageAspectFlags bf_format_aspects(VkFormat format);
+/* False: not known, or hasn't got the aspect (exactly one). */
+BF_SHARED bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel *texel);
+
+/*
+ * Are two numbers as near as 'tolerance' asks: |a - b| <= tolerance * max(1, |a|, |b|)? A NaN is
+ * near a NaN alone, an infinity itself alone; the zeros are near.
+ */
+BF_SHARED bool bf_floats_near(double a, double b, float tolerance);
+BF_SHARED bool bf_halves_near(uint16_t a, uint16_t b, float tolerance);
+
+/*
+ * The same of two texels' components. Integers must be equal. Of UNORM and SNORM the difference is
+ * taken in the units of the format, and one unit is always near; of floats without a sign it is
+ * taken in units of their last place. Compressed blocks must be equal.
+ */
+BF_SHARED bool bf_texels_near(const struct bf_texel *texel, const void *a, const void *b,
+                              float tolerance);
+
+#endif

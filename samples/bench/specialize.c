@@ -1,0 +1,374 @@
+/*
+ * `specialize`: what it brings, and costs, to have shaders rebuilt for the values that a program uses.
+ * 'Plain' is the driver alone, 'Belfry' the same program under the layer, which has seen it and has
+ * built and tried what it would.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/report.h"
+#include "../training/post.h"
+#include "../training/scene.h"
+#include "bench.h"
+#include "control.h"
+#include "pairs.h"
+
+#define ROW_POST   "an over-general post-process, steady"
+#define ROW_CHURN  "values that change with every dispatch"
+#define ROW_BUILT  "the same: variants built for them"
+#define ROW_HALVES "two sets of values, each in half of the uses: variants"
+#define ROW_STREAM "a shader that only moves memory: variants kept"
+#define ROW_SLOWER "corpus: shaders slower by 1 % and 3 standard errors"
+#define ROW_BITS   "corpus: shaders that write other bits"
+#define ROW_KEPT   "corpus: time, geometric mean over what was rebuilt"
+#define ROW_ALL    "corpus: time, geometric mean over all"
+
+static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
+                                       ROW_HALVES, ROW_STREAM, NULL};
+
+#define CORPUS_SIDE      192 /* pixels of a picture, both ways */
+#define WARM_FRAMES      2
+#define ROUNDS_SEEN      8 /* before what was seen is committed */
+#define ROUNDS_MOST      480
+#define TRAINING_SECONDS 150
+#define STEADY_SAMPLES   24
+#define CHURN_DISPATCHES 64
+#define CHURN_GROUPS     512
+#define CHURN_MORE       0.01
+#define STREAM_HALF      (1u << 19) /* uvec4s */
+#define POST_TIMES_MORE  5.0
+
+static const VkExtent2D post_extent = {640, 360};
+
+/* What a side has beside the corpus. */
+struct works {
+    struct scene scene;
+    struct post post;
+    uint64_t post_frame;
+    struct control churn, halves, stream;
+    uint32_t churned;
+};
+
+struct specialize {
+    struct twin twin;
+    struct works works[2];
+    struct pairs pairs;
+    bool corpus;
+    struct bench_found no_corpus;
+    struct pair_times post;
+    double churn[2][STEADY_SAMPLES]; /* µs of the caller's time */
+    uint32_t rounds;
+    double training_seconds;
+    bool further; /* the layer would have gone on */
+};
+
+/* ------------------------------------------------------------------------------------ Works */
+
+static VkResult works_create(struct works *works, struct corpus_gpu *gpu)
+{
+    const struct sample_device *device = &gpu->device;
+    double ns;
+
+    PASS(scene_create(&works->scene, device, 7));
+    PASS(scene_resize(&works->scene, device, post_extent));
+    PASS(post_create(&works->post, device, device->graphics.family));
+    PASS(post_resize(&works->post, device, works->scene.whole, post_extent));
+    PASS(twin_begin(gpu));
+    scene_record(&works->scene, device, gpu->commands, 1);
+    PASS(twin_end(gpu, &ns));
+    PASS(control_create(&works->churn, gpu, CONTROL_STEER, "churn", CHURN_GROUPS,
+                        CHURN_GROUPS * 64 * sizeof(uint32_t)));
+    PASS(control_create(&works->halves, gpu, CONTROL_STEER, "halves", CHURN_GROUPS,
+                        CHURN_GROUPS * 64 * sizeof(uint32_t)));
+    return control_create(&works->stream, gpu, CONTROL_STREAM, "stream", STREAM_HALF / 64,
+                          (VkDeviceSize)2 * STREAM_HALF * 16);
+}
+
+static void works_destroy(struct works *works, struct corpus_gpu *gpu)
+{
+    const struct sample_device *device = &gpu->device;
+
+    if (!device->handle)
+        return;
+    vkDeviceWaitIdle(device->handle);
+    control_destroy(&works->stream, gpu);
+    control_destroy(&works->halves, gpu);
+    control_destroy(&works->churn, gpu);
+    post_destroy(&works->post, device);
+    scene_destroy(&works->scene, device);
+}
+
+static VkResult post_draw(struct works *works, struct corpus_gpu *gpu, double *ns)
+{
+    uint64_t frame = ++works->post_frame;
+
+    PASS(twin_begin(gpu));
+    post_record(&works->post, &gpu->device, gpu->commands, frame);
+    PASS(twin_end(gpu, ns));
+    *ns = post_milliseconds(&works->post, &gpu->device, frame) * 1e6;
+    return VK_SUCCESS;
+}
+
+/* All three words are others in each dispatch, and equal on both sides. */
+static VkResult churn_draw(struct works *works, struct corpus_gpu *gpu)
+{
+    struct control_push pushes[CHURN_DISPATCHES];
+    double ns;
+
+    for (uint32_t i = 0; i < CHURN_DISPATCHES; ++i) {
+        uint32_t n = works->churned++;
+        pushes[i] = (struct control_push){{n, 16 + n * 7 % 61, n * 3 + 1}};
+    }
+    return control_frame(&works->churn, gpu, pushes, CHURN_DISPATCHES, &ns);
+}
+
+static VkResult halves_draw(struct works *works, struct corpus_gpu *gpu, uint32_t frame)
+{
+    static const struct control_push pushes[2] = {{{1, 24, 5}}, {{2, 40, 9}}};
+    double ns;
+    return control_frame(&works->halves, gpu, &pushes[frame % 2], 1, &ns);
+}
+
+static VkResult stream_draw(struct works *works, struct corpus_gpu *gpu)
+{
+    static const struct control_push push = {{0x00ff00ff, STREAM_HALF, 0}};
+    double ns;
+    return control_frame(&works->stream, gpu, &push, 1, &ns);
+}
+
+/* ------------------------------------------------------------------------------------- Runs */
+
+/* One frame of everything on a side. */
+static VkResult round_draw(struct specialize *s, enum bench_side side, uint32_t frame)
+{
+    struct corpus_gpu *gpu = twin_use(&s->twin, side);
+    struct works *works = &s->works[side];
+    double ns;
+
+    PASS(post_draw(works, gpu, &ns));
+    PASS(churn_draw(works, gpu));
+    PASS(halves_draw(works, gpu, 2 * frame));
+    PASS(halves_draw(works, gpu, 2 * frame + 1));
+    PASS(stream_draw(works, gpu));
+    return s->corpus ? pairs_draw(&s->pairs, &s->twin, side, frame) : VK_SUCCESS;
+}
+
+/* As a game would train: it renders, commits, and renders on until nobody wants to see more. */
+static VkResult train(struct specialize *s)
+{
+    uint64_t begin = bench_now();
+    VkBool32 further = VK_TRUE;
+
+    PASS(twin_mode(&s->twin, BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS, NULL));
+    while (further && s->rounds < ROUNDS_MOST && s->training_seconds < TRAINING_SECONDS) {
+        for (uint32_t i = 0; i < ROUNDS_SEEN; ++i)
+            PASS(round_draw(s, BENCH_BELFRY, s->rounds++));
+        if (s->rounds == ROUNDS_SEEN)
+            PASS(twin_commit(&s->twin));
+        PASS(twin_mode(&s->twin, BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS,
+                       &further));
+        s->training_seconds = (double)(bench_now() - begin) * 1e-9;
+    }
+    s->further = further;
+    return VK_SUCCESS;
+}
+
+/* In the mode that programs have by default: this is what they pay. */
+static VkResult churn_measure(struct specialize *s)
+{
+    uint32_t random = 0x9e3779b9;
+
+    PASS(twin_mode(&s->twin, BF_BACKGROUND_PROCESSING_MODE_ALLOWED, NULL));
+    s->works[BENCH_PLAIN].churned = s->works[BENCH_BELFRY].churned;
+    for (uint32_t i = 0; i < STEADY_SAMPLES; ++i) {
+        enum bench_side first = pair_first(&random);
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            enum bench_side side = turn ? 1 - first : first;
+            struct corpus_gpu *gpu = twin_use(&s->twin, side);
+            uint64_t begin = bench_now();
+            PASS(churn_draw(&s->works[side], gpu));
+            s->churn[side][i] = (double)(bench_now() - begin) / 1000;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult post_measure(struct specialize *s)
+{
+    uint32_t random = 0x6a09e667;
+
+    for (uint32_t i = 0; i < STEADY_SAMPLES; ++i) {
+        enum bench_side first = pair_first(&random);
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            enum bench_side side = turn ? 1 - first : first;
+            PASS(post_draw(&s->works[side], twin_use(&s->twin, side), &s->post.ns[side][i]));
+        }
+        s->post.count = i + 1;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult all_run(struct specialize *s)
+{
+    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY; ++side)
+        PASS(works_create(&s->works[side], twin_use(&s->twin, side)));
+    s->corpus = pairs_create(&s->pairs, &s->twin, &s->no_corpus);
+    for (uint32_t i = 0; i < WARM_FRAMES; ++i) {
+        PASS(round_draw(s, BENCH_PLAIN, i));
+        PASS(round_draw(s, BENCH_BELFRY, i));
+    }
+    if (s->twin.specializes)
+        PASS(train(s));
+    PASS(churn_measure(s));
+    PASS(twin_mode(&s->twin, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, NULL));
+    PASS(post_measure(s));
+    return s->corpus ? pairs_measure(&s->pairs, &s->twin, STEADY_SAMPLES) : VK_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------- Rows */
+
+static uint32_t variants_count(const struct variants *variants, const char *name, bool kept_only)
+{
+    const struct variant *variant;
+    uint32_t at = 0, count = 0;
+    while ((variant = variants_next(variants, name, &at)))
+        count += variant->verdict == VARIANT_KEPT ||
+                 (!kept_only && variant->verdict != VARIANT_QUEUED && variant->build > 0);
+    return count;
+}
+
+static void variants_note(struct bench_report *report, const struct variants *variants,
+                          const char *name)
+{
+    const struct variant *v;
+    uint32_t at = 0;
+    while ((v = variants_next(variants, name, &at)))
+        bench_note(report,
+                   "%s: %s, %s; build %.1f, check %.1f, first use %.1f ms; general %.1f, variant "
+                   "%.1f us; mask %02x, %s",
+                   name, variant_verdict_name(v->verdict), v->reason, v->build * 1e-6,
+                   v->check * 1e-6, v->first * 1e-6, v->general * 1e-3, v->variant * 1e-3, v->mask,
+                   v->form);
+}
+
+static void corpus_rows(const struct specialize *s, const struct variants *variants,
+                        struct bench_report *report)
+{
+    double logs[2] = {0}; /* of all, and of those that a variant was kept for */
+    uint32_t counts[2] = {0}, slower = 0, differing = 0;
+
+    if (!s->corpus) {
+        static const char *const rows[] = {ROW_SLOWER, ROW_BITS, ROW_KEPT, ROW_ALL};
+        for (uint32_t i = 0; i < 4; ++i)
+            bench_row_skip(report, rows[i], "%s", s->no_corpus.reason);
+        return;
+    }
+    for (uint32_t i = 0; i < s->pairs.count; ++i) {
+        const struct pair *pair = &s->pairs.list[i];
+        struct pair_summary summary = pair_summarise(&pair->times);
+        double plain = summary.median[BENCH_PLAIN], belfry = summary.median[BENCH_BELFRY];
+        bool kept = variants_count(variants, pair->shader->name, true) > 0;
+
+        bench_row_value(report, pair->shader->name, "us", plain * 1e-3, belfry * 1e-3, INFINITY);
+        variants_note(report, variants, pair->shader->name);
+        if (pair->slower)
+            bench_note(report, "%s: slower by %.1f %%, standard error %.1f %%", pair->shader->name,
+                       100 * summary.more, 100 * summary.error);
+        slower += pair->slower;
+        differing += pair->differs;
+        if (plain <= 0 || belfry <= 0)
+            continue;
+        for (uint32_t k = 0; k < 2; ++k) {
+            if (k == 0 || kept) {
+                logs[k] += log(belfry / plain);
+                ++counts[k];
+            }
+        }
+    }
+    bench_row_value(report, ROW_SLOWER, "shaders", 0, slower, 0);
+    bench_row_value(report, ROW_BITS, "shaders", 0, differing, 0);
+    if (counts[1])
+        bench_row_value(report, ROW_KEPT, "times", 1, exp(logs[1] / counts[1]), 1);
+    else
+        bench_row_skip(report, ROW_KEPT, "no variant was kept");
+    if (counts[0])
+        bench_row_value(report, ROW_ALL, "times", 1, exp(logs[0] / counts[0]), INFINITY);
+    else
+        bench_row_skip(report, ROW_ALL, "no shader of the corpus was timed");
+    bench_note(report, "corpus: %u shaders, %u with a variant that was kept, at %ux%u", counts[0],
+               counts[1], CORPUS_SIDE, CORPUS_SIDE);
+}
+
+static void rows(const struct specialize *s, const struct variants *variants,
+                 struct bench_report *report)
+{
+    struct pair_summary post = pair_summarise(&s->post);
+    double plain[STEADY_SAMPLES];
+
+    bench_row_value(report, ROW_POST, "us", post.median[BENCH_PLAIN] * 1e-3,
+                    post.median[BENCH_BELFRY] * 1e-3,
+                    post.median[BENCH_PLAIN] * 1e-3 / POST_TIMES_MORE);
+    bench_note(report, "%s: %.2f times as fast, %ux%u", ROW_POST,
+               post.median[BENCH_PLAIN] / fmax(post.median[BENCH_BELFRY], 1.0), post_extent.width,
+               post_extent.height);
+    variants_note(report, variants, "post-process");
+    memcpy(plain, s->churn[BENCH_PLAIN], sizeof plain);
+    bench_row_cost(report, ROW_CHURN, "us", s->churn[BENCH_PLAIN], s->churn[BENCH_BELFRY],
+                   STEADY_SAMPLES, CHURN_MORE * bench_spread(plain, STEADY_SAMPLES).median);
+    bench_row_value(report, ROW_BUILT, "variants", 0, variants_count(variants, "churn", false), 0);
+    uint32_t halves = variants_count(variants, "halves", false);
+    bench_row_value(report, ROW_HALVES, "variants", 0, halves, 2);
+    report->rows[report->row_count - 1].met = halves == 2;
+    variants_note(report, variants, "halves");
+    bench_row_value(report, ROW_STREAM, "variants", 0, variants_count(variants, "stream", true), 0);
+    variants_note(report, variants, "stream");
+    corpus_rows(s, variants, report);
+    if (!s->twin.specializes)
+        bench_note(report, "this layer rebuilds no shaders: both sides are the same");
+    else
+        bench_note(report, "trained with %u frames of each in %.1f s%s; %.120s", s->rounds,
+                   s->training_seconds, s->further ? ", and not to the end" : "",
+                   variants->summary);
+}
+
+static int specialize_run(const struct bench_options *options, struct bench_report *report)
+{
+    static struct specialize s;
+    static struct variants variants;
+    struct bench_found found = {0};
+    VkResult result = VK_ERROR_INITIALIZATION_FAILED;
+
+    snprintf(report->device, sizeof report->device, "no device");
+    if (twin_open(&s.twin, options->gpu, CORPUS_SIDE, CORPUS_SIDE, &found)) {
+        snprintf(report->device, sizeof report->device, "%s",
+                 s.twin.gpus[BENCH_PLAIN].device.properties.deviceName);
+        result = all_run(&s);
+    }
+    bool specializes = s.twin.specializes;
+    /* The corpus is named in the rows: what is read stays until they are there. */
+    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY; ++side) {
+        if (s.twin.open[side])
+            works_destroy(&s.works[side], twin_use(&s.twin, side));
+    }
+    pairs_release(&s.pairs, &s.twin);
+    twin_close(&s.twin, &variants);
+    s.twin.specializes = specializes;
+    if (found.reason[0]) {
+        for (int i = 0; required[i]; ++i)
+            bench_row_skip(report, required[i], "%s", found.reason);
+    } else if (result >= 0) {
+        rows(&s, &variants, report);
+    }
+    pairs_destroy(&s.pairs);
+    if (found.reason[0])
+        return options->gpu ? SAMPLE_EXIT_NO_DEVICE : SAMPLE_EXIT_DONE;
+    return result < 0 ? SAMPLE_EXIT_FAILED : SAMPLE_EXIT_DONE;
+}
+
+const struct bench bench_specialize = {
+    .name = "specialize",
+    .purpose = "what shaders rebuilt for their values bring, and cost",
+    .run = specialize_run,
+    .required = required,
+};

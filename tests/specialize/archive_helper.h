@@ -1,0 +1,57 @@
+/*
+ * What the archive's tests share: a folder that goes away again, keys and verdicts by number, and
+ * the lines that go to the user, which are counted instead of written.
+ */
+#ifndef BELFRY_TEST_ARCHIVE_HELPER_H
+#define BELFRY_TEST_ARCHIVE_HELPER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdatomic.h>
+
+#include "specialize/archive.h"
+#include "specialize/archive_record.h"
+
+struct place {
+    char root[64];   /* of this test alone */
+    char folder[96]; /* the archive's; not there at first */
+    char file[112];  /* its verdicts */
+};
+
+/* For cmocka_unit_test_setup_teardown; *state is a struct place. */
+int place_setup(void **state);
+int place_teardown(void **state);
+#define test_at_place(test_) cmocka_unit_test_setup_teardown(test_, place_setup, place_teardown)
+
+/* What bf_log was called for. */
+extern _Atomic uint32_t lines;
+extern char last_line[1024];
+
+/* Has to succeed. cap 0: the default. */
+struct bf_archive *open_at(const char *folder, uint64_t cap);
+
+/* Different numbers, different keys: of pipeline number / 4. */
+struct bf_archive_key key_of(uint32_t number);
+/* Different for different numbers, even such of one key. */
+struct bf_verdict verdict_of(uint32_t number);
+void put(struct bf_archive *archive, uint32_t key, uint32_t verdict);
+
+/* 0: unknown; UINT32_MAX: barred; else the number of the verdict and 1. Fails the test for a verdict
+ * that was never put. */
+uint32_t look(const struct bf_archive *archive, uint32_t key);
+#define BARRED UINT32_MAX
+
+void assert_verdict(const struct bf_verdict *verdict, const struct bf_verdict *expected);
+#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
+
+/* The file's content, malloc'ed. */
+uint8_t *file_read(const char *path, size_t *size);
+void file_write(const char *path, const void *bytes, size_t size);
+uint64_t file_size(const char *path);
+
+#endif

@@ -1,0 +1,350 @@
+/*
+ * What is put is found, by this archive and by the next (AR-1, AR-2); builds that never end (AR-3);
+ * bad input; readers beside a writer (AR-8).
+ */
+#include "archive_helper.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static void checksum_is_the_published_one(void **state)
+{
+    (void)state;
+    assert_int_equal(bf_crc32c("123456789", 9), 0xE3069283);
+    assert_int_equal(bf_crc32c("", 0), 0);
+}
+
+static void folder_is_named(void **state)
+{
+    (void)state;
+    const uint8_t uuid[VK_UUID_SIZE] = {0x01, 0xab, 0xff, [15] = 0x10};
+    char name[128];
+    assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", uuid, 0x5800001));
+    assert_string_equal(name, "/h/.cache/belfry/01abff00000000000000000000000010-05800001-0.1.0");
+    assert_false(bf_archive_folder(name, strlen(name), "/h/.cache/belfry", uuid, 0x5800001));
+    assert_false(bf_archive_folder(name, sizeof(name), "cache", uuid, 1));
+    assert_false(bf_archive_folder(name, sizeof(name), "", uuid, 1));
+    assert_false(bf_archive_folder(name, sizeof(name), NULL, uuid, 1));
+}
+
+static void what_is_put_is_found(void **state)
+{
+    struct place *place = *state;
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        for (uint32_t i = 0; i < 1000; i++)
+            assert_int_equal(look(archive, i), run ? i + 2 : 0);
+        for (uint32_t i = 0; i < 1000; i++) {
+            put(archive, i, i);
+            put(archive, i, i + 1);
+            assert_int_equal(look(archive, i), i + 2);
+        }
+        bf_archive_close(archive);
+    }
+    assert_int_equal(lines, 0);
+    assert_int_equal(file_size(place->file), BF_HEADER_SIZE + 4000 * BF_RECORD_SIZE);
+}
+
+static void memory_alone_does_too(void **state)
+{
+    (void)state;
+    const char *const folders[] = {NULL, ""};
+    for (uint32_t f = 0; f < 2; f++) {
+        struct bf_archive *archive = open_at(folders[f], 0);
+        struct bf_archive_key key = key_of(1);
+        put(archive, 0, 5);
+        assert_int_equal(look(archive, 0), 6);
+        assert_success(bf_archive_begin(archive, &key));
+        assert_int_equal(look(archive, 1), 0);
+        assert_success(bf_archive_strike(archive, &key));
+        assert_int_equal(look(archive, 1), BARRED);
+        bf_archive_close(archive);
+    }
+    bf_archive_close(NULL);
+}
+
+static void keys_differ_by_every_member(void **state)
+{
+    struct place *place = *state;
+    struct bf_archive_key keys[32];
+    uint32_t n = 0;
+    const struct bf_archive_key first = {.n_values = 2, .mask = 3, .values = {1, 2}};
+    keys[n++] = first;
+    keys[n] = first, keys[n++].form = 1;
+    keys[n] = first, keys[n++].mask = 7;
+    keys[n] = first, keys[n++].n_values = 1;
+    keys[n] = first, keys[n++].n_values = 3;
+    keys[n] = first, keys[n++].n_values = 8;
+    keys[n] = first, keys[n++].values[0] = 2;
+    keys[n] = first, keys[n++].values[1] = 1;
+    keys[n] = first, keys[n++].values[1] = 0x80000002;
+    for (uint32_t i = 0; i < BF_ARCHIVE_HASH; i += 4)
+        keys[n] = first, keys[n++].hash[i] = 1;
+
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        for (uint32_t i = 0; run == 0 && i < n; i++) {
+            struct bf_verdict verdict = verdict_of(i);
+            assert_false(bf_archive_find(archive, &keys[i], &verdict));
+            assert_success(bf_archive_put(archive, &keys[i], &verdict));
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            struct bf_verdict verdict, expected = verdict_of(i);
+            assert_true(bf_archive_find(archive, &keys[i], &verdict));
+            assert_verdict(&verdict, &expected);
+        }
+        /* Values that don't matter don't. */
+        struct bf_archive_key same = first;
+        struct bf_verdict verdict;
+        same.values[2] = 77;
+        assert_true(bf_archive_find(archive, &same, &verdict));
+        assert_int_equal(verdict.n, 0);
+        bf_archive_close(archive);
+    }
+}
+
+static void large_numbers_become_the_most(void **state)
+{
+    struct place *place = *state;
+    const struct bf_verdict verdicts[] = {
+        {BF_VERDICT_KEPT, 0xFFFF, UINT32_MAX, UINT32_MAX},
+        {BF_VERDICT_KEPT, 0, UINT32_MAX, 0},
+        {BF_VERDICT_REJECTED, 0, BF_VERDICT_GAIN_MOST + 1, 0},
+        {BF_VERDICT_KEPT, 0, 0, UINT32_MAX},
+        {BF_VERDICT_REJECTED, 0, 0, BF_VERDICT_N_MOST + 1},
+        {BF_VERDICT_KEPT, 0xFFFF, 0, 0},
+        {BF_VERDICT_REJECTED, 0, BF_VERDICT_GAIN_MOST, BF_VERDICT_N_MOST},
+    };
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        for (uint32_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
+            struct bf_archive_key key = key_of(i);
+            struct bf_verdict expected = verdicts[i], verdict;
+            if (run == 0)
+                assert_success(bf_archive_put(archive, &key, &expected));
+            if (expected.gain > BF_VERDICT_GAIN_MOST)
+                expected.gain = BF_VERDICT_GAIN_MOST;
+            if (expected.n > BF_VERDICT_N_MOST)
+                expected.n = BF_VERDICT_N_MOST;
+            assert_true(bf_archive_find(archive, &key, &verdict));
+            assert_verdict(&verdict, &expected);
+        }
+        bf_archive_close(archive);
+    }
+}
+
+struct seen {
+    uint32_t count;
+    uint32_t numbers;
+};
+
+static void see(void *context, const struct bf_archive_key *key, const struct bf_verdict *verdict)
+{
+    struct seen *seen = context;
+    struct bf_archive_key expected = key_of(verdict->n);
+    assert_memory_equal(key->hash, expected.hash, BF_ARCHIVE_HASH);
+    assert_int_equal(key->values[0], expected.values[0]);
+    assert_int_equal(key->mask, expected.mask);
+    seen->count++;
+    seen->numbers |= 1u << verdict->n % 4;
+}
+
+static void pipelines_know_their_keys(void **state)
+{
+    struct place *place = *state;
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        for (uint32_t i = 0; run == 0 && i < 400; i++)
+            put(archive, i, i);
+        for (uint32_t i = 0; i < 400; i += 4) {
+            struct seen seen = {0};
+            struct bf_archive_key key = key_of(i);
+            assert_int_equal(bf_archive_for_pipeline(archive, key.hash, see, &seen), 4);
+            assert_int_equal(seen.count, 4);
+            assert_int_equal(seen.numbers, 15);
+        }
+        struct bf_archive_key key = key_of(400);
+        assert_int_equal(bf_archive_for_pipeline(archive, key.hash, see, NULL), 0);
+        bf_archive_close(archive);
+    }
+}
+
+static void builds_that_end_are_no_strikes(void **state)
+{
+    struct place *place = *state;
+    struct bf_archive_key key = key_of(0);
+    for (uint32_t run = 0; run < 3; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        assert_int_equal(look(archive, 0), 0);
+        assert_success(bf_archive_begin(archive, &key));
+        assert_success(bf_archive_begin(archive, &key));
+        assert_success(bf_archive_end(archive, &key));
+        assert_success(bf_archive_end(archive, &key));
+        assert_success(bf_archive_end(archive, &key)); /* one too many */
+        bf_archive_close(archive);
+    }
+}
+
+static void a_build_that_does_not_end_is_one(void **state)
+{
+    struct place *place = *state;
+    struct bf_archive_key key = key_of(0);
+    struct bf_archive *archive = open_at(place->folder, 0);
+    put(archive, 0, 9);
+    assert_success(bf_archive_begin(archive, &key)); /* of these two, */
+    assert_success(bf_archive_begin(archive, &key));
+    assert_success(bf_archive_end(archive, &key)); /* one */
+    assert_int_equal(look(archive, 0), 10);
+
+    /* Others see nothing of it as long as it is open. */
+    struct bf_archive *other = open_at(place->folder, 0);
+    assert_int_equal(look(other, 0), 10);
+    bf_archive_close(other);
+    bf_archive_close(archive);
+
+    for (uint32_t run = 0; run < 2; run++) {
+        archive = open_at(place->folder, 0);
+        assert_int_equal(look(archive, 0), BARRED);
+        assert_int_equal(bf_archive_begin(archive, &key), VK_ERROR_NOT_PERMITTED_KHR);
+        put(archive, 0, 9);
+        assert_int_equal(look(archive, 0), BARRED);
+        assert_int_equal(look(archive, 1), 0);
+        bf_archive_close(archive);
+    }
+}
+
+static void strikes_bar_at_once(void **state)
+{
+    struct place *place = *state;
+    struct bf_archive_key key = key_of(3);
+    struct bf_archive *archive = open_at(place->folder, 0);
+    assert_success(bf_archive_begin(archive, &key));
+    assert_success(bf_archive_strike(archive, &key));
+    for (uint32_t run = 0; run < 2; run++) {
+        assert_int_equal(look(archive, 3), BARRED);
+        assert_int_equal(bf_archive_begin(archive, &key), VK_ERROR_NOT_PERMITTED_KHR);
+        bf_archive_close(archive);
+        archive = open_at(place->folder, 0);
+    }
+    bf_archive_close(archive);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct bf_archive *archive = open_at(place->folder, 0);
+    struct bf_archive_key keys[2] = {key_of(0), key_of(0)};
+    struct bf_verdict verdict = verdict_of(0);
+    keys[0].n_values = BF_ARCHIVE_VALUES + 1;
+    keys[1].form = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(bf_archive_put(archive, &keys[i], &verdict),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(bf_archive_begin(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(bf_archive_end(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(bf_archive_strike(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_false(bf_archive_find(archive, &keys[i], &verdict));
+    }
+    keys[0] = key_of(0);
+    const int codes[] = {0, BF_VERDICT_BARRED, 7, -1};
+    for (uint32_t i = 0; i < 4; i++) {
+        verdict.code = (enum bf_verdict_code)codes[i];
+        assert_int_equal(bf_archive_put(archive, &keys[0], &verdict),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+    }
+    bf_archive_close(archive);
+    assert_int_equal(file_size(place->file), BF_HEADER_SIZE);
+}
+
+/* ----------------------------------------------------------------------------------------- Threads */
+
+#define THREADS 3
+#define KEYS    600
+
+struct crowd {
+    struct bf_archive *archive;
+    _Atomic uint32_t put; /* keys below this one are there */
+    _Atomic bool end;
+};
+
+static void count(void *context, const struct bf_archive_key *key, const struct bf_verdict *verdict)
+{
+    (void)key, (void)verdict;
+    ++*(uint32_t *)context;
+}
+
+static void *reader(void *context)
+{
+    struct crowd *crowd = context;
+    for (uint32_t i = 0; !crowd->end; i++) {
+        uint32_t there = crowd->put;
+        uint32_t number = i * 7 % KEYS;
+        uint32_t found = look(crowd->archive, number);
+        if (number < there)
+            assert_in_range(found, number + 1, number + 2);
+        struct bf_archive_key key = key_of(number);
+        uint32_t n = 0;
+        bf_archive_for_pipeline(crowd->archive, key.hash, count, &n);
+        if (number / 4 < there / 4)
+            assert_int_equal(n, 4);
+    }
+    return NULL;
+}
+
+static void *writer(void *context)
+{
+    struct crowd *crowd = context;
+    for (uint32_t i = 0; i < KEYS; i++) {
+        struct bf_archive_key key = key_of(KEYS + i);
+        assert_success(bf_archive_begin(crowd->archive, &key));
+        assert_success(bf_archive_end(crowd->archive, &key));
+    }
+    return NULL;
+}
+
+static void readers_take_no_lock(void **state)
+{
+    struct place *place = *state;
+    struct crowd crowd = {.archive = open_at(place->folder, 0)};
+    pthread_t threads[THREADS], other;
+    for (uint32_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, reader, &crowd), 0);
+    assert_int_equal(pthread_create(&other, NULL, writer, &crowd), 0);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        put(crowd.archive, i, i);
+        crowd.put = i + 1;
+        put(crowd.archive, i / 2, i / 2 + 1);
+    }
+    pthread_join(other, NULL);
+    crowd.end = true;
+    for (uint32_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    bf_archive_close(crowd.archive);
+
+    crowd.archive = open_at(place->folder, 0);
+    for (uint32_t i = 0; i < 2 * KEYS; i++)
+        assert_int_equal(look(crowd.archive, i), i < KEYS / 2 ? i + 2 : i < KEYS ? i + 1 : 0);
+    bf_archive_close(crowd.archive);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checksum_is_the_published_one),
+        cmocka_unit_test(folder_is_named),
+        test_at_place(what_is_put_is_found),
+        cmocka_unit_test(memory_alone_does_too),
+        test_at_place(keys_differ_by_every_member),
+        test_at_place(large_numbers_become_the_most),
+        test_at_place(pipelines_know_their_keys),
+        test_at_place(builds_that_end_are_no_strikes),
+        test_at_place(a_build_that_does_not_end_is_one),
+        test_at_place(strikes_bar_at_once),
+        test_at_place(bad_input_is_refused),
+        test_at_place(readers_take_no_lock),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

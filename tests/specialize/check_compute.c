@@ -1,0 +1,549 @@
+/* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4, CK-6). */
+#include "check_world.h"
+
+#include <string.h>
+
+#include "shaders/check_fickle.comp.h"
+#include "shaders/check_fragile.comp.h"
+#include "shaders/check_images.comp.h"
+#include "shaders/check_loop.comp.h"
+#include "shaders/check_sums.comp.h"
+#include "shaders/check_words.comp.h"
+
+/* NONE, INEXACT, ... of the eight forms, by a letter: '=' or '!' ('?' uncheckable). */
+static void expect(struct world *w, struct trial *t, const char *letters)
+{
+    enum bf_reason reasons[8];
+    for (uint32_t i = 0; i < t->info.form_count; i++)
+        reasons[i] = letters[i] == '='   ? BF_REASON_NONE
+                     : letters[i] == '!' ? BF_REASON_INEXACT
+                                         : BF_REASON_UNCHECKABLE;
+    trial_expect(w, t, reasons);
+}
+
+/* ----------------------------------------------------------------------------------------- Sums --
+ */
+
+static const uint8_t float_kinds[] = {BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT};
+
+static const struct bf_check_binding sum_bindings[] = {
+    {.binding = 0,
+     .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+     .count = 1,
+     .used = true,
+     .array_stride = 16,
+     .kinds = float_kinds,
+     .kind_count = 4,
+     .period = 4},
+    {.binding = 1,
+     .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+     .count = 1,
+     .used = true,
+     .written = true,
+     .array_stride = 4,
+     .kinds = float_kinds,
+     .kind_count = 1,
+     .period = 1},
+};
+static const struct bf_check_set sum_set = {.binding_count = 2, .bindings = sum_bindings};
+
+static void sums_init(struct world *w, struct subject *s, struct trial *t)
+{
+    subject_init(w, s, 1, &sum_set, 8);
+    s->check.workgroup[0] = 64;
+    s->check.workgroup[1] = s->check.workgroup[2] = 1;
+    trial_init(t, s, COMPUTE(w, s, check_sums_comp, 0));
+    t->push[0] = 0x3f400000; /* 0.75 */
+    t->push[1] = 64;
+}
+
+static void pipelines_that_are_the_same_agree(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
+    trial_add(&t, t.info.general);
+    expect(&w, &t, "==");
+    assert_true(t.forms[0].first_use_ns > 0 && t.forms[0].steady_ns > 0);
+    assert_null(t.info.why);
+    expect(&w, &t, "=="); /* again, by the same checker */
+    world_close(&w);
+}
+
+static void any_bit_on_any_input_tells(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    for (int32_t i = 1; i <= 7; i++)
+        trial_add(&t, COMPUTE(&w, &s, check_sums_comp, i));
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
+    expect(&w, &t, "!!!!!!!=");
+    world_close(&w);
+}
+
+static void push_constants_that_are_not_fixed_change(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 8));
+    expect(&w, &t, "!");
+    t.info.fixed = 1; /* the factor is */
+    expect(&w, &t, "=");
+    world_close(&w);
+}
+
+static void what_writes_nothing_is_uncheckable(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    t.info.general = COMPUTE(&w, &s, check_sums_comp, 9);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 9));
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "it wrote nothing");
+    world_close(&w);
+}
+
+static void relaxed_checks_allow_the_error_they_are_told(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    t.info.compare = false;
+    t.info.tolerance = 1.0f / 65536;
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 2));
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 4));
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 5));
+    expect(&w, &t, "=!=!");
+    t.info.tolerance = 1.0f / 67108864;
+    expect(&w, &t, "=!!!");
+    world_close(&w);
+}
+
+static void one_without_forms_is_over_at_once(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    assert_success(bf_check_run(w.checker, &t.info));
+    world_close(&w);
+}
+
+/* ---------------------------------------------------------------------------------------- Words --
+ */
+
+static const uint8_t integer_kinds[] = {BF_UNIT_INTEGER, BF_UNIT_INTEGER};
+static const uint8_t block_kinds[] = {
+    BF_UNIT_INTEGER, BF_UNIT_INTEGER, BF_UNIT_INTEGER, BF_UNIT_INTEGER,
+    BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,
+    BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,
+    BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,   BF_UNIT_FLOAT,
+};
+
+static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
+                        VkDescriptorSetLayoutCreateFlags flags)
+{
+    const struct bf_check_binding uniforms[] = {{
+        .type = uniform,
+        .count = 1,
+        .used = true,
+        .block_size = 64,
+        .kinds = block_kinds,
+        .kind_count = 16,
+    }};
+    const struct bf_check_binding buffers[] = {
+        {.binding = 0,
+         .type = storage,
+         .count = 3,
+         .used = true,
+         .array_stride = 4,
+         .kinds = integer_kinds,
+         .kind_count = 1,
+         .period = 1},
+        {.binding = 1,
+         .type = storage,
+         .count = 1,
+         .used = true,
+         .written = true,
+         .block_size = 4,
+         .array_stride = 4,
+         .kinds = integer_kinds,
+         .kind_count = 2,
+         .period = 1},
+        {.binding = 5, .type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, .count = 2}, /* nobody's */
+    };
+    const struct bf_check_set sets[] = {
+        {.binding_count = 1, .bindings = uniforms},
+        {.flags = flags, .binding_count = 3, .bindings = buffers},
+    };
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 2, sets, 0);
+    trial_init(&t, &s, COMPUTE(&w, &s, check_words_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_words_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_words_comp, 1));
+    expect(&w, &t, "=!");
+    world_close(&w);
+}
+
+static void buffers_of_an_array_differ(void **state)
+{
+    (void)state;
+    words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0);
+}
+
+static void dynamic_buffers_are_bound(void **state)
+{
+    (void)state;
+    words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, 0);
+}
+
+static void descriptors_are_pushed(void **state)
+{
+    (void)state;
+    words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
+}
+
+/* --------------------------------------------------------------------------------------- Images --
+ */
+
+#define COMBINED VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+#define FLOATS   BF_TEXEL_SFLOAT
+
+static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
+{
+    const struct bf_check_binding bindings[] = {
+        {0, COMBINED, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D, .number = FLOATS,
+         .format = textured, .sampler = sampler},
+        {1, COMBINED, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+         .number = BF_TEXEL_UINT},
+        {2, COMBINED, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_CUBE, .number = FLOATS},
+        {3, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_3D,
+         .number = FLOATS},
+        {4, VK_DESCRIPTOR_TYPE_SAMPLER, 1, .used = true},
+        {5, COMBINED, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D, .number = FLOATS,
+         .depth = true},
+        {6, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1, .used = true, .number = FLOATS},
+        {7, VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, 1, .used = true, .written = true,
+         .number = FLOATS},
+        {8, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, .used = true, .written = true,
+         .view = VK_IMAGE_VIEW_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM, .number = FLOATS},
+        {9, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, .used = true, .written = true,
+         .view = VK_IMAGE_VIEW_TYPE_3D, .number = BF_TEXEL_UINT},
+    };
+    const struct bf_check_set set = {.binding_count = 10, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 0);
+    s.check.workgroup[0] = s.check.workgroup[1] = 8;
+    s.check.workgroup[2] = 1;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_images_comp, 0));
+    for (int32_t i = 0; i <= 5; i++)
+        trial_add(&t, COMPUTE(&w, &s, check_images_comp, i));
+    expect(&w, &t, "=!!!!!");
+    world_close(&w);
+}
+
+static void images_and_texel_buffers_are_read_and_written(void **state)
+{
+    (void)state;
+    images_check(VK_FORMAT_UNDEFINED, NULL);
+}
+
+static void formats_and_samplers_are_those_last_seen(void **state)
+{
+    (void)state;
+    const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                                         .magFilter = VK_FILTER_LINEAR,
+                                         .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+                                         .maxLod = 2};
+    static const VkFormat formats[] = {
+        VK_FORMAT_R8_UNORM,
+        VK_FORMAT_B8G8R8A8_SRGB,
+        VK_FORMAT_R32G32B32A32_SFLOAT,
+        VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+        VK_FORMAT_BC1_RGBA_UNORM_BLOCK,
+        VK_FORMAT_D32_SFLOAT,
+        VK_FORMAT_R16G16_SNORM,
+    };
+    for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        images_check(formats[i], &sampler);
+}
+
+/* ------------------------------------------------------------------------------ Time, agreement --
+ */
+
+static const struct bf_check_binding out_binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                    .count = 1,
+                                                    .used = true,
+                                                    .written = true,
+                                                    .array_stride = 4};
+static const struct bf_check_set out_set = {.binding_count = 1, .bindings = &out_binding};
+
+static void a_general_pipeline_that_differs_from_itself_is_uncheckable(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    if (!w.f.addresses) {
+        world_close(&w);
+        skip();
+    }
+    subject_init(&w, &s, 1, &out_set, 8);
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                            .size = 256,
+                                            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                                     VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                             .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    const VkMemoryAllocateInfo memory_info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = 4096};
+    assert_success(vkCreateBuffer(w.f.device, &buffer_info, NULL, &buffer));
+    assert_success(vkAllocateMemory(w.f.device, &memory_info, NULL, &memory));
+    assert_success(vkBindBufferMemory(w.f.device, buffer, memory, 0));
+    const VkBufferDeviceAddressInfo address_info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer};
+    uint64_t address = vkGetBufferDeviceAddress(w.f.device, &address_info);
+    trial_init(&t, &s, COMPUTE(&w, &s, check_fickle_comp, 0));
+    memcpy(t.push, &address, sizeof(address));
+    t.info.fixed = 3;
+    trial_add(&t, t.info.general);
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "the general pipeline does not agree with itself");
+    /* And one that is known to go through addresses isn't run at all. */
+    s.check.addresses = true;
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "it goes through addresses of buffers");
+    vkDestroyBuffer(w.f.device, buffer, NULL);
+    vkFreeMemory(w.f.device, memory, NULL);
+    world_close(&w);
+}
+
+static void loop_init(struct world *w, struct subject *s, struct trial *t)
+{
+    subject_init(w, s, 1, &out_set, 8);
+    s->check.loops = true;
+    trial_init(t, s, COMPUTE(w, s, check_loop_comp, 0));
+    trial_add(t, t->info.general);
+    t->push[0] = 100;
+}
+
+static void one_that_takes_too_long_is_uncheckable(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    loop_init(&w, &s, &t);
+    expect(&w, &t, "=");
+    world_close_checker(&w);
+    world_open_checker(&w, true, 0, 1);
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "the general pipeline takes too long");
+    world_close(&w);
+}
+
+static void one_that_hangs_ends_all_checks(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    loop_init(&w, &s, &t);
+    t.push[0] = 100000000;
+    world_close_checker(&w);
+    world_open_checker(&w, true, 1, 0);
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "a run did not end in time");
+    expect(&w, &t, "?");
+    assert_string_equal(t.info.why, "an earlier check has not ended");
+    world_close(&w);
+}
+
+static void inputs_of_fragile_shaders_are_tame(void **state)
+{
+    (void)state;
+    struct bf_check_binding bindings[2] = {sum_bindings[0], sum_bindings[1]};
+    for (uint32_t i = 0; i < 2; i++) {
+        bindings[i].array_stride = 4;
+        bindings[i].kinds = integer_kinds;
+        bindings[i].kind_count = bindings[i].period = 1;
+    }
+    const struct bf_check_set set = {.binding_count = 2, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 4);
+    s.check.fragile = true;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_fragile_comp, 0));
+    t.push[0] = 2;
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 1));
+    expect(&w, &t, "=!");
+    world_close(&w);
+}
+
+/* ---------------------------------------------------------------------------------- Refusals, steps --
+ */
+
+static void what_nothing_can_stand_in_for_is_uncheckable(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, t.info.general);
+    struct bf_check_binding bindings[2];
+    memcpy(bindings, sum_bindings, sizeof(bindings));
+    s.sets[0].bindings = bindings;
+    bindings[1].type = VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR;
+    expect(&w, &t, "?");
+    assert_non_null(t.info.why);
+    bindings[1].type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
+    expect(&w, &t, "?");
+    bindings[1].type = VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+    bindings[1].format = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
+    expect(&w, &t, "?");
+    bindings[1].type = COMBINED;
+    expect(&w, &t, "?");
+    bindings[1].type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+    bindings[1].format = VK_FORMAT_R8G8B8A8_UNORM;
+    bindings[1].samples = VK_SAMPLE_COUNT_4_BIT;
+    expect(&w, &t, "?");
+    bindings[1] = sum_bindings[1];
+    bindings[1].count = 5000;
+    expect(&w, &t, "?");
+    bindings[1] = sum_bindings[1];
+    s.sets[0].flags = 0x40000000;
+    expect(&w, &t, "?");
+    world_close(&w);
+}
+
+static void without_robust_accesses_buffers_are_the_program_s_size(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, t.info.general);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 1));
+    world_close_checker(&w);
+    world_open_checker(&w, false, 0, 0);
+    expect(&w, &t, "??");
+    assert_string_equal(t.info.why, "a buffer's size is not known, or too large");
+    struct bf_check_binding bindings[2];
+    memcpy(bindings, sum_bindings, sizeof(bindings));
+    s.sets[0].bindings = bindings;
+    bindings[0].size = 65536 * 16;
+    bindings[1].size = 65536 * 4;
+    expect(&w, &t, "=!");
+    bindings[1].size = UINT64_C(1) << 40;
+    expect(&w, &t, "??");
+    world_close(&w);
+}
+
+static bool after_some(void *context)
+{
+    uint32_t *left = context;
+    return (*left)-- == 0;
+}
+
+static void a_check_goes_in_steps_and_can_be_cancelled(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, t.info.general);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 1));
+    uint32_t steps = 0;
+    struct bf_check *check;
+    assert_success(bf_check_begin(w.checker, &t.info, &check));
+    for (bool done = false; !done; steps++)
+        assert_success(bf_check_step(check, &done));
+    bf_check_end(check);
+    assert_int_equal(t.forms[0].reason, BF_REASON_NONE);
+    assert_int_equal(t.forms[1].reason, BF_REASON_INEXACT);
+    for (uint32_t n = 0; n < steps - 1; n++) {
+        uint32_t left = n;
+        t.info.cancelled = after_some;
+        t.info.context = &left;
+        assert_success(bf_check_run(w.checker, &t.info));
+        assert_int_equal(t.forms[0].reason, BF_REASON_CANCELLED);
+    }
+    t.info.cancelled = NULL;
+    assert_success(bf_check_begin(w.checker, &t.info, &check));
+    bool done;
+    assert_success(bf_check_step(check, &done));
+    assert_false(done);
+    bf_check_end(check); /* its result isn't wanted */
+    assert_int_equal(t.forms[0].reason, BF_REASON_CANCELLED);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(pipelines_that_are_the_same_agree),
+        TEST(any_bit_on_any_input_tells),
+        TEST(push_constants_that_are_not_fixed_change),
+        TEST(what_writes_nothing_is_uncheckable),
+        TEST(relaxed_checks_allow_the_error_they_are_told),
+        TEST(one_without_forms_is_over_at_once),
+        TEST(buffers_of_an_array_differ),
+        TEST(dynamic_buffers_are_bound),
+        TEST(descriptors_are_pushed),
+        TEST(images_and_texel_buffers_are_read_and_written),
+        TEST(formats_and_samplers_are_those_last_seen),
+        TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable),
+        TEST(inputs_of_fragile_shaders_are_tame),
+        TEST(one_that_takes_too_long_is_uncheckable),
+        TEST(one_that_hangs_ends_all_checks),
+        TEST(what_nothing_can_stand_in_for_is_uncheckable),
+        TEST(without_robust_accesses_buffers_are_the_program_s_size),
+        TEST(a_check_goes_in_steps_and_can_be_cancelled),
+    };
+    return fixture_main(argc, argv, "check of compute pipelines", tests,
+                        sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,135 @@
+/*
+ * The driver runs out of memory, once, at each of its calls in turn, or loses the device at each
+ * submission: the check says so, and all that it made is destroyed (CK-5).
+ */
+#include "check_faults.h"
+
+#include <stdio.h>
+
+static uint64_t oom_points(struct world *w)
+{
+    struct belfry_icd_counters counters;
+    w->f.icd.get_counters(&counters);
+    return counters.oom_points;
+}
+
+static bool after_some(void *context)
+{
+    uint32_t *left = context;
+    return (*left)-- == 0;
+}
+
+/* Returns at which calls of the driver the check began and ended. */
+static void run_short(bool draws, uint64_t fail_at, uint64_t *first, uint64_t *last)
+{
+    char environment[64];
+    snprintf(environment, sizeof(environment), "OOM_AT=%llu", (unsigned long long)fail_at);
+    const struct fixture_options options = {.environment = fail_at ? environment : NULL,
+                                            .family = UINT32_MAX};
+    struct world w;
+    struct faulty f;
+    world_open_device(&w, &options);
+    faulty_init(&w, &f, draws);
+    const struct bf_checker_info info = world_checker_info(&w);
+    /* One run of each kind. */
+    uint32_t left = 3;
+    f.trial.info.cancelled = after_some;
+    f.trial.info.context = &left;
+    *first = oom_points(&w) + 1;
+    VkResult result = bf_checker_create(&info, &w.checker);
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
+        result = bf_checker_create(&info, &w.checker);
+    assert_success(result);
+    result = bf_check_run(w.checker, &f.trial.info);
+    if (result != VK_SUCCESS) {
+        assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_int_equal(f.trial.forms[0].reason, BF_REASON_MEMORY);
+        left = 3;
+        assert_success(bf_check_run(w.checker, &f.trial.info));
+    }
+    assert_int_equal(f.trial.forms[0].reason, BF_REASON_CANCELLED);
+    *last = oom_points(&w);
+    while (oom_points(&w) < fail_at) /* this run has made fewer: not in world_close */
+        vkDeviceWaitIdle(w.f.device);
+    world_close(&w);
+}
+
+static void run_all_short(bool draws)
+{
+    uint64_t first, last, again, end;
+    run_short(draws, 0, &first, &last);
+    assert_true(first + 50 < last);
+    for (uint64_t n = first; n <= last; n++)
+        run_short(draws, n, &again, &end);
+}
+
+static void a_driver_without_memory_ends_a_check_that_computes(void **state)
+{
+    (void)state;
+    run_all_short(false);
+}
+
+static void a_driver_without_memory_ends_a_check_that_draws(void **state)
+{
+    (void)state;
+    run_all_short(true);
+}
+
+/* False: the check has made fewer submissions. */
+static bool run_lost(bool draws, uint32_t lose_at)
+{
+    char environment[64];
+    snprintf(environment, sizeof(environment), "LOSE_AT_SUBMIT=%u", lose_at);
+    const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
+    struct world w;
+    struct faulty f;
+    world_open_device(&w, &options);
+    faulty_init(&w, &f, draws);
+    const struct bf_checker_info info = world_checker_info(&w);
+    assert_success(bf_checker_create(&info, &w.checker));
+    VkResult result = bf_check_run(w.checker, &f.trial.info);
+    w.f.lost = result != VK_SUCCESS;
+    if (w.f.lost) {
+        assert_int_equal(result, VK_ERROR_DEVICE_LOST);
+        assert_int_equal(f.trial.forms[0].reason, BF_REASON_LOST);
+        /* And so it stays. */
+        assert_int_equal(bf_check_run(w.checker, &f.trial.info), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(f.trial.forms[0].reason, BF_REASON_LOST);
+    }
+    world_close(&w);
+    return result != VK_SUCCESS;
+}
+
+static void a_lost_device_ends_checks(void **state)
+{
+    (void)state;
+    for (uint32_t draws = 0; draws < 2; draws++) {
+        uint32_t n = 1;
+        while (run_lost(draws, n))
+            n += n < 9 ? 1 : 9;
+        assert_in_range(n, 40, 200);
+    }
+}
+
+static void engines_apart_are_told(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    /* The program has a queue on each engine that was attached. */
+    assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_COMPUTE));
+    assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_driver_without_memory_ends_a_check_that_computes),
+        TEST(a_driver_without_memory_ends_a_check_that_draws),
+        TEST(a_lost_device_ends_checks),
+        TEST(engines_apart_are_told),
+    };
+    return fixture_main(argc, argv, "faults of the driver below a check", tests,
+                        sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,113 @@
+#include "check_faults.h"
+
+#include "shaders/check_cover.vert.h"
+#include "shaders/check_images.comp.h"
+#include "shaders/check_shade.frag.h"
+
+#define IMAGE(binding_, type_, view_)                                                              \
+    {                                                                                              \
+        .binding = binding_, .type = VK_DESCRIPTOR_TYPE_##type_, .count = 1, .used = true,         \
+        .written = true, .view = VK_IMAGE_VIEW_TYPE_##view_, .number = BF_TEXEL_SFLOAT             \
+    }
+#define BUFFER(binding_, type_)                                                                    \
+    {                                                                                              \
+        .binding = binding_, .type = VK_DESCRIPTOR_TYPE_##type_, .count = 1, .used = true,         \
+        .written = true, .number = BF_TEXEL_SFLOAT                                                 \
+    }
+
+static const struct bf_check_binding bindings[FAULT_BINDINGS] = {
+    IMAGE(0, COMBINED_IMAGE_SAMPLER, 2D),
+    IMAGE(1, SAMPLED_IMAGE, CUBE),
+    IMAGE(2, SAMPLER, 2D),
+    IMAGE(3, STORAGE_IMAGE, 3D),
+    BUFFER(4, UNIFORM_TEXEL_BUFFER),
+    BUFFER(5, STORAGE_TEXEL_BUFFER),
+    BUFFER(6, UNIFORM_BUFFER),
+    BUFFER(7, STORAGE_BUFFER),
+    BUFFER(8, STORAGE_BUFFER_DYNAMIC),
+};
+static const struct bf_check_set set = {.binding_count = FAULT_BINDINGS, .bindings = bindings};
+
+static const VkVertexInputBindingDescription vertex_binding = {0, 16, VK_VERTEX_INPUT_RATE_VERTEX};
+static const VkVertexInputAttributeDescription attribute = {0, 0, VK_FORMAT_R32G32_SFLOAT, 0};
+
+static void init_drawing(struct faulty *f)
+{
+    const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_D32_SFLOAT};
+    for (uint32_t i = 0; i < 2; i++)
+        f->attachments[i] =
+            (VkAttachmentDescription2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
+                                       .format = formats[i],
+                                       .samples = VK_SAMPLE_COUNT_1_BIT};
+    f->color = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
+                                        .attachment = 0,
+                                        .layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    f->depth = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
+                                        .attachment = 1,
+                                        .layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
+    f->subpass = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                         .colorAttachmentCount = 1,
+                                         .pColorAttachments = &f->color,
+                                         .pDepthStencilAttachment = &f->depth};
+    f->pass = (VkRenderPassCreateInfo2){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+                                        .attachmentCount = 2,
+                                        .pAttachments = f->attachments,
+                                        .subpassCount = 1,
+                                        .pSubpasses = &f->subpass};
+    f->vertices = (VkPipelineVertexInputStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = 1,
+        .pVertexBindingDescriptions = &vertex_binding,
+        .vertexAttributeDescriptionCount = 1,
+        .pVertexAttributeDescriptions = &attribute};
+}
+
+/* The test driver looks at none of its state. */
+static VkPipeline make_graphics(struct world *w, struct faulty *f)
+{
+    VkRenderPass pass;
+    assert_success(vkCreateRenderPass2(w->f.device, &f->pass, NULL, &pass));
+    const VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = make_module(w, check_cover_vert, sizeof(check_cover_vert)),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = make_module(w, check_shade_frag, sizeof(check_shade_frag)),
+         .pName = "main"},
+    };
+    f->graphics =
+        (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                       .stageCount = 2,
+                                       .pStages = stages,
+                                       .pVertexInputState = &f->vertices,
+                                       .layout = f->subject.layout.handle,
+                                       .renderPass = pass};
+    VkPipeline *made = &w->pipelines[w->pipeline_count++];
+    assert_success(
+        vkCreateGraphicsPipelines(w->f.device, VK_NULL_HANDLE, 1, &f->graphics, NULL, made));
+    for (uint32_t i = 0; i < 2; i++)
+        vkDestroyShaderModule(w->f.device, stages[i].module, NULL);
+    vkDestroyRenderPass(w->f.device, pass, NULL);
+    f->graphics.pStages = NULL;
+    f->graphics.stageCount = 0;
+    return *made;
+}
+
+void faulty_init(struct world *w, struct faulty *f, bool draws)
+{
+    *f = (struct faulty){0};
+    subject_init(w, &f->subject, 1, &set, 16);
+    VkPipeline pipeline;
+    if (draws) {
+        init_drawing(f);
+        pipeline = make_graphics(w, f);
+        f->subject.check.graphics = &f->graphics;
+        f->subject.check.pass = &f->pass;
+    } else {
+        pipeline = COMPUTE(w, &f->subject, check_images_comp, 0);
+    }
+    trial_init(&f->trial, &f->subject, pipeline);
+    trial_add(&f->trial, pipeline);
+}

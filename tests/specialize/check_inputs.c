@@ -1,0 +1,356 @@
+/* Inputs that are made up, formats, and what blocks consist of: without a device. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "specialize/block.h"
+#include "specialize/inputs.h"
+
+#include "shaders/check_blocks.comp.h"
+#include "shaders/check_fragile.comp.h"
+#include "shaders/check_loop.comp.h"
+
+#define WORDS 4096
+
+static const enum bf_inputs_style styles[] = {BF_INPUTS_SMALL, BF_INPUTS_SPREAD, BF_INPUTS_WIDE,
+                                              BF_INPUTS_EDGES};
+
+static float as_float(uint32_t word)
+{
+    float value;
+    memcpy(&value, &word, 4);
+    return value;
+}
+
+static void fill(const struct bf_inputs *inputs, enum bf_unit unit, uint32_t words[WORDS])
+{
+    const uint8_t kind = (uint8_t)unit;
+    bf_inputs_words(inputs, 3, &kind, 1, 1, words, WORDS);
+}
+
+static bool has(const uint32_t words[WORDS], uint32_t word)
+{
+    for (uint32_t i = 0; i < WORDS; i++) {
+        if (words[i] == word)
+            return true;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------- Words --
+ */
+
+static void numbers_stay_within_the_limit_unless_wild(void **state)
+{
+    (void)state;
+    uint32_t words[WORDS];
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t seed = 0; seed < 8; seed++) {
+            const struct bf_inputs inputs = {.seed = seed, .style = styles[i], .limit = 16};
+            fill(&inputs, BF_UNIT_INTEGER, words);
+            for (uint32_t k = 0; k < WORDS; k++)
+                assert_in_range(words[k], 0, 15);
+            fill(&inputs, BF_UNIT_FLOAT, words);
+            for (uint32_t k = 0; k < WORDS; k++)
+                assert_true(isnan(as_float(words[k])) || fabsf(as_float(words[k])) <= 16.0f);
+            fill(&inputs, BF_UNIT_BYTES, words);
+            for (uint32_t k = 0; k < WORDS; k++)
+                assert_true((words[k] & 0xf0f0f0f0u) == 0);
+            fill(&inputs, BF_UNIT_LONG, words);
+            for (uint32_t k = 0; k < WORDS; k += 2) {
+                assert_in_range(words[k], 0, 15);
+                assert_int_equal(words[k + 1], 0);
+            }
+        }
+    }
+}
+
+static void timid_floats_are_between_0_and_1(void **state)
+{
+    (void)state;
+    uint32_t words[WORDS];
+    uint16_t halves[2 * WORDS];
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct bf_inputs inputs = {.seed = i, .style = styles[i], .limit = 1, .timid = true};
+        fill(&inputs, BF_UNIT_FLOAT, words);
+        for (uint32_t k = 0; k < WORDS; k++)
+            assert_true(as_float(words[k]) >= 0.0f && as_float(words[k]) <= 1.0f);
+        fill(&inputs, BF_UNIT_HALVES, words);
+        memcpy(halves, words, sizeof(halves));
+        for (uint32_t k = 0; k < 2 * WORDS; k++)
+            assert_true(halves[k] <= 0x3c00 || halves[k] == 0x8000);
+        fill(&inputs, BF_UNIT_INTEGER, words);
+        for (uint32_t k = 0; k < WORDS; k++)
+            assert_in_range(words[k], 0, 1);
+    }
+}
+
+static void edges_are_among_them(void **state)
+{
+    (void)state;
+    static const uint32_t floats[] = {0, 0x80000000, 0x3f800000, 0xbf800000,
+                                      1, 0x00800000, 0x7fc00000};
+    static const uint32_t wild_floats[] = {0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff};
+    static const uint32_t wild_integers[] = {0xffffffff, 0x7fffffff, 0x80000000};
+    uint32_t words[WORDS];
+    for (uint32_t i = 1; i < 4; i++) {
+        struct bf_inputs inputs = {.seed = i, .style = styles[i], .limit = 64};
+        fill(&inputs, BF_UNIT_FLOAT, words);
+        for (uint32_t k = 0; k < sizeof(floats) / 4; k++)
+            assert_true(has(words, floats[k]));
+        inputs.wild = true;
+        fill(&inputs, BF_UNIT_FLOAT, words);
+        for (uint32_t k = 0; k < sizeof(floats) / 4; k++)
+            assert_true(has(words, floats[k]));
+        for (uint32_t k = 0; k < sizeof(wild_floats) / 4; k++)
+            assert_true(has(words, wild_floats[k]));
+        fill(&inputs, BF_UNIT_INTEGER, words);
+        assert_true(has(words, 0) && has(words, 1));
+        for (uint32_t k = 0; k < sizeof(wild_integers) / 4; k++)
+            assert_true(has(words, wild_integers[k]));
+    }
+}
+
+static void the_same_seed_gives_the_same_and_another_another(void **state)
+{
+    (void)state;
+    uint32_t a[WORDS], b[WORDS];
+    struct bf_inputs inputs = {.seed = 1, .style = BF_INPUTS_SPREAD, .limit = 64};
+    fill(&inputs, BF_UNIT_FLOAT, a);
+    fill(&inputs, BF_UNIT_FLOAT, b);
+    assert_memory_equal(a, b, sizeof(a));
+    inputs.seed = 2;
+    fill(&inputs, BF_UNIT_FLOAT, b);
+    assert_memory_not_equal(a, b, sizeof(a));
+    inputs.seed = 1;
+    const uint8_t kind = BF_UNIT_FLOAT;
+    bf_inputs_words(&inputs, 4, &kind, 1, 1, b, WORDS);
+    assert_memory_not_equal(a, b, sizeof(a));
+}
+
+static void matrices_are_the_identity_at_first(void **state)
+{
+    (void)state;
+    const uint8_t kinds[] = {BF_UNIT_ONE, BF_UNIT_ZERO, BF_UNIT_ZERO, BF_UNIT_ONE};
+    const struct bf_inputs inputs = {.style = BF_INPUTS_SMALL, .limit = 8};
+    uint32_t words[8];
+    const uint32_t expected[8] = {0x3f800000, 0, 0, 0x3f800000, 0x3f800000, 0, 0, 0x3f800000};
+    bf_inputs_words(&inputs, 0, kinds, 4, 4, words, 8);
+    assert_memory_equal(words, expected, sizeof(words));
+}
+
+static void kinds_repeat_their_period(void **state)
+{
+    (void)state;
+    const uint8_t kinds[] = {BF_UNIT_INTEGER, BF_UNIT_FLOAT, BF_UNIT_SHORTS};
+    assert_int_equal(bf_inputs_kind(kinds, 3, 2, 0), BF_UNIT_INTEGER);
+    assert_int_equal(bf_inputs_kind(kinds, 3, 2, 3), BF_UNIT_FLOAT);
+    assert_int_equal(bf_inputs_kind(kinds, 3, 2, 6), BF_UNIT_SHORTS);
+    assert_int_equal(bf_inputs_kind(kinds, 3, 0, 3), BF_UNIT_UNKNOWN);
+    assert_int_equal(bf_inputs_kind(NULL, 0, 0, 0), BF_UNIT_UNKNOWN);
+}
+
+/* ------------------------------------------------------------------------------- Push constants --
+ */
+
+static void push_constants_grow_smaller_and_keep_what_is_fixed(void **state)
+{
+    (void)state;
+    const uint32_t before[6] = {1000, 0x3f800000, 0xc0490fdb, 1000, 0x3f800000, 0};
+    uint32_t changed = 0;
+    for (uint32_t seed = 0; seed < 32; seed++) {
+        const struct bf_inputs inputs = {.seed = seed, .style = BF_INPUTS_SPREAD, .limit = 64};
+        uint32_t words[6];
+        memcpy(words, before, sizeof(words));
+        bf_inputs_push(&inputs, 1 << 3 | 1 << 4, words, 6);
+        assert_in_range(words[0], 1, 1000);
+        assert_true(as_float(words[1]) > 0 && as_float(words[1]) <= 1.0f);
+        assert_true(as_float(words[2]) < 0 && as_float(words[2]) >= as_float(before[2]));
+        assert_int_equal(words[3], before[3]);
+        assert_int_equal(words[4], before[4]);
+        assert_int_equal(words[5], 0);
+        changed |= (uint32_t)(words[0] != before[0]) | (uint32_t)(words[1] != before[1]) << 1 |
+                   (uint32_t)(words[2] != before[2]) << 2;
+    }
+    assert_int_equal(changed, 7);
+}
+
+/* -------------------------------------------------------------------------------------- Formats --
+ */
+
+static void texels_have_their_formats_size(void **state)
+{
+    (void)state;
+    static const struct {
+        VkFormat format;
+        uint32_t size, components;
+        enum bf_texel_kind kind;
+    } cases[] = {
+        {VK_FORMAT_R5G6B5_UNORM_PACK16, 2, 3, BF_TEXEL_UNORM},
+        {VK_FORMAT_R8_SINT, 1, 1, BF_TEXEL_SINT},
+        {VK_FORMAT_B8G8R8A8_SRGB, 4, 4, BF_TEXEL_UNORM},
+        {VK_FORMAT_A2B10G10R10_UINT_PACK32, 4, 4, BF_TEXEL_UINT},
+        {VK_FORMAT_R16G16_SNORM, 4, 2, BF_TEXEL_SNORM},
+        {VK_FORMAT_R16G16B16A16_SFLOAT, 8, 4, BF_TEXEL_SFLOAT},
+        {VK_FORMAT_R32G32B32_UINT, 12, 3, BF_TEXEL_UINT},
+        {VK_FORMAT_R32G32B32A32_SFLOAT, 16, 4, BF_TEXEL_SFLOAT},
+        {VK_FORMAT_R64_SINT, 8, 1, BF_TEXEL_SINT},
+        {VK_FORMAT_B10G11R11_UFLOAT_PACK32, 4, 3, BF_TEXEL_UFLOAT},
+        {VK_FORMAT_BC1_RGB_SRGB_BLOCK, 8, 0, BF_TEXEL_BLOCK},
+        {VK_FORMAT_BC4_UNORM_BLOCK, 8, 0, BF_TEXEL_BLOCK},
+        {VK_FORMAT_BC7_UNORM_BLOCK, 16, 0, BF_TEXEL_BLOCK},
+        {VK_FORMAT_EAC_R11_UNORM_BLOCK, 8, 0, BF_TEXEL_BLOCK},
+        {VK_FORMAT_ETC2_R8G8B8A8_SRGB_BLOCK, 16, 0, BF_TEXEL_BLOCK},
+        {VK_FORMAT_ASTC_12x10_SRGB_BLOCK, 16, 0, BF_TEXEL_BLOCK},
+    };
+    struct bf_texel texel;
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(bf_format_aspects(cases[i].format), VK_IMAGE_ASPECT_COLOR_BIT);
+        assert_true(bf_texel_of(cases[i].format, VK_IMAGE_ASPECT_COLOR_BIT, &texel));
+        assert_int_equal(texel.size, cases[i].size);
+        assert_int_equal(texel.component_count, cases[i].components);
+        assert_int_equal(texel.kind, cases[i].kind);
+    }
+    assert_true(bf_texel_of(VK_FORMAT_ASTC_12x10_SRGB_BLOCK, VK_IMAGE_ASPECT_COLOR_BIT, &texel));
+    assert_int_equal(texel.block_width, 12);
+    assert_int_equal(texel.block_height, 10);
+    assert_true(bf_texel_of(VK_FORMAT_D24_UNORM_S8_UINT, VK_IMAGE_ASPECT_STENCIL_BIT, &texel));
+    assert_int_equal(texel.size, 1);
+    assert_true(bf_texel_of(VK_FORMAT_D16_UNORM_S8_UINT, VK_IMAGE_ASPECT_DEPTH_BIT, &texel));
+    assert_int_equal(texel.size, 2);
+    assert_false(bf_texel_of(VK_FORMAT_D32_SFLOAT, VK_IMAGE_ASPECT_STENCIL_BIT, &texel));
+    assert_int_equal(bf_format_aspects(VK_FORMAT_G8_B8R8_2PLANE_420_UNORM), 0);
+    assert_int_equal(bf_format_aspects(VK_FORMAT_UNDEFINED), 0);
+}
+
+static bool near(VkFormat format, const void *a, const void *b, float tolerance)
+{
+    struct bf_texel texel;
+    assert_true(bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &texel));
+    return bf_texels_near(&texel, a, b, tolerance);
+}
+
+static void nearness_is_as_stated(void **state)
+{
+    (void)state;
+    assert_true(bf_floats_near(1.0, 1.5, 0.5f) && !bf_floats_near(1.0, 3.0, 0.5f));
+    assert_true(bf_floats_near(0.0, -0.0, 0.0f) && bf_floats_near(NAN, NAN, 0.0f));
+    assert_false(bf_floats_near(NAN, 0.0, 1.0f) || bf_floats_near(INFINITY, 1e300, 1.0f) ||
+                 bf_floats_near(INFINITY, -INFINITY, 1.0f));
+    assert_true(bf_halves_near(0x3c00, 0x3c01, 0.001f) && !bf_halves_near(0x3c00, 0x3c02, 0.001f));
+    assert_true(bf_halves_near(0x0001, 0x0000, 0.001f) && bf_halves_near(0x7c00, 0x7c00, 0));
+    assert_false(bf_halves_near(0x7c00, 0xfc00, 1.0f));
+
+    const uint8_t unorm_a[4] = {10, 20, 30, 255}, unorm_b[4] = {11, 19, 30, 254};
+    const uint8_t unorm_c[4] = {10, 20, 30, 253};
+    assert_true(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_b, 0));
+    assert_false(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_c, 0));
+    assert_true(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_c, 0.01f));
+    assert_false(near(VK_FORMAT_R8G8B8A8_UINT, unorm_a, unorm_b, 1.0f));
+    assert_false(near(VK_FORMAT_BC1_RGB_UNORM_BLOCK, "abcdefgh", "abcdefgi", 1.0f));
+    const int8_t snorm_a = -1, snorm_b = 0, snorm_c = 1;
+    assert_true(near(VK_FORMAT_R8_SNORM, &snorm_a, &snorm_b, 0));
+    assert_false(near(VK_FORMAT_R8_SNORM, &snorm_a, &snorm_c, 0));
+    const uint32_t packed_a = 1u << 11, packed_b = 2u << 11, packed_c = 3u << 11;
+    assert_true(near(VK_FORMAT_B10G11R11_UFLOAT_PACK32, &packed_a, &packed_b, 0));
+    assert_false(near(VK_FORMAT_B10G11R11_UFLOAT_PACK32, &packed_a, &packed_c, 0));
+    const double wide_a = 1.0, wide_b = 1.0 + 1e-9;
+    assert_true(near(VK_FORMAT_R64_SFLOAT, &wide_a, &wide_b, 1e-8f));
+    assert_false(near(VK_FORMAT_R64_SFLOAT, &wide_a, &wide_b, 1e-10f));
+}
+
+/* --------------------------------------------------------------------------------------- Blocks --
+ */
+
+static struct bf_blocks *open_blocks(const uint32_t *words, size_t size)
+{
+    const struct bf_shader_info info = {.words = words,
+                                        .word_count = size / 4,
+                                        .entry = "main",
+                                        .stage = VK_SHADER_STAGE_COMPUTE_BIT};
+    struct bf_blocks *blocks;
+    assert_int_equal(bf_blocks_open(&info, &blocks), VK_SUCCESS);
+    return blocks;
+}
+
+/* One letter for each word. */
+static void assert_units(const struct bf_blocks *blocks, uint32_t set, uint32_t binding,
+                         const char *expected, uint32_t period)
+{
+    static const char letters[] = "?fihsbdl^10";
+    uint8_t units[BF_BLOCK_WORDS];
+    char found[256] = "";
+    uint32_t p, n = bf_blocks_units(blocks, set, binding, units, &p);
+    assert_true(n < sizeof(found));
+    for (uint32_t i = 0; i < n; i++)
+        found[i] = letters[units[i]];
+    assert_string_equal(found, expected);
+    assert_int_equal(p, period);
+}
+
+static void words_of_blocks_are_told(void **state)
+{
+    (void)state;
+    struct bf_blocks *blocks = open_blocks(check_blocks_comp, sizeof(check_blocks_comp));
+    assert_units(blocks, 0, 0,
+                 "100?010?001?" /* turn */
+                 "10??01??00??" /* flip, by rows */
+                 "ii??f???f???" /* pair, list */
+                 "ffi?ffi",     /* items */
+                 0);
+    assert_units(blocks, 1, 3, "i?d^l^hsb?ffi?", 4);
+    assert_units(blocks, 1, 4, "h", 1);
+    assert_units(blocks, 1, 5, "", 0); /* no block */
+    assert_units(blocks, 2, 0, "", 0); /* not there */
+    bf_blocks_close(blocks);
+}
+
+static void loops_and_arrays_that_nothing_checks_are_told(void **state)
+{
+    (void)state;
+    struct bf_blocks *blocks = open_blocks(check_blocks_comp, sizeof(check_blocks_comp));
+    assert_false(bf_blocks_loop(blocks));
+    assert_false(bf_blocks_fragile(blocks));
+    bf_blocks_close(blocks);
+    blocks = open_blocks(check_loop_comp, sizeof(check_loop_comp));
+    assert_true(bf_blocks_loop(blocks));
+    assert_false(bf_blocks_fragile(blocks));
+    bf_blocks_close(blocks);
+    blocks = open_blocks(check_fragile_comp, sizeof(check_fragile_comp));
+    assert_false(bf_blocks_loop(blocks));
+    assert_true(bf_blocks_fragile(blocks));
+    bf_blocks_close(blocks);
+}
+
+static void what_is_no_module_is_refused(void **state)
+{
+    (void)state;
+    const uint32_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const struct bf_shader_info info = {.words = words, .word_count = 8, .entry = "main"};
+    struct bf_blocks *blocks;
+    assert_int_equal(bf_blocks_open(&info, &blocks), VK_ERROR_INVALID_SHADER_NV);
+    bf_blocks_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_stay_within_the_limit_unless_wild),
+        cmocka_unit_test(timid_floats_are_between_0_and_1),
+        cmocka_unit_test(edges_are_among_them),
+        cmocka_unit_test(the_same_seed_gives_the_same_and_another_another),
+        cmocka_unit_test(matrices_are_the_identity_at_first),
+        cmocka_unit_test(kinds_repeat_their_period),
+        cmocka_unit_test(push_constants_grow_smaller_and_keep_what_is_fixed),
+        cmocka_unit_test(texels_have_their_formats_size),
+        cmocka_unit_test(nearness_is_as_stated),
+        cmocka_unit_test(words_of_blocks_are_told),
+        cmocka_unit_test(loops_and_arrays_that_nothing_checks_are_told),
+        cmocka_unit_test(what_is_no_module_is_refused),
+    };
+    return cmocka_run_group_tests_name("made-up inputs", tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/*
+ * The process runs out of memory at each allocation of a check in turn: it says so, and the same
+ * check once more runs. The test's own malloc stands in for the process's.
+ */
+#include "check_faults.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* glibc's own, under the names it keeps for those who replace the others. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+static _Thread_local uint32_t until_none; /* 0: there is memory */
+
+static bool has_none(void)
+{
+    if (until_none == 0 || --until_none)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+__attribute__((visibility("default"))) void *malloc(size_t size)
+{
+    return has_none() ? NULL : __libc_malloc(size);
+}
+
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
+{
+    return has_none() ? NULL : __libc_calloc(count, size);
+}
+
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
+{
+    return has_none() ? NULL : __libc_realloc(memory, size);
+}
+
+static bool after_some(void *context)
+{
+    uint32_t *left = context;
+    return (*left)-- == 0;
+}
+
+static void survive(bool draws)
+{
+    struct world w;
+    struct faulty f;
+    uint32_t left, failures = 0;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    world_open_device(&w, &fixture_plain);
+    faulty_init(&w, &f, draws);
+    f.trial.info.cancelled = after_some;
+    f.trial.info.context = &left;
+    const struct bf_checker_info info = world_checker_info(&w);
+    for (uint32_t n = 1; result != VK_SUCCESS; n++) {
+        until_none = n;
+        result = bf_checker_create(&info, &w.checker);
+        until_none = 0;
+        assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
+        failures += result != VK_SUCCESS;
+    }
+    assert_in_range(failures, 2, 100);
+    failures = 0;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t n = 1; result != VK_SUCCESS; n++) {
+        left = 3;
+        until_none = n;
+        result = bf_check_run(w.checker, &f.trial.info);
+        until_none = 0;
+        assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_int_equal(f.trial.forms[0].reason,
+                         result == VK_SUCCESS ? BF_REASON_CANCELLED : BF_REASON_MEMORY);
+        failures += result != VK_SUCCESS;
+    }
+    assert_in_range(failures, 20, 1000);
+    world_close(&w);
+}
+
+static void a_check_that_computes_survives_a_lack_of_memory(void **state)
+{
+    (void)state;
+    survive(false);
+}
+
+static void a_check_that_draws_survives_a_lack_of_memory(void **state)
+{
+    (void)state;
+    survive(true);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_check_that_computes_survives_a_lack_of_memory),
+        TEST(a_check_that_draws_survives_a_lack_of_memory),
+    };
+    return fixture_main(argc, argv, "checks without memory", tests,
+                        sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,32 @@
+// Sums of four floats. CASE 0 is the plain one; the others differ from it in some way, on some
+// input.
+#version 450
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const int CASE = 0;
+layout(std430, set = 0, binding = 0) readonly buffer In { vec4 values[]; } source;
+layout(std430, set = 0, binding = 1) buffer Out { float sums[]; } target;
+layout(push_constant) uniform Push { float factor; uint count; } push;
+
+void main()
+{
+    uint i = gl_GlobalInvocationID.x + gl_GlobalInvocationID.y * 1000 + gl_GlobalInvocationID.z * 3000;
+    vec4 v = source.values[i];
+    float sum = CASE == 1 ? (v.x + v.y) + (v.z + v.w) : ((v.x + v.y) + v.z) + v.w;
+    if (CASE == 2 && isnan(v.x))
+        sum = 1.0;
+    if (CASE == 3 && i == 17)
+        sum = uintBitsToFloat(floatBitsToUint(sum) ^ 1u);
+    if (CASE == 4 && abs(sum) < 1e30)
+        sum *= 1.0 + 1.0 / 1048576.0;
+    if (CASE == 5 && floatBitsToUint(v.y) == 0x80000000u) // only for a negative zero
+        sum = 2.0;
+    if (CASE == 6 && isinf(v.z))
+        sum = 3.0;
+    if (CASE == 7 && floatBitsToUint(v.w) == 1u) // only for the least denormal
+        sum = 4.0;
+    if (CASE == 8 && push.factor != 0.75) // only for other push constants
+        sum = 5.0;
+    if (CASE == 9)
+        return;
+    target.sums[i] = sum * (CASE == 8 ? 0.75 : push.factor);
+}

@@ -1,0 +1,278 @@
+#include "check_world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <dlfcn.h>
+#include <link.h>
+#endif
+
+static const float priority = 1.0f;
+
+#define CODE(constant, code, text) [constant] = code,
+static const char *const codes[] = {BF_REASONS(CODE)};
+
+static bool has_extension(struct fixture *f, const char *name)
+{
+    VkExtensionProperties list[256];
+    uint32_t n = 256;
+    assert_true(vkEnumerateDeviceExtensionProperties(f->physical, NULL, &n, list) >= 0);
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One queue of each family that is of use. */
+static uint32_t list_queues(struct fixture *f, VkDeviceQueueCreateInfo *queues)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        f->queue_counts[i] = 0;
+        if (!(f->families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)))
+            continue;
+        f->queue_counts[i] = 1;
+        queues[n++] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                                .queueFamilyIndex = i,
+                                                .queueCount = 1,
+                                                .pQueuePriorities = &priority};
+    }
+    return n;
+}
+
+static void open_device(struct fixture *f)
+{
+    VkDeviceQueueCreateInfo queues[FIXTURE_FAMILIES];
+    uint32_t n = list_queues(f, queues);
+    VkPhysicalDeviceVulkan13Features v13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    VkPhysicalDeviceVulkan12Features v12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &v13};
+    VkPhysicalDeviceVulkan11Features v11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &v12};
+    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &v11};
+    vkGetPhysicalDeviceFeatures2(f->physical, &all);
+    f->addresses = v12.bufferDeviceAddress;
+    f->int64 = all.features.shaderInt64;
+    const char *names[2];
+    uint32_t name_count = 0;
+    if (has_extension(f, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        names[name_count++] = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &all,
+        .queueCreateInfoCount = n,
+        .pQueueCreateInfos = queues,
+        .enabledExtensionCount = name_count,
+        .ppEnabledExtensionNames = names,
+    };
+    f->no_native_fences = true;
+    assert_success(vkCreateDevice(f->physical, &info, NULL, &f->device));
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        if (f->queue_counts[i])
+            vkGetDeviceQueue(f->device, i, 0, &f->queues[i][0]);
+    }
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* Lavapipe, and LLVM with it, keep some memory for good. It can be told from ours as long as they
+ * stay loaded. (What a check forgets of the driver's objects the test driver tells: check_faults.) */
+BF_API const char *__lsan_default_suppressions(void);
+BF_API const char *__lsan_default_suppressions(void)
+{
+    return "leak:libLLVM\nleak:libvulkan_lvp\n";
+}
+
+struct names {
+    uint32_t count;
+    char names[4][256];
+};
+
+static int find_driver(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    struct names *names = found;
+    const char *name = info->dlpi_name;
+    if (name && names->count < 4 && (strstr(name, "libLLVM") || strstr(name, "libvulkan_lvp")))
+        snprintf(names->names[names->count++], sizeof(names->names[0]), "%s", name);
+    return 0;
+}
+
+static void keep_driver(void)
+{
+    struct names names = {0};
+    dl_iterate_phdr(find_driver, &names);
+    for (uint32_t i = 0; i < names.count; i++)
+        dlopen(names.names[i], RTLD_NOW | RTLD_NODELETE);
+}
+#else
+static void keep_driver(void)
+{
+}
+#endif
+
+void world_open_device(struct world *w, const struct fixture_options *options)
+{
+    *w = (struct world){0};
+    fixture_open_instance(&w->f, options);
+    open_device(&w->f);
+    keep_driver();
+    assert_success(fixture_attach(&w->f));
+}
+
+void world_open(struct world *w)
+{
+    world_open_device(w, &fixture_plain);
+    world_open_checker(w, true, 0, 0);
+}
+
+struct bf_checker_info world_checker_info(struct world *w)
+{
+    return (struct bf_checker_info){
+        .device = (struct bf_device *)w->f.bf,
+        .instance = w->f.instance,
+        .physical = w->f.physical,
+        .get_instance_proc_addr = vkGetInstanceProcAddr,
+        .robust = true,
+    };
+}
+
+void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns)
+{
+    struct bf_checker_info info = world_checker_info(w);
+    info.robust = robust;
+    info.patience_ns = patience_ns;
+    info.limit_ns = limit_ns;
+    assert_success(bf_checker_create(&info, &w->checker));
+}
+
+void world_close_checker(struct world *w)
+{
+    bf_checker_destroy(w->checker);
+    w->checker = NULL;
+}
+
+void world_close(struct world *w)
+{
+    world_close_checker(w);
+    for (uint32_t i = 0; i < w->pipeline_count; i++)
+        vkDestroyPipeline(w->f.device, w->pipelines[i], NULL);
+    for (uint32_t i = 0; i < w->layout_count; i++)
+        vkDestroyPipelineLayout(w->f.device, w->layouts[i], NULL);
+    for (uint32_t i = 0; i < w->set_layout_count; i++)
+        vkDestroyDescriptorSetLayout(w->f.device, w->set_layouts[i], NULL);
+    uint32_t messages = w->f.messages;
+    fixture_close(&w->f);
+    assert_int_equal(messages, 0);
+}
+
+static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_check_set *set)
+{
+    VkDescriptorSetLayoutBinding bindings[16] = {0};
+    assert_true(set->binding_count <= 16);
+    for (uint32_t i = 0; i < set->binding_count; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = set->bindings[i].binding,
+            .descriptorType = set->bindings[i].type,
+            .descriptorCount = set->bindings[i].count,
+            .stageFlags = set->bindings[i].type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT
+                              ? VK_SHADER_STAGE_FRAGMENT_BIT
+                              : VK_SHADER_STAGE_ALL,
+        };
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .flags = set->flags,
+        .bindingCount = set->binding_count,
+        .pBindings = bindings,
+    };
+    assert_true(w->set_layout_count < WORLD_OBJECTS);
+    VkDescriptorSetLayout *made = &w->set_layouts[w->set_layout_count++];
+    assert_success(vkCreateDescriptorSetLayout(w->f.device, &info, NULL, made));
+    return *made;
+}
+
+void subject_init(struct world *w, struct subject *s, uint32_t set_count,
+                  const struct bf_check_set *sets, uint32_t push_bytes)
+{
+    VkDescriptorSetLayout handles[4];
+    *s = (struct subject){.range = {VK_SHADER_STAGE_ALL, 0, push_bytes}};
+    for (uint32_t i = 0; i < set_count; i++) {
+        s->sets[i] = sets[i];
+        s->sets[i].handle = handles[i] = make_set_layout(w, &sets[i]);
+    }
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = set_count,
+        .pSetLayouts = handles,
+        .pushConstantRangeCount = push_bytes ? 1 : 0,
+        .pPushConstantRanges = &s->range,
+    };
+    assert_true(w->layout_count < WORLD_OBJECTS);
+    VkPipelineLayout *made = &w->layouts[w->layout_count++];
+    assert_success(vkCreatePipelineLayout(w->f.device, &info, NULL, made));
+    s->layout = (struct bf_check_layout){
+        .handle = *made,
+        .set_count = set_count,
+        .sets = s->sets,
+        .range_count = info.pushConstantRangeCount,
+        .ranges = &s->range,
+    };
+    s->check.layout = &s->layout;
+}
+
+VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(w->f.device, &info, NULL, &module));
+    return module;
+}
+
+VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t *words,
+                        size_t size, int32_t which)
+{
+    VkShaderModule module = make_module(w, words, size);
+    const VkSpecializationMapEntry entry = {.size = sizeof(which)};
+    const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = &specialization},
+        .layout = s->layout.handle,
+    };
+    assert_true(w->pipeline_count < WORLD_OBJECTS);
+    VkPipeline *made = &w->pipelines[w->pipeline_count++];
+    assert_success(vkCreateComputePipelines(w->f.device, VK_NULL_HANDLE, 1, &info, NULL, made));
+    vkDestroyShaderModule(w->f.device, module, NULL);
+    return *made;
+}
+
+void trial_init(struct trial *t, const struct subject *s, VkPipeline general)
+{
+    *t = (struct trial){.info = {.subject = &s->check, .general = general, .compare = true}};
+    t->info.forms = t->forms;
+    t->info.push = (const uint8_t *)t->push;
+}
+
+void trial_add(struct trial *t, VkPipeline form)
+{
+    assert_true(t->info.form_count < 8);
+    t->forms[t->info.form_count++] = (struct bf_check_form){.handle = form};
+}
+
+void trial_expect(struct world *w, struct trial *t, const enum bf_reason *reasons)
+{
+    assert_success(bf_check_run(w->checker, &t->info));
+    for (uint32_t i = 0; i < t->info.form_count; i++) {
+        if (t->forms[i].reason != reasons[i])
+            fail_msg("form %u: %s, not %s (%s)", i, codes[t->forms[i].reason], codes[reasons[i]],
+                     t->info.why ? t->info.why : "-");
+    }
+}

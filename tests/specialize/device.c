@@ -1,0 +1,323 @@
+/*
+ * On a device: the general shader and what it is folded into write the same words. [F-1] The
+ * kernels move and reckon with integers alone, so that there is one right answer for every bit.
+ */
+#include "helper.h"
+
+#include <volk.h>
+
+#define GROUPS 2
+#define WORDS  4096
+
+static struct {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t *mapped;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    bool narrow;
+} gpu;
+
+#define CHECK(call) assert_int_equal(call, VK_SUCCESS)
+
+static bool device_open(void)
+{
+    if (volkInitialize() != VK_SUCCESS)
+        return false;
+    const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                   .apiVersion = VK_API_VERSION_1_2};
+    const VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                           .pApplicationInfo = &app};
+    if (vkCreateInstance(&instance, NULL, &gpu.instance) != VK_SUCCESS)
+        return false;
+    volkLoadInstance(gpu.instance);
+    uint32_t count = 1;
+    vkEnumeratePhysicalDevices(gpu.instance, &count, &gpu.physical);
+    if (!count)
+        return false;
+    VkQueueFamilyProperties families[16];
+    count = 16;
+    vkGetPhysicalDeviceQueueFamilyProperties(gpu.physical, &count, families);
+    while (gpu.family < count && !(families[gpu.family].queueFlags & VK_QUEUE_COMPUTE_BIT))
+        gpu.family++;
+    if (gpu.family == count)
+        return false;
+    VkPhysicalDeviceVulkan12Features twelve = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan11Features eleven = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &twelve};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &eleven};
+    vkGetPhysicalDeviceFeatures2(gpu.physical, &features);
+    if (!features.features.shaderInt64 || !features.features.shaderFloat64)
+        return false;
+    gpu.narrow = twelve.shaderInt8 && twelve.shaderFloat16 && features.features.shaderInt16 &&
+                 eleven.storagePushConstant16 && twelve.storagePushConstant8;
+    float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = gpu.family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                       .pNext = &features,
+                                       .queueCreateInfoCount = 1,
+                                       .pQueueCreateInfos = &queue};
+    CHECK(vkCreateDevice(gpu.physical, &device, NULL, &gpu.device));
+    volkLoadDevice(gpu.device);
+    vkGetDeviceQueue(gpu.device, gpu.family, 0, &gpu.queue);
+    return true;
+}
+
+static void things_make(void)
+{
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = WORDS * 4,
+                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    CHECK(vkCreateBuffer(gpu.device, &buffer, NULL, &gpu.buffer));
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(gpu.device, gpu.buffer, &needs);
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(gpu.physical, &memory);
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1) ||
+           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
+        type++;
+    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                             .allocationSize = needs.size,
+                                             .memoryTypeIndex = type};
+    CHECK(vkAllocateMemory(gpu.device, &allocation, NULL, &gpu.memory));
+    CHECK(vkBindBufferMemory(gpu.device, gpu.buffer, gpu.memory, 0));
+    CHECK(vkMapMemory(gpu.device, gpu.memory, 0, VK_WHOLE_SIZE, 0, (void **)&gpu.mapped));
+    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
+                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                  .descriptorCount = 1,
+                                                  .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo set_layout = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding};
+    CHECK(vkCreateDescriptorSetLayout(gpu.device, &set_layout, NULL, &gpu.set_layout));
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, BF_PUSH_CONSTANT_BYTES};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &gpu.set_layout,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    CHECK(vkCreatePipelineLayout(gpu.device, &layout, NULL, &gpu.layout));
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo descriptors = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size};
+    CHECK(vkCreateDescriptorPool(gpu.device, &descriptors, NULL, &gpu.descriptors));
+    const VkDescriptorSetAllocateInfo set = {.sType =
+                                                 VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                             .descriptorPool = gpu.descriptors,
+                                             .descriptorSetCount = 1,
+                                             .pSetLayouts = &gpu.set_layout};
+    CHECK(vkAllocateDescriptorSets(gpu.device, &set, &gpu.set));
+    const VkDescriptorBufferInfo info = {gpu.buffer, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                        .dstSet = gpu.set,
+                                        .descriptorCount = 1,
+                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        .pBufferInfo = &info};
+    vkUpdateDescriptorSets(gpu.device, 1, &write, 0, NULL);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = gpu.family};
+    CHECK(vkCreateCommandPool(gpu.device, &pool, NULL, &gpu.pool));
+    const VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = gpu.pool,
+        .commandBufferCount = 1};
+    CHECK(vkAllocateCommandBuffers(gpu.device, &commands, &gpu.commands));
+}
+
+static VkPipeline pipeline_make(const uint32_t *words, size_t count,
+                                const VkSpecializationInfo *specialization)
+{
+    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = count * 4,
+                                           .pCode = words};
+    VkShaderModule module;
+    CHECK(vkCreateShaderModule(gpu.device, &info, NULL, &module));
+    const VkComputePipelineCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = specialization},
+        .layout = gpu.layout};
+    VkPipeline pipeline;
+    CHECK(vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline));
+    vkDestroyShaderModule(gpu.device, module, NULL);
+    return pipeline;
+}
+
+static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WORDS])
+{
+    memset(gpu.mapped, 0xa5, WORDS * 4);
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    CHECK(vkResetCommandPool(gpu.device, gpu.pool, 0));
+    CHECK(vkBeginCommandBuffer(gpu.commands, &begin));
+    vkCmdBindPipeline(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vkCmdBindDescriptorSets(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu.layout, 0, 1,
+                            &gpu.set, 0, NULL);
+    vkCmdPushConstants(gpu.commands, gpu.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                       BF_PUSH_CONSTANT_BYTES, push);
+    vkCmdDispatch(gpu.commands, GROUPS, 1, 1);
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    vkCmdPipelineBarrier(gpu.commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    CHECK(vkEndCommandBuffer(gpu.commands));
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &gpu.commands};
+    CHECK(vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
+    CHECK(vkQueueWaitIdle(gpu.queue));
+    memcpy(result, gpu.mapped, WORDS * 4);
+}
+
+static uint32_t expected[WORDS], found[WORDS];
+
+/* One module for all values. 'whole': every load that touches the watched words is a member of
+ * these words alone. */
+static void compare(const char *name, const VkSpecializationInfo *own, const struct bf_watch *watch,
+                    bool whole, uint32_t masks, const uint32_t (*pushes)[64], uint32_t push_count)
+{
+    struct bf_shader *shader = shader_of(name, own);
+    size_t count;
+    const uint32_t *words = bf_shader_words(shader, &count);
+    VkPipeline general = pipeline_make(words, count, own);
+    for (uint32_t m = 0; m < masks; m++) {
+        uint8_t mask = (uint8_t)((1u << watch->count) - 1) & (uint8_t) ~(m ? 0x55u >> (m - 1) : 0);
+        struct bf_folded folded;
+        VkResult result = bf_shader_fold(shader, watch, mask, m & 1, true, &folded);
+        if (result == VK_INCOMPLETE)
+            continue;
+        assert_int_equal(result, VK_SUCCESS);
+        validate(folded.words, folded.word_count);
+        for (uint32_t p = 0; p < push_count; p++) {
+            VkSpecializationInfo info;
+            CHECK(bf_folded_specialize(&folded, shader, pushes[p], &info));
+            VkPipeline variant = pipeline_make(folded.words, folded.word_count, &info);
+            run(general, pushes[p], expected);
+            /* What was folded nobody reads: it may say anything now. */
+            uint32_t other[64];
+            memcpy(other, pushes[p], sizeof(other));
+            for (uint32_t w = 0; !m && whole && w < watch->count; w++)
+                other[watch->offset[w] / 4] ^= 0xffffffffu;
+            run(variant, other, found);
+            assert_memory_equal(found, expected, sizeof(found));
+            vkDestroyPipeline(gpu.device, variant, NULL);
+            bf_folded_specialization_finish(&info);
+        }
+        bf_folded_finish(&folded);
+    }
+    vkDestroyPipeline(gpu.device, general, NULL);
+    bf_shader_release(shader);
+}
+
+static void integers(void **state)
+{
+    (void)state;
+    static const uint32_t pushes[][64] = {
+        {5, 0, 3, 0, 1, 2, 3, 4, 10, 20, 30, 40, 1000},
+        {9, 1, 7, 1, 11, 12, 13, 14, 10, 20, 30, 40, 0x80000000u},
+        {13, 2, 1, 3, 0xffffffffu, 0x80000000u, 5, 0, 7, 0, 0xffffffffu, 9, 0x7fffffff},
+        {0, 77, 0xffffffffu, 2},
+        {31, 0xffffffffu, 0, 0xffffffffu, 3, 1, 4, 1, 5, 9, 2, 6, 0},
+    };
+    struct bf_shader *shader = shader_of("loops.comp", NULL);
+    struct bf_watch watch;
+    bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
+    bf_shader_release(shader);
+    compare("loops.comp", NULL, &watch, false, 3, pushes, 5);
+    compare("loops_opt.comp", NULL, &watch, false, 2, pushes, 5);
+    /* The program's own constants stay what it has chosen. */
+    const uint32_t values[2] = {0xdeadbeef, 11};
+    const VkSpecializationMapEntry map[] = {{3, 4, 4}, {0, 0, 4}};
+    const VkSpecializationInfo own = {2, map, sizeof(values), values};
+    compare("loops.comp", &own, &watch, false, 1, pushes, 3);
+}
+
+/* Every kind of member arrives bit by bit: NaNs with their loads, negative zeros, denormals. */
+static void members(void **state)
+{
+    (void)state;
+    uint32_t pushes[2][64];
+    static const uint32_t odd[] = {0x7fa12345, 0xffc00001, 0x80000000, 1, 0x807fffff, 0x7f800000};
+    for (uint32_t i = 0; i < 64; i++) {
+        pushes[0][i] = 0x01020304u * (i + 1);
+        pushes[1][i] = odd[i % 6] + (i % 6 < 2 ? i : 0);
+    }
+    static const uint16_t words[][8] = {
+        {0, 4, 8, 16, 20, 32, 36, 40},
+        {48, 52, 56, 60, 64, 72, 84, 112},
+        {84, 88, 92, 100, 108, 112, 116, 144},
+        {136, 140, 144, 168, 188, 100, 108, 116},
+    };
+    for (uint32_t i = 0; i < 4; i++) {
+        struct bf_watch watch = watch_of(words[i], 8);
+        compare("types.comp", NULL, &watch, true, 2, (const uint32_t(*)[64])pushes, 2);
+    }
+    struct bf_watch watch = watch_of((const uint16_t[]){0, 4, 8, 12, 16, 20, 24, 28}, 8);
+    compare("wide.comp", NULL, &watch, true, 2, (const uint32_t(*)[64])pushes, 2);
+    if (gpu.narrow) {
+        watch = watch_of((const uint16_t[]){0, 4, 8, 12}, 4);
+        /* Half a NaN plus one may be another NaN. */
+        compare("narrow.comp", NULL, &watch, true, 2, (const uint32_t(*)[64])pushes, 1);
+    } else {
+        print_message("no 8- and 16-bit push constants here\n");
+    }
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    vkDestroyCommandPool(gpu.device, gpu.pool, NULL);
+    vkDestroyDescriptorPool(gpu.device, gpu.descriptors, NULL);
+    vkDestroyPipelineLayout(gpu.device, gpu.layout, NULL);
+    vkDestroyDescriptorSetLayout(gpu.device, gpu.set_layout, NULL);
+    vkDestroyBuffer(gpu.device, gpu.buffer, NULL);
+    vkFreeMemory(gpu.device, gpu.memory, NULL);
+    vkDestroyDevice(gpu.device, NULL);
+    vkDestroyInstance(gpu.instance, NULL);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    things_make();
+    return 0;
+}
+
+int main(void)
+{
+    if (!device_open()) {
+        fprintf(stderr, "no device that computes\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers),
+        cmocka_unit_test(members),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,258 @@
+/* Folded modules, and what they are specialized with. [F-1, F-2] */
+#include "helper.h"
+
+#include <spirv/unified1/spirv.h>
+
+static const uint16_t control_words[] = {0, 4, 8, 12, 48};
+
+/* Calls 'visit' for each instruction. */
+static void each(const uint32_t *words, size_t count,
+                 void (*visit)(const uint32_t *instruction, void *context), void *context)
+{
+    for (size_t at = 5; at < count; at += words[at] >> 16) {
+        assert_true(words[at] >> 16 && at + (words[at] >> 16) <= count);
+        visit(words + at, context);
+    }
+}
+
+struct survey {
+    uint32_t spec_ids[64], spec_id_count;
+    uint32_t contractions, float_operations, loads, copies;
+    uint32_t highest;
+};
+
+static void survey(const uint32_t *in, void *context)
+{
+    struct survey *survey = context;
+    switch (in[0] & 0xffff) {
+    case SpvOpDecorate:
+        if (in[2] == SpvDecorationSpecId)
+            survey->spec_ids[survey->spec_id_count++] = in[3];
+        survey->contractions += in[2] == SpvDecorationNoContraction;
+        break;
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpFDiv:
+    case SpvOpFMod:
+    case SpvOpFNegate:
+    case SpvOpVectorTimesScalar:
+        survey->float_operations++;
+        break;
+    case SpvOpLoad:
+        survey->loads++;
+        break;
+    case SpvOpCopyObject:
+        survey->copies++;
+        assert_int_equal(in[0] >> 16, 4);
+        break;
+    case SpvOpSpecConstant:
+    case SpvOpSpecConstantComposite:
+        if (in[2] > survey->highest)
+            survey->highest = in[2];
+        break;
+    default:
+        break;
+    }
+}
+
+/* The program's own specialization goes first, and its ids are nobody else's. */
+static void specialization_is_merged(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t salt, unused, spare;
+    } own = {99, 7, 8};
+    const VkSpecializationMapEntry map[] = {
+        {0, 0, 4},
+        {1, 4, 4}, /* no constant of the shader's */
+        {4000000000u, 8, 4},
+    };
+    const VkSpecializationInfo given = {3, map, sizeof(own), &own};
+    struct bf_shader *shader = shader_of("loops.comp", &given);
+    struct bf_watch watch = watch_of(control_words, 5);
+    struct bf_folded folded;
+    assert_int_equal(bf_shader_fold(shader, &watch, 0x1f, true, false, &folded), VK_SUCCESS);
+    validate(folded.words, folded.word_count);
+    assert_int_equal(folded.entry_count, 5);
+
+    struct survey found = {0};
+    each(folded.words, folded.word_count, survey, &found);
+    assert_int_equal(found.spec_id_count, 7); /* salt, shift_by and five */
+    for (uint32_t i = 0; i < found.spec_id_count; i++) {
+        assert_int_not_equal(found.spec_ids[i], 1);
+        assert_int_not_equal(found.spec_ids[i], 4000000000u);
+        for (uint32_t j = 0; j < i; j++)
+            assert_int_not_equal(found.spec_ids[i], found.spec_ids[j]);
+    }
+    assert_true(folded.words[3] > found.highest);
+
+    uint32_t push[64];
+    for (uint32_t i = 0; i < 64; i++)
+        push[i] = 0x7fa00000u + i; /* signalling NaNs, as floats */
+    VkSpecializationInfo merged;
+    assert_int_equal(bf_folded_specialize(&folded, shader, push, &merged), VK_SUCCESS);
+    assert_int_equal(merged.mapEntryCount, 8);
+    assert_true(merged.dataSize >= sizeof(own) + 20);
+    assert_memory_equal(merged.pMapEntries, map, sizeof(map));
+    assert_memory_equal(merged.pData, &own, sizeof(own));
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        const VkSpecializationMapEntry *entry = &merged.pMapEntries[3 + i];
+        assert_int_equal(entry->constantID, folded.entries[i].id);
+        assert_int_equal(entry->size, 4);
+        assert_true(entry->offset + 4 <= merged.dataSize);
+        assert_memory_equal((const char *)merged.pData + entry->offset,
+                            (const char *)push + folded.entries[i].offset, 4);
+        for (uint32_t w = 0; w < 5; w++)
+            if (folded.entries[i].offset == control_words[w])
+                seen |= 1u << w;
+    }
+    assert_int_equal(seen, 0x1f);
+    bf_folded_specialization_finish(&merged);
+    bf_folded_finish(&folded);
+    bf_shader_release(shader);
+}
+
+/* Bytes, half words and double words, aligned. */
+static void widths_are_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint16_t words[4];
+        uint32_t count;
+    } shaders[] = {
+        {"wide.comp", {0, 4, 8, 12}, 4},
+        {"narrow.comp", {0, 4, 8, 12}, 4},
+    };
+    uint8_t push[BF_PUSH_CONSTANT_BYTES];
+    for (uint32_t i = 0; i < sizeof(push); i++)
+        push[i] = (uint8_t)(255 - i);
+    for (uint32_t s = 0; s < 2; s++) {
+        struct bf_shader *shader = shader_of(shaders[s].name, NULL);
+        struct bf_watch watch = watch_of(shaders[s].words, shaders[s].count);
+        struct bf_folded folded;
+        VkSpecializationInfo info;
+        assert_int_equal(bf_shader_fold(shader, &watch, 15, false, true, &folded), VK_SUCCESS);
+        assert_int_equal(bf_folded_specialize(&folded, shader, push, &info), VK_SUCCESS);
+        assert_int_equal(info.mapEntryCount, folded.entry_count);
+        for (uint32_t i = 0; i < info.mapEntryCount; i++) {
+            const VkSpecializationMapEntry *entry = &info.pMapEntries[i];
+            assert_int_equal(entry->size, folded.entries[i].size);
+            assert_int_equal(entry->offset % entry->size, 0);
+            assert_memory_equal((const char *)info.pData + entry->offset,
+                                push + folded.entries[i].offset, entry->size);
+        }
+        bf_folded_specialization_finish(&info);
+        bf_folded_finish(&folded);
+        bf_shader_release(shader);
+    }
+}
+
+/* All float arithmetic, once; nothing else. */
+static void contraction_is_forbidden(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"reach.frag", "reach_opt.frag"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_shader *shader = shader_of(names[i], NULL);
+        struct bf_watch watch = watch_of((const uint16_t[]){36}, 1);
+        struct bf_folded plain, strict;
+        assert_int_equal(bf_shader_fold(shader, &watch, 1, false, false, &plain), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, 1, true, false, &strict), VK_SUCCESS);
+        validate(strict.words, strict.word_count);
+        struct survey without = {0}, with = {0}, twice = {0};
+        each(plain.words, plain.word_count, survey, &without);
+        each(strict.words, strict.word_count, survey, &with);
+        assert_int_equal(without.contractions, 0);
+        assert_true(with.float_operations > 10);
+        assert_int_equal(with.contractions, with.float_operations);
+        assert_int_equal(with.copies, without.copies);
+
+        /* What has it already isn't given it again. */
+        struct bf_shader *again =
+            shader_of_words(strict.words, strict.word_count, bf_shader_stage(shader));
+        struct bf_folded second;
+        watch = watch_of((const uint16_t[]){76}, 1);
+        assert_int_equal(bf_shader_fold(again, &watch, 1, true, false, &second), VK_SUCCESS);
+        validate(second.words, second.word_count);
+        each(second.words, second.word_count, survey, &twice);
+        assert_int_equal(twice.contractions, with.contractions);
+        bf_folded_finish(&second);
+        bf_shader_release(again);
+        bf_folded_finish(&plain);
+        bf_folded_finish(&strict);
+        bf_shader_release(shader);
+    }
+}
+
+/* What is loaded where is written in the entries; the rest of the module is as it was. */
+static void loads_become_copies(void **state)
+{
+    (void)state;
+    struct bf_shader *shader = shader_of("loops.comp", NULL);
+    struct bf_watch watch = watch_of(control_words, 5);
+    size_t count;
+    const uint32_t *words = bf_shader_words(shader, &count);
+    struct survey before = {0};
+    each(words, count, survey, &before);
+    for (uint32_t mask = 1; mask < 32; mask++) {
+        struct bf_folded folded;
+        assert_int_equal(bf_shader_fold(shader, &watch, (uint8_t)mask, false, false, &folded),
+                         VK_SUCCESS);
+        validate(folded.words, folded.word_count);
+        struct survey after = {0};
+        each(folded.words, folded.word_count, survey, &after);
+        assert_int_equal(after.loads, before.loads - folded.load_count);
+        assert_int_equal(after.copies, before.copies + folded.load_count);
+        assert_int_equal(folded.entry_count, __builtin_popcount(mask));
+        bf_folded_finish(&folded);
+    }
+    struct bf_folded folded;
+    assert_int_equal(bf_shader_fold(shader, &watch, 0, false, false, &folded), VK_INCOMPLETE);
+    /* Words that nobody reads. */
+    watch = watch_of((const uint16_t[]){60, 64, 252}, 3);
+    assert_int_equal(bf_shader_fold(shader, &watch, 7, false, true, &folded), VK_INCOMPLETE);
+    /* Half of a vector. */
+    watch = watch_of((const uint16_t[]){16, 24}, 2);
+    assert_int_equal(bf_shader_fold(shader, &watch, 3, false, true, &folded), VK_INCOMPLETE);
+    bf_folded_finish(&folded);
+    bf_shader_release(shader);
+}
+
+/* What SPIRV-Tools refuses is refused, with its reason, cut off where there's no more room. */
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    const struct spirv *spirv = spirv_find("loops.comp");
+    size_t count = (size_t)(spirv->end - spirv->words);
+    char why[512], part[8];
+    assert_int_equal(bf_shader_validate(spirv->words, count, VK_API_VERSION_1_1, why, sizeof(why)),
+                     VK_SUCCESS);
+    assert_string_equal(why, "");
+    assert_int_equal(
+        bf_shader_validate(spirv->words, count - 1, VK_API_VERSION_1_1, why, sizeof(why)),
+        VK_ERROR_INVALID_SHADER_NV);
+    assert_true(strlen(why) > sizeof(part));
+    assert_int_equal(
+        bf_shader_validate(spirv->words, count - 1, VK_API_VERSION_1_1, part, sizeof(part)),
+        VK_ERROR_INVALID_SHADER_NV);
+    assert_memory_equal(part, why, sizeof(part) - 1);
+    assert_int_equal(part[sizeof(part) - 1], 0);
+    assert_int_equal(bf_shader_validate(NULL, 0, VK_API_VERSION_1_3, NULL, 0),
+                     VK_ERROR_INVALID_SHADER_NV);
+    /* Compiled for 1.1, where SPIR-V is newer than a driver of version 1.0 knows. */
+    assert_int_equal(bf_shader_validate(spirv->words, count, VK_API_VERSION_1_0, NULL, 0),
+                     VK_ERROR_INVALID_SHADER_NV);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(specialization_is_merged), cmocka_unit_test(widths_are_kept),
+        cmocka_unit_test(contraction_is_forbidden), cmocka_unit_test(loads_become_copies),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+#version 450
+layout(local_size_x_id = 3) in;
+layout(constant_id = 7) const int mode = 0;
+layout(constant_id = 8) const float factor = 1.0;
+layout(push_constant) uniform Push
+{
+    uint count;
+    float bias;
+}
+push;
+layout(set = 0, binding = 2, std430) buffer Data
+{
+    float data[];
+};
+layout(set = 1, binding = 0) uniform sampler2D image[2];
+void main()
+{
+    uint i = gl_GlobalInvocationID.x;
+    if (i < push.count)
+        data[i] = mode == 1 ? data[i] * factor + push.bias : texelFetch(image[1], ivec2(i, 0), 0).x;
+}

@@ -1,0 +1,163 @@
+/*
+ * Pipelines that a real driver compiles in a helper: all that a request can say.
+ */
+#include "isolate_helper.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "isolate_picture.h"
+#include "shaders/isolate.comp.h"
+#include "shaders/isolate.frag.h"
+#include "shaders/isolate.vert.h"
+
+static const VkDescriptorSetLayoutBinding buffer = {.binding = 2,
+                                                    .descriptorType =
+                                                        VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                    .descriptorCount = 1,
+                                                    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+static const VkDescriptorSetLayoutBinding image = {.binding = 0,
+                                                   .descriptorType =
+                                                       VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                                                   .descriptorCount = 2,
+                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+static const VkDescriptorBindingFlags none = 0; /* lavapipe has none to offer */
+
+static void everything(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(NULL);
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    const VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &timeline};
+    info.api_version = VK_API_VERSION_1_2;
+    info.features = &features;
+    info.instance_extension_count = 2;
+    info.instance_extensions =
+        (const char *const[]){"VK_KHR_surface", "VK_BELFRY_none"}; /* which nobody has */
+    info.extension_count = 2;
+    info.extensions = (const char *const[]){"VK_KHR_swapchain", "VK_KHR_timeline_semaphore"};
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+
+    const VkDescriptorSetLayoutBindingFlagsCreateInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindingFlags = &none};
+    const VkDescriptorSetLayoutCreateInfo buffers = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &buffer};
+    const VkDescriptorSetLayoutCreateInfo images = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .pNext = &flags,
+        .bindingCount = 1,
+        .pBindings = &image};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 2,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    const VkSpecializationMapEntry entries[] = {{3, 8, 4}, {7, 0, 4}, {8, 4, 4}};
+    const struct {
+        int32_t mode;
+        float factor;
+        uint32_t size;
+    } values = {1, 0.5f, 64};
+    const VkSpecializationInfo specialization = {3, entries, sizeof(values), &values};
+    const VkComputePipelineCreateInfo compute = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = VK_PIPELINE_CREATE_DERIVATIVE_BIT | VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = "main",
+                  .pSpecializationInfo = &specialization}};
+    const struct bf_build_code code = {isolate_comp, sizeof(isolate_comp)};
+    const struct bf_build_request request = {
+        .compute = &compute,
+        .code = &code,
+        .layout = &layout,
+        .sets = (const VkDescriptorSetLayoutCreateInfo *const[]){&buffers, &images}};
+    for (uint32_t i = 0; i < 3; i++) {
+        VkResult result = VK_RESULT_MAX_ENUM;
+        assert_success(bf_isolate_build(isolate, &request, &result));
+        assert_success(result);
+    }
+    bf_isolate_destroy(isolate);
+    assert_int_equal(lines, 0);
+}
+
+static void the_least(void **state)
+{
+    (void)state;
+    const struct bf_isolate_info info = info_of(NULL);
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+    struct made made;
+    VkResult result = VK_RESULT_MAX_ENUM;
+    assert_success(bf_isolate_build(isolate, empty(&made, "main"), &result));
+    assert_success(result);
+    bf_isolate_destroy(isolate);
+}
+
+/* For dynamic rendering, and for a render pass. */
+static void pictures(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate_info info = info_of(NULL);
+        const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES,
+            .dynamicRendering = VK_TRUE};
+        if (i == 0) {
+            info.api_version = VK_API_VERSION_1_3;
+            info.features = &dynamic;
+        }
+        struct bf_isolate *isolate;
+        assert_success(bf_isolate_create(&info, &isolate));
+        struct picture p;
+        const struct bf_build_request *request =
+            picture(&p, i, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
+                    (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
+        VkResult result = VK_RESULT_MAX_ENUM;
+        assert_success(bf_isolate_build(isolate, request, &result));
+        assert_success(result);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+/* The helper is found beside the library that this code is in, whatever the program is. */
+static void beside_the_library(void **state)
+{
+    (void)state;
+    char path[512];
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    snprintf(path, sizeof(path), "%s/lib/libbelfry_isolate_place.so",
+             build ? build : "build/debug");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    VkResult (*create)(const struct bf_isolate_info *, struct bf_isolate **) = (VkResult(*)(
+        const struct bf_isolate_info *, struct bf_isolate **))dlsym(library, "bf_isolate_create");
+    void (*destroy)(struct bf_isolate *) =
+        (void (*)(struct bf_isolate *))dlsym(library, "bf_isolate_destroy");
+    struct bf_isolate_info info = info_of(NULL);
+    info.helper = NULL;
+    struct bf_isolate *isolate;
+    assert_success(create(&info, &isolate));
+    destroy(isolate);
+    dlclose(library);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(the_least),
+                                       cmocka_unit_test(pictures),
+                                       cmocka_unit_test(beside_the_library)};
+    alarm(110);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,649 @@
+/*
+ * Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and that
+ * the program notices nothing of them (IS-1 to IS-4).
+ *
+ * Where a helper's own fate is looked at, this process is a child subreaper, so that it becomes a
+ * child of ours.
+ */
+#include "isolate_helper.h"
+#include "isolate_picture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "specialize/isolate_spawn.h"
+#include "specialize/isolate_wire.h"
+
+#define PIPELINES(list_) ((const char *const[]){"BELFRY_ICD_PIPELINE=" list_, NULL})
+#define SHORT_NS         50000000u /* for builds that hang: they always outlast it */
+
+static struct bf_isolate *make(const char *const *variables, uint64_t limit_ns)
+{
+    struct bf_isolate_info info = info_of(variables);
+    info.limit_ns = limit_ns;
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+    lines = 0;
+    return isolate;
+}
+
+static VkResult build(struct bf_isolate *isolate, const char *entry, VkResult *driver_result)
+{
+    struct made made;
+    *driver_result = VK_RESULT_MAX_ENUM;
+    return bf_isolate_build(isolate, empty(&made, entry), driver_result);
+}
+
+static void assert_builds(struct bf_isolate *isolate, const char *entry, VkResult expected)
+{
+    VkResult result;
+    assert_success(build(isolate, entry, &result));
+    assert_int_equal(result, expected);
+}
+
+static void assert_fails(struct bf_isolate *isolate, const char *entry, VkResult expected)
+{
+    VkResult result;
+    assert_int_equal(build(isolate, entry, &result), expected);
+    assert_int_equal(result, VK_RESULT_MAX_ENUM);
+}
+
+/* ------------------------------------------------------------------------------------------ Drivers */
+
+static void answers_come_back(void **state)
+{
+    (void)state;
+    struct bf_isolate *isolate =
+        make(PIPELINES("-1:memory,-2:device,-13:what,-1000012000:shader,1000297000:cache"), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_builds(isolate, "main", VK_SUCCESS);
+        assert_builds(isolate, "memory", VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_builds(isolate, "device", VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_builds(isolate, "what", VK_ERROR_UNKNOWN);
+        assert_builds(isolate, "shader", VK_ERROR_INVALID_SHADER_NV);
+        assert_builds(isolate, "cache", VK_PIPELINE_COMPILE_REQUIRED);
+    }
+    bf_isolate_destroy(isolate);
+    bf_isolate_destroy(NULL);
+    assert_int_equal(lines, 0);
+}
+
+/* What the driver can't be asked is no answer of its. */
+static void drivers_without_render_passes(void **state)
+{
+    (void)state;
+    struct made made;
+    empty(&made, "main");
+    const char *const versions[] = {"BELFRY_ICD_API=1.1", "BELFRY_ICD_API=1.2"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate *isolate = make((const char *const[]){versions[i], NULL}, 0);
+        struct picture p;
+        VkResult result = VK_RESULT_MAX_ENUM;
+        picture(&p, true, made.code, made.code);
+        assert_int_equal(bf_isolate_build(isolate, &p.request, &result),
+                         i ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED);
+        assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
+        assert_builds(isolate, "main", VK_SUCCESS);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+static void crashes(void **state)
+{
+    (void)state;
+    struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+        assert_builds(isolate, "main", VK_SUCCESS);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+    bf_isolate_destroy(isolate);
+}
+
+static void hangs(void **state)
+{
+    (void)state;
+    struct bf_isolate *isolate = make(PIPELINES("hang:bad"), SHORT_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_fails(isolate, "bad", VK_TIMEOUT);
+    bf_isolate_destroy(isolate);
+}
+
+/* ---------------------------------------------------------------------------------- Beyond notice */
+
+static _Atomic uint32_t children_told;
+
+static void on_child(int signal_number)
+{
+    (void)signal_number;
+    children_told++;
+}
+
+static uint32_t descriptors(void)
+{
+    uint32_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+static void *wait_for_any(void *child)
+{
+    int status;
+    *(pid_t *)child = waitpid(-1, &status, 0);
+    return NULL;
+}
+
+static void the_program_notices_nothing(void **state)
+{
+    (void)state;
+    const struct sigaction action = {.sa_handler = on_child};
+    struct sigaction before;
+    assert_int_equal(sigaction(SIGCHLD, &action, &before), 0);
+    uint32_t open_before = descriptors();
+
+    /* A child of the program's own, and a thread that waits for any. */
+    int tell[2];
+    assert_int_equal(pipe(tell), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte;
+        close(tell[1]);
+        _exit(read(tell[0], &byte, 1) != 0);
+    }
+    close(tell[0]);
+    pid_t ended = 0;
+    pthread_t waiter;
+    assert_int_equal(pthread_create(&waiter, NULL, wait_for_any, &ended), 0);
+
+    struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+    bf_isolate_destroy(isolate);
+    isolate = make(PIPELINES("hang"), SHORT_NS);
+    assert_fails(isolate, "main", VK_TIMEOUT);
+    bf_isolate_destroy(isolate);
+    isolate = make(NULL, 0);
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+    assert_int_equal(children_told, 0);
+
+    close(tell[1]);
+    pthread_join(waiter, NULL);
+    assert_int_equal(ended, child);
+    assert_int_equal(children_told, 1);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    assert_int_equal(descriptors(), open_before);
+    sigaction(SIGCHLD, &before, NULL);
+}
+
+/* --------------------------------------------------------------------------------- Helpers' own fate */
+
+static int reaper_setup(void **state)
+{
+    (void)state;
+    return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static int reaper_teardown(void **state)
+{
+    (void)state;
+    return prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+/* The only child, which doesn't end of itself. */
+static pid_t only_child(void)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    FILE *file = fopen(path, "r");
+    if (!file)
+        skip();
+    int child, other;
+    int n = fscanf(file, "%d %d", &child, &other);
+    fclose(file);
+    assert_int_equal(n, 1);
+    return child;
+}
+
+/* The next child that ends, which has to be by itself. */
+static void assert_one_ends(void)
+{
+    int status;
+    assert_true(waitpid(-1, &status, 0) > 0);
+    assert_true(WIFEXITED(status));
+}
+
+static void how_a_helper_runs(void **state)
+{
+    (void)state;
+    int inherited[2];
+    assert_int_equal(pipe(inherited), 0); /* by children that close nothing */
+    struct bf_isolate *isolate = make(NULL, 0);
+    assert_builds(isolate, "main", VK_SUCCESS);
+    pid_t helper = only_child();
+    assert_int_equal(sched_getscheduler(helper), SCHED_IDLE);
+    assert_int_equal(getsid(helper), helper);
+    struct rlimit core;
+    if (prlimit(helper, RLIMIT_CORE, NULL, &core) == 0) { /* of one's own kind alone */
+        assert_int_equal(core.rlim_cur, 0);
+        assert_int_equal(core.rlim_max, 0);
+    }
+    char byte;
+    close(inherited[1]);
+    assert_int_equal(read(inherited[0], &byte, 1), 0); /* nobody has the other end */
+    close(inherited[0]);
+    /* Of the terminal it hears nothing. */
+    const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP};
+    for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        assert_int_equal(kill(helper, signals[i]), 0);
+    assert_builds(isolate, "main", VK_SUCCESS);
+    assert_int_equal(only_child(), helper);
+    bf_isolate_destroy(isolate);
+    assert_one_ends();
+}
+
+static void idle_helpers_end(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(NULL);
+    struct bf_isolate *isolate;
+    info.idle_ms = 1;
+    assert_success(bf_isolate_create(&info, &isolate));
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_builds(isolate, "main", VK_SUCCESS);
+        assert_one_ends();
+    }
+    bf_isolate_destroy(isolate);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* One that has been killed while it had nothing to do is no crash. */
+static void killed_helpers_are_replaced(void **state)
+{
+    (void)state;
+    struct bf_isolate *isolate = make(NULL, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_builds(isolate, "main", VK_SUCCESS);
+        pid_t helper = only_child();
+        assert_int_equal(kill(helper, SIGKILL), 0);
+        assert_int_equal(waitpid(helper, NULL, 0), helper);
+    }
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+    assert_one_ends();
+}
+
+/* Waits until a child has come to hang in its driver. */
+static void await_hang(void)
+{
+    char path[64], name[32] = "";
+    while (strcmp(name, "icd_hangs\n")) {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+        FILE *file = fopen(path, "r");
+        int child;
+        while (file && strcmp(name, "icd_hangs\n") && fscanf(file, "%d", &child) == 1) {
+            snprintf(path, sizeof(path), "/proc/%d/comm", child);
+            FILE *comm = fopen(path, "r");
+            if (comm && !fgets(name, sizeof(name), comm))
+                name[0] = '\0';
+            if (comm)
+                fclose(comm);
+        }
+        if (file)
+            fclose(file);
+        sched_yield();
+    }
+}
+
+/* In the middle of a build that hangs, too; and though a fork of the program lives on. */
+static void helpers_end_with_the_program(void **state)
+{
+    (void)state;
+    const struct {
+        bool hang, forks;
+    } rounds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+    for (uint32_t round = 0; round < 4; round++) {
+        bool forks = rounds[round].forks;
+        int tell[2], fork_lives[2];
+        assert_int_equal(pipe(tell), 0);
+        assert_int_equal(pipe(fork_lives), 0);
+        pid_t program = fork();
+        assert_true(program >= 0);
+        if (program == 0) {
+            struct bf_isolate *isolate = make(PIPELINES("hang:bad"), UINT64_MAX);
+            VkResult result = VK_SUCCESS;
+            if (build(isolate, "main", &result) || result)
+                _exit(1);
+            pid_t fork_of_it = forks ? fork() : -1;
+            if (fork_of_it == 0) {
+                char byte;
+                close(fork_lives[1]);
+                _exit(read(fork_lives[0], &byte, 1) != 0);
+            }
+            if (write(tell[1], "b", 1) == 1 && rounds[round].hang)
+                build(isolate, "bad", &result);
+            pause();
+            _exit(1);
+        }
+        char byte;
+        close(fork_lives[0]);
+        assert_int_equal(read(tell[0], &byte, 1), 1);
+        if (rounds[round].hang)
+            await_hang();
+        assert_int_equal(kill(program, SIGKILL), 0);
+        int status;
+        assert_int_equal(waitpid(program, &status, 0), program);
+        assert_true(WIFSIGNALED(status));
+        assert_one_ends(); /* the helper: the fork doesn't yet */
+        close(fork_lives[1]);
+        if (forks)
+            assert_one_ends();
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+        close(tell[0]);
+        close(tell[1]);
+    }
+}
+
+/* ---------------------------------------------------------------------------------- No helper at all */
+
+static void assert_never_opens(const struct bf_isolate_info *info)
+{
+    struct bf_isolate *isolate;
+    lines = 0;
+    assert_success(bf_isolate_create(info, &isolate));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
+    bf_isolate_destroy(isolate);
+    assert_in_range(lines, 1, 4);
+}
+
+static void devices_that_are_not_there(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(NULL);
+    info.device_uuid[0] ^= 1;
+    assert_never_opens(&info);
+    info = info_of(NULL);
+    info.driver_uuid[15] ^= 1;
+    assert_never_opens(&info);
+    info = info_of(NULL);
+    info.extension_count = 1;
+    info.extensions = (const char *const[]){"VK_BELFRY_none"};
+    assert_never_opens(&info);
+    info = info_of((const char *const[]){"VK_ICD_FILENAMES=/nonexistent", NULL});
+    assert_never_opens(&info);
+}
+
+static void helpers_that_are_none(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(NULL);
+    info.helper = "/bin/true";
+    assert_never_opens(&info);
+    info.helper = "/etc"; /* it can be searched, not run */
+    assert_never_opens(&info);
+    const char *const missing[] = {"/nonexistent/helper", "",
+                                   NULL}; /* beside this program is none */
+    for (uint32_t i = 0; i < 3; i++) {
+        struct bf_isolate *isolate = (void *)1;
+        info.helper = missing[i];
+        lines = 0;
+        assert_int_equal(bf_isolate_create(&info, &isolate), VK_ERROR_INITIALIZATION_FAILED);
+        assert_null(isolate);
+        assert_int_equal(lines, 1);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- Nonsense */
+
+static const char *self;
+
+/* This program as a helper that misbehaves. */
+static void fake_say(enum bf_wire_kind kind, uint32_t number, uint32_t magic, uint32_t size)
+{
+    const struct bf_wire_header header = {
+        .magic = magic, .kind = (uint32_t)kind, .number = number, .size = size};
+    if (write(BF_SPAWN_SOCKET, &header, sizeof(header)) != sizeof(header))
+        _exit(2);
+}
+
+static void fake_hear(void)
+{
+    struct bf_wire_header header;
+    if (recv(BF_SPAWN_SOCKET, &header, sizeof(header), MSG_WAITALL) != sizeof(header))
+        _exit(2);
+    char *body = malloc(header.size + 1);
+    if (header.size &&
+        recv(BF_SPAWN_SOCKET, body, header.size, MSG_WAITALL) != (ssize_t)header.size)
+        _exit(2);
+    free(body);
+}
+
+static bool fake_sees(const char *name, const char *value)
+{
+    const char *is = getenv(name);
+    return value ? is && !strcmp(is, value) : !is;
+}
+
+static int fake_helper(const char *how)
+{
+    fake_hear();
+    if (!strcmp(how, "environment") &&
+        !(fake_sees("VK_LOADER_LAYERS_DISABLE", "~all~") && fake_sees("VK_INSTANCE_LAYERS", NULL) &&
+          fake_sees("VK_LOADER_LAYERS_ENABLE", NULL) && fake_sees("LD_PRELOAD", NULL) &&
+          fake_sees("BELFRY", NULL) && fake_sees("DISABLE_BELFRY", "1") &&
+          fake_sees("VK_ICD_FILENAMES", "/kept") && fake_sees("BELFRY_ICD_SHAPE", "q1")))
+        return 1;
+    if (!strcmp(how, "opens_badly")) {
+        fake_say(BF_WIRE_OPENED, 0, 0x12345678, 0);
+        fake_hear();
+    }
+    fake_say(BF_WIRE_OPENED, 0, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "never_listens"))
+        return pause();
+    fake_hear();
+    if (!strcmp(how, "leaves"))
+        return 0;
+    if (!strcmp(how, "takes_another"))
+        fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
+    fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "environment"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "wrong_magic"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
+    if (!strcmp(how, "half"))
+        return write(BF_SPAWN_SOCKET, "BFW1BFW1", 8) != 8;
+    if (!strcmp(how, "wrong_kind"))
+        fake_say(BF_WIRE_OPENED, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "with_a_body"))
+        fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, UINT32_MAX);
+    if (!strcmp(how, "wrong_number"))
+        fake_say(BF_WIRE_BUILT, 2, BF_WIRE_MAGIC, 0);
+    return pause();
+}
+
+static void helpers_that_talk_nonsense(void **state)
+{
+    (void)state;
+    const struct {
+        const char *how;
+        VkResult result;
+    } fakes[] = {
+        {"FAKE_HELPER=opens_badly", VK_ERROR_INITIALIZATION_FAILED},
+        {"FAKE_HELPER=leaves", VK_ERROR_INITIALIZATION_FAILED},
+        {"FAKE_HELPER=takes_another", VK_ERROR_INITIALIZATION_FAILED},
+        {"FAKE_HELPER=never_listens", VK_ERROR_INITIALIZATION_FAILED},
+        {"FAKE_HELPER=half", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=wrong_magic", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=wrong_kind", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=with_a_body", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=wrong_number", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=says_nothing", VK_TIMEOUT},
+    };
+    for (uint32_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
+        struct bf_isolate_info info = info_of((const char *const[]){fakes[i].how, NULL});
+        struct bf_isolate *isolate;
+        info.helper = self;
+        if (strstr(fakes[i].how, "never"))
+            info.open_limit_ns = SHORT_NS; /* too short to start: the result is the same */
+        if (strstr(fakes[i].how, "nothing"))
+            info.limit_ns = SHORT_NS;
+        assert_success(bf_isolate_create(&info, &isolate));
+        assert_fails(isolate, "main", fakes[i].result);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+/* Drivers find what they look for, and nothing else is loaded. */
+static void environments(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of((const char *const[]){
+        "FAKE_HELPER=environment", "VK_INSTANCE_LAYERS=VK_LAYER_none", "VK_LOADER_LAYERS_ENABLE=*",
+        "VK_LOADER_LAYERS_DISABLE=a", "LD_PRELOAD=", "BELFRY=1", "DISABLE_BELFRY=0",
+        "VK_ICD_FILENAMES=/kept", "BELFRY_ICD_SHAPE=q1", NULL});
+    struct bf_isolate *isolate;
+    info.helper = self;
+    assert_success(bf_isolate_create(&info, &isolate));
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+}
+
+/* The helper itself, told nonsense, ends of itself and doesn't crash. */
+static void programs_that_talk_nonsense(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(NULL);
+    struct bf_wire_out device = {0};
+    bf_wire_say_device(&device, &info, (uint32_t)getpid(), UINT32_MAX); /* none ends of idleness */
+    uint8_t garbage[300];
+    memset(garbage, 0xA5, sizeof(garbage));
+    for (uint32_t round = 0; round < 8; round++) {
+        int ends[2], pidfd;
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        assert_int_equal(bf_spawn(info.helper, info.environment, ends[1], &pidfd), 0);
+        close(ends[1]);
+        struct bf_wire_header header = {
+            .magic = BF_WIRE_MAGIC, .kind = BF_WIRE_DEVICE, .size = (uint32_t)device.size};
+        const void *body = device.bytes;
+        if (round == 0)
+            header.magic++;
+        if (round == 1)
+            header.kind = BF_WIRE_BUILD;
+        if (round == 2)
+            header.size = UINT32_MAX;
+        if (round == 3)
+            header.size -= 4;
+        if (round == 4)
+            header.size = sizeof(garbage), body = garbage;
+        send(ends[0], &header, sizeof(header), MSG_NOSIGNAL);
+        send(ends[0], body, header.size < 4096 ? header.size : 4, MSG_NOSIGNAL);
+        if (round >= 5) {
+            assert_int_equal(recv(ends[0], &header, sizeof(header), MSG_WAITALL), sizeof(header));
+            assert_int_equal(header.result, VK_SUCCESS);
+            header = (struct bf_wire_header){.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_BUILD};
+            header.size = round == 5 ? 0 : sizeof(garbage);
+            if (round == 7)
+                header.kind = BF_WIRE_DEVICE;
+            send(ends[0], &header, sizeof(header), MSG_NOSIGNAL);
+            send(ends[0], garbage, header.size, MSG_NOSIGNAL);
+        }
+        if (round == 2 || round == 3)
+            shutdown(ends[0], SHUT_WR);
+        assert_one_ends();
+        close(ends[0]);
+        close(pidfd);
+    }
+    bf_wire_out_finish(&device);
+}
+
+/* ------------------------------------------------------------------------------------------ Several */
+
+struct worker {
+    struct bf_isolate *isolate;
+    const char *entry;
+    VkResult expected;
+    _Atomic uint32_t wrong;
+};
+
+static void *work(void *context)
+{
+    struct worker *w = context;
+    for (uint32_t i = 0; i < 6; i++) {
+        VkResult result;
+        w->wrong += build(w->isolate, w->entry, &result) != w->expected;
+    }
+    return NULL;
+}
+
+static void several_at_once(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = info_of(PIPELINES("crash:bad"));
+    struct bf_isolate *isolate;
+    info.helpers = 2;
+    assert_success(bf_isolate_create(&info, &isolate));
+    struct worker workers[4] = {{isolate, "main", VK_SUCCESS, 0},
+                                {isolate, "bad", VK_ERROR_UNKNOWN, 0},
+                                {isolate, "other", VK_SUCCESS, 0},
+                                {isolate, "main", VK_SUCCESS, 0}};
+    pthread_t threads[4];
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    bf_isolate_destroy(isolate);
+}
+
+#define reaping(test_) cmocka_unit_test_setup_teardown(test_, reaper_setup, reaper_teardown)
+
+int main(int argc, char **argv)
+{
+    const char *fake = getenv("FAKE_HELPER");
+    if (fake)
+        return fake_helper(fake);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_come_back),
+        cmocka_unit_test(drivers_without_render_passes),
+        cmocka_unit_test(crashes),
+        cmocka_unit_test(hangs),
+        cmocka_unit_test(the_program_notices_nothing),
+        reaping(how_a_helper_runs),
+        reaping(idle_helpers_end),
+        reaping(killed_helpers_are_replaced),
+        reaping(helpers_end_with_the_program),
+        cmocka_unit_test(devices_that_are_not_there),
+        cmocka_unit_test(helpers_that_are_none),
+        cmocka_unit_test(helpers_that_talk_nonsense),
+        cmocka_unit_test(environments),
+        reaping(programs_that_talk_nonsense),
+        cmocka_unit_test(several_at_once),
+    };
+    static char path[4096];
+    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+        return 77;
+    self = path;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    alarm(110);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

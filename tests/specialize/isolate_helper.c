@@ -1,0 +1,113 @@
+#include "isolate_helper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/log.h"
+
+_Atomic uint32_t lines;
+
+void bf_log(enum bf_log_level level, const char *format, ...)
+{
+    if (getenv("TEST_VERBOSE")) {
+        va_list arguments;
+        va_start(arguments, format);
+        vfprintf(stderr, format, arguments);
+        va_end(arguments);
+        fputc('\n', stderr);
+    }
+    lines += level <= BF_LOG_WARNING;
+}
+
+static void leave(const char *why)
+{
+    fprintf(stderr, "skipped: %s\n", why);
+    exit(77);
+}
+
+/* Asked once: the loader and the driver may start threads, and a test forks. */
+static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_UUID_SIZE])
+{
+    static VkPhysicalDeviceIDProperties id;
+    static bool known;
+    if (!known) {
+        const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                               .apiVersion = VK_API_VERSION_1_1};
+        const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                           .pApplicationInfo = &application};
+        static VkInstance instance; /* to the end: lavapipe leaks a little where it ends */
+        VkPhysicalDevice physical;
+        uint32_t count = 1;
+        if (volkInitialize() || vkCreateInstance(&info, NULL, &instance))
+            leave("no Vulkan");
+        volkLoadInstanceOnly(instance);
+        if (vkEnumeratePhysicalDevices(instance, &count, &physical) < 0 || !count)
+            leave("no device");
+        id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+        vkGetPhysicalDeviceProperties2(physical, &properties);
+        known = true;
+    }
+    memcpy(device_uuid, id.deviceUUID, VK_UUID_SIZE);
+    memcpy(driver_uuid, id.driverUUID, VK_UUID_SIZE);
+}
+
+struct bf_isolate_info info_of(const char *const *variables)
+{
+    static char path[512];
+    static const char *environment[512];
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    snprintf(path, sizeof(path), "%s/lib/belfry/belfry-build-helper",
+             build ? build : "build/debug");
+    size_t n = 0;
+    for (; variables && *variables; variables++)
+        environment[n++] = *variables;
+    for (char **v = environ; *v && n < sizeof(environment) / sizeof(environment[0]) - 1; v++)
+        environment[n++] = *v;
+    environment[n] = NULL;
+    struct bf_isolate_info info = {.api_version = VK_API_VERSION_1_1,
+                                   .environment = (char *const *)environment,
+                                   .helper = path};
+    identify(info.device_uuid, info.driver_uuid);
+    return info;
+}
+
+const struct bf_build_request *empty(struct made *made, const char *entry)
+{
+    uint32_t name[8] = {0};
+    uint32_t name_words = (uint32_t)strlen(entry) / 4 + 1;
+    memcpy(name, entry, strlen(entry));
+    *made = (struct made){0};
+    uint32_t n = 0;
+    const uint32_t first[] = {0x07230203, 0x00010000, 0, 5, 0,           /* header, bound 5 */
+                              0x00020011, 1,                             /* OpCapability Shader */
+                              0x0003000e, 0,          1};                /* OpMemoryModel */
+    const uint32_t last[] = {0x00060010, 1, 17,         1,         1, 1, /* LocalSize 1 1 1 */
+                             0x00020013, 2,                              /* %2 = OpTypeVoid */
+                             0x00030021, 3, 2,                        /* %3 = OpTypeFunction %2 */
+                             0x00050036, 2, 1,          0,         3, /* %1 = OpFunction */
+                             0x000200f8, 4, 0x000100fd, 0x00010038};  /* label, return, end */
+    memcpy(made->words, first, sizeof(first));
+    n = sizeof(first) / 4;
+    made->words[n++] = (3 + name_words) << 16 | 15; /* OpEntryPoint GLCompute %1 "entry" */
+    made->words[n++] = 5;
+    made->words[n++] = 1;
+    memcpy(made->words + n, name, name_words * 4);
+    n += name_words;
+    memcpy(made->words + n, last, sizeof(last));
+    n += sizeof(last) / 4;
+
+    made->code = (struct bf_build_code){made->words, n * 4};
+    made->layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    made->compute = (VkComputePipelineCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = entry}};
+    made->request = (struct bf_build_request){
+        .compute = &made->compute, .code = &made->code, .layout = &made->layout};
+    return &made->request;
+}

@@ -1,0 +1,38 @@
+/*
+ * What the tests of isolated builds share: a device to open, requests, and the lines for the user,
+ * which are counted instead of written.
+ */
+#ifndef BELFRY_TEST_ISOLATE_HELPER_H
+#define BELFRY_TEST_ISOLATE_HELPER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <volk.h>
+
+#include "specialize/isolate.h"
+
+#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
+
+extern _Atomic uint32_t lines; /* of warnings */
+
+/* The first device's identity, and the helper of this build; the environment is the program's with
+ * those in front, NULL at the end. Skips the program (exit 77) where there is no device. */
+struct bf_isolate_info info_of(const char *const *variables);
+
+/* An empty compute shader; its entry point has that name. 'made' holds what it points to. */
+struct made {
+    struct bf_build_request request;
+    VkComputePipelineCreateInfo compute;
+    VkPipelineLayoutCreateInfo layout;
+    struct bf_build_code code;
+    uint32_t words[64];
+};
+const struct bf_build_request *empty(struct made *made, const char *entry);
+
+#endif

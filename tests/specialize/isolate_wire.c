@@ -1,0 +1,553 @@
+/*
+ * Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is refused
+ * whatever it looks like (IS-4).
+ */
+#include "isolate_helper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/log.h"
+#include "isolate_picture.h"
+#include "specialize/isolate_wire.h"
+
+void bf_log(enum bf_log_level level, const char *format, ...)
+{
+    (void)level, (void)format;
+}
+
+/* ----------------------------------------------------------------------------------------- A device */
+
+static const VkPhysicalDeviceFeatures all = {.robustBufferAccess = 1, .inheritedQueries = 1};
+static VkPhysicalDeviceVulkan12Features twelve = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    .samplerMirrorClampToEdge = 1,
+    .subgroupBroadcastDynamicId = 1};
+static VkDeviceGroupDeviceCreateInfo group = {
+    .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO, .physicalDeviceCount = 1};
+static VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+
+static struct bf_isolate_info device_info(void)
+{
+    group.pNext = &twelve;
+    features.pNext = &group;
+    features.features = all;
+    static const char *const instance_extensions[] = {"VK_KHR_surface"};
+    static const char *const extensions[] = {"a", "VK_KHR_swapchain", ""};
+    return (struct bf_isolate_info){.device_uuid = {1, 2, 3},
+                                    .driver_uuid = {[15] = 9},
+                                    .api_version = VK_API_VERSION_1_2,
+                                    .instance_extension_count = 1,
+                                    .instance_extensions = instance_extensions,
+                                    .extension_count = 3,
+                                    .extensions = extensions,
+                                    .features = &features,
+                                    .enabled_features = &all};
+}
+
+static void devices_are_read(void **state)
+{
+    (void)state;
+    struct bf_isolate_info info = device_info();
+    struct bf_wire_out out = {0};
+    bf_wire_say_device(&out, &info, 1234, 56);
+    assert_false(out.failed || out.unsaid);
+    struct bf_wire_in in;
+    struct bf_wire_device device;
+    assert_true(bf_wire_read_device(&in, out.bytes, out.size, &device));
+    assert_int_equal(device.parent, 1234);
+    assert_int_equal(device.idle_ms, 56);
+    assert_memory_equal(device.device_uuid, info.device_uuid, VK_UUID_SIZE);
+    assert_memory_equal(device.driver_uuid, info.driver_uuid, VK_UUID_SIZE);
+    assert_int_equal(device.api_version, VK_API_VERSION_1_2);
+    assert_int_equal(device.instance_extension_count, 1);
+    assert_string_equal(device.instance_extensions[0], "VK_KHR_surface");
+    assert_int_equal(device.extension_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_string_equal(device.extensions[i], info.extensions[i]);
+    const VkPhysicalDeviceFeatures2 *first = (const void *)device.features;
+    const VkPhysicalDeviceVulkan12Features *second = first->pNext;
+    assert_int_equal(first->sType, features.sType);
+    assert_memory_equal(&first->features, &all, sizeof(all));
+    assert_int_equal(second->sType, twelve.sType);
+    assert_int_equal(second->samplerMirrorClampToEdge, 1);
+    assert_int_equal(second->subgroupBroadcastDynamicId, 1);
+    assert_int_equal(second->shaderInt8, 0);
+    assert_null(second->pNext);
+    assert_memory_equal(device.enabled_features, &all, sizeof(all));
+    bf_wire_in_finish(&in);
+    bf_wire_out_finish(&out);
+}
+
+static void devices_that_can_not_be_said(void **state)
+{
+    (void)state;
+    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    struct bf_isolate_info info = device_info();
+    struct bf_wire_out out = {0};
+    info.features = &unknown;
+    bf_wire_say_device(&out, &info, 1, 1);
+    assert_true(out.unsaid);
+    bf_wire_out_finish(&out);
+    info = device_info();
+    group.physicalDeviceCount = 2;
+    bf_wire_say_device(&out, &info, 1, 1);
+    assert_true(out.unsaid);
+    bf_wire_out_finish(&out);
+    group.physicalDeviceCount = 1;
+}
+
+/* ------------------------------------------------------------------------------------------ A build */
+
+#define BINDINGS 3
+
+struct story {
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup;
+    VkSpecializationMapEntry entries[2];
+    VkSpecializationInfo specialization;
+    VkComputePipelineCreateInfo compute;
+    struct bf_build_code code;
+    VkDescriptorSetLayoutBinding bindings[BINDINGS];
+    VkDescriptorBindingFlags flags[BINDINGS];
+    VkDescriptorSetLayoutBindingFlagsCreateInfo flags_info;
+    VkDescriptorSetLayoutCreateInfo sets[3];
+    const VkDescriptorSetLayoutCreateInfo *set_pointers[3];
+    VkPushConstantRange ranges[2];
+    VkPipelineLayoutCreateInfo layout;
+    struct bf_build_request request;
+};
+
+static const uint32_t words[7] = {0x07230203, 1, 2, 3, 4, 5, 6};
+static const uint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};
+
+static void story_make(struct story *s)
+{
+    *s = (struct story){
+        .subgroup = {.sType =
+                         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+                     .requiredSubgroupSize = 8},
+        .entries = {{5, 0, 4}, {9, 3, 4}},
+        .code = {words, sizeof(words)},
+        .bindings = {{0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, 32, NULL},
+                     {7, VK_DESCRIPTOR_TYPE_SAMPLER, 0, 1, (const VkSampler *)words},
+                     {8, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 9, 33, (const VkSampler *)words}},
+        .flags = {1, 2, 4},
+        .flags_info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
+                       .bindingCount = BINDINGS},
+        .ranges = {{32, 0, 16}, {1, 16, 112}},
+    };
+    s->specialization = (VkSpecializationInfo){2, s->entries, sizeof(values), values};
+    s->compute =
+        (VkComputePipelineCreateInfo){.flags = VK_PIPELINE_CREATE_DERIVATIVE_BIT | 0x40,
+                                      .stage = {.pNext = &s->subgroup,
+                                                .flags = 2,
+                                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                .pName = "an entry",
+                                                .pSpecializationInfo = &s->specialization}};
+    s->flags_info.pBindingFlags = s->flags;
+    s->sets[0] = (VkDescriptorSetLayoutCreateInfo){
+        .pNext = &s->flags_info, .flags = 2, .bindingCount = BINDINGS, .pBindings = s->bindings};
+    s->sets[2] = (VkDescriptorSetLayoutCreateInfo){.bindingCount = 1, .pBindings = s->bindings};
+    for (uint32_t i = 0; i < 3; i++)
+        s->set_pointers[i] = &s->sets[i];
+    s->layout = (VkPipelineLayoutCreateInfo){.flags = 2,
+                                             .setLayoutCount = 3,
+                                             .pushConstantRangeCount = 2,
+                                             .pPushConstantRanges = s->ranges};
+    s->request = (struct bf_build_request){
+        .compute = &s->compute, .code = &s->code, .layout = &s->layout, .sets = s->set_pointers};
+}
+
+static void builds_are_read(void **state)
+{
+    (void)state;
+    struct story s;
+    story_make(&s);
+    struct bf_wire_out out = {0};
+    bf_wire_say_build(&out, &s.request);
+    assert_false(out.failed || out.unsaid);
+    struct bf_wire_in in;
+    struct bf_wire_build b;
+    assert_true(bf_wire_read_build(&in, out.bytes, out.size, &b));
+    assert_int_equal(b.compute.flags, 0x40);
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *subgroup = b.compute.stage.pNext;
+    assert_int_equal(subgroup->sType, s.subgroup.sType);
+    assert_int_equal(subgroup->requiredSubgroupSize, 8);
+    assert_null(subgroup->pNext);
+    assert_int_equal(b.compute.stage.flags, 2);
+    assert_int_equal(b.compute.stage.stage, VK_SHADER_STAGE_COMPUTE_BIT);
+    assert_string_equal(b.compute.stage.pName, "an entry");
+    const VkSpecializationInfo *info = b.compute.stage.pSpecializationInfo;
+    assert_int_equal(info->mapEntryCount, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(info->pMapEntries[i].constantID, s.entries[i].constantID);
+        assert_int_equal(info->pMapEntries[i].offset, s.entries[i].offset);
+        assert_int_equal(info->pMapEntries[i].size, s.entries[i].size);
+    }
+    assert_int_equal(info->dataSize, sizeof(values));
+    assert_memory_equal(info->pData, values, sizeof(values));
+    assert_int_equal(b.code->size, sizeof(words));
+    assert_memory_equal(b.code->words, words, sizeof(words));
+    assert_int_equal(b.layout.flags, 2);
+    assert_int_equal(b.layout.setLayoutCount, 3);
+    const VkDescriptorSetLayoutBindingFlagsCreateInfo *flags = b.sets[0].pNext;
+    assert_int_equal(flags->bindingCount, BINDINGS);
+    assert_memory_equal(flags->pBindingFlags, s.flags, sizeof(s.flags));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(b.sets[i].flags, s.sets[i].flags);
+        assert_int_equal(b.sets[i].bindingCount, s.sets[i].bindingCount);
+        for (uint32_t k = 0; k < b.sets[i].bindingCount; k++) {
+            const VkDescriptorSetLayoutBinding *binding = &b.sets[i].pBindings[k];
+            assert_int_equal(binding->binding, s.bindings[k].binding);
+            assert_int_equal(binding->descriptorType, s.bindings[k].descriptorType);
+            assert_int_equal(binding->descriptorCount, s.bindings[k].descriptorCount);
+            assert_int_equal(binding->stageFlags, s.bindings[k].stageFlags);
+            assert_null(binding->pImmutableSamplers);
+        }
+    }
+    assert_null(b.sets[1].pNext);
+    assert_null(b.sets[2].pNext);
+    assert_int_equal(b.layout.pushConstantRangeCount, 2);
+    assert_memory_equal(b.layout.pPushConstantRanges, s.ranges, sizeof(s.ranges));
+    bf_wire_in_finish(&in);
+    bf_wire_out_finish(&out);
+}
+
+/* Structs of numbers are equal beyond their type and chain. */
+#define assert_same(a_, b_)                                                                        \
+    do {                                                                                           \
+        assert_int_equal((a_)->sType, (b_)->sType);                                                \
+        assert_null((a_)->pNext);                                                                  \
+        assert_memory_equal((const uint8_t *)(a_) + 16, (const uint8_t *)(b_) + 16,                \
+                            sizeof(*(a_)) - 16);                                                   \
+    } while (0)
+
+static void pictures_are_read(void **state)
+{
+    (void)state;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct picture p;
+        const struct bf_build_code code = {words, sizeof(words)};
+        struct bf_wire_out out = {0};
+        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        assert_false(out.failed || out.unsaid);
+        struct bf_wire_in in;
+        struct bf_wire_build b;
+        assert_true(bf_wire_read_build(&in, out.bytes, out.size, &b));
+        const VkGraphicsPipelineCreateInfo *g = &b.graphics;
+        assert_int_equal(b.point, VK_PIPELINE_BIND_POINT_GRAPHICS);
+        assert_int_equal(g->flags, VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT);
+        assert_int_equal(g->stageCount, 2);
+        assert_int_equal(g->pStages[0].stage, VK_SHADER_STAGE_VERTEX_BIT);
+        assert_int_equal(g->pStages[1].stage, VK_SHADER_STAGE_FRAGMENT_BIT);
+        assert_null(g->pStages[0].pSpecializationInfo);
+        assert_memory_equal(g->pStages[1].pSpecializationInfo->pData, &p.mode, 4);
+        assert_memory_equal(b.code[1].words, words, sizeof(words));
+        assert_int_equal(g->pVertexInputState->vertexBindingDescriptionCount, 1);
+        assert_memory_equal(g->pVertexInputState->pVertexBindingDescriptions, &p.binding,
+                            sizeof(p.binding));
+        assert_int_equal(g->pVertexInputState->vertexAttributeDescriptionCount, 1);
+        assert_memory_equal(g->pVertexInputState->pVertexAttributeDescriptions, &p.attribute,
+                            sizeof(p.attribute));
+        assert_same(g->pInputAssemblyState, &p.assembly);
+        assert_null(g->pTessellationState);
+        assert_int_equal(g->pViewportState->viewportCount, 1);
+        assert_memory_equal(g->pViewportState->pViewports, &p.viewport, sizeof(p.viewport));
+        assert_int_equal(g->pViewportState->scissorCount, 1);
+        assert_null(g->pViewportState->pScissors);
+        assert_same(g->pRasterizationState, &p.raster);
+        assert_int_equal(g->pMultisampleState->rasterizationSamples, VK_SAMPLE_COUNT_4_BIT);
+        assert_int_equal(*g->pMultisampleState->pSampleMask, 5);
+        assert_same(g->pDepthStencilState, &p.depth);
+        assert_int_equal(g->pColorBlendState->attachmentCount, 1);
+        assert_memory_equal(g->pColorBlendState->pAttachments, &p.blend_color,
+                            sizeof(p.blend_color));
+        assert_true(g->pColorBlendState->blendConstants[3] == 4);
+        assert_int_equal(g->pDynamicState->dynamicStateCount, 2);
+        assert_memory_equal(g->pDynamicState->pDynamicStates, p.dynamics, sizeof(p.dynamics));
+        assert_int_equal(g->subpass, pass);
+        if (!pass) {
+            const VkPipelineRenderingCreateInfo *r = g->pNext;
+            assert_int_equal(r->sType, p.rendering.sType);
+            assert_int_equal(r->colorAttachmentCount, 1);
+            assert_int_equal(r->pColorAttachmentFormats[0], p.format);
+            assert_int_equal(r->depthAttachmentFormat, VK_FORMAT_D32_SFLOAT);
+            assert_null(b.pass);
+        } else {
+            assert_null(g->pNext);
+            assert_int_equal(b.pass->attachmentCount, 3);
+            for (uint32_t i = 0; i < 3; i++)
+                assert_same(&b.pass->pAttachments[i], &p.attachments[i]);
+            assert_int_equal(b.pass->subpassCount, 2);
+            assert_int_equal(b.pass->pSubpasses[0].preserveAttachmentCount, 1);
+            assert_int_equal(b.pass->pSubpasses[0].pPreserveAttachments[0], 1);
+            assert_null(b.pass->pSubpasses[0].pDepthStencilAttachment);
+            assert_int_equal(b.pass->pSubpasses[1].colorAttachmentCount, 1);
+            assert_same(b.pass->pSubpasses[1].pColorAttachments, &p.color);
+            assert_same(b.pass->pSubpasses[1].pResolveAttachments, &p.resolve);
+            assert_same(b.pass->pSubpasses[1].pDepthStencilAttachment, &p.depth_to);
+            assert_null(b.pass->pSubpasses[1].pInputAttachments);
+            assert_int_equal(b.pass->dependencyCount, 1);
+            assert_same(b.pass->pDependencies, &p.dependency);
+        }
+        bf_wire_in_finish(&in);
+        bf_wire_out_finish(&out);
+    }
+}
+
+static void pictures_that_can_not_be_said(void **state)
+{
+    (void)state;
+    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    const struct bf_build_code code = {words, sizeof(words)};
+    for (uint32_t i = 0; i < 15; i++) {
+        struct picture p;
+        picture(&p, i != 1, code, code);
+        const void **const chains[] = {
+            &p.graphics.pNext, &p.rendering.pNext,      &p.vertex.pNext,     &p.assembly.pNext,
+            &p.views.pNext,    &p.raster.pNext,         &p.samples.pNext,    &p.depth.pNext,
+            &p.blend.pNext,    &p.dynamic.pNext,        &p.pass.pNext,       &p.subpasses[0].pNext,
+            &p.resolve.pNext,  &p.attachments[2].pNext, &p.dependency.pNext,
+        };
+        *chains[i] = &unknown;
+        struct bf_wire_out out = {0};
+        bf_wire_say_build(&out, &p.request);
+        assert_true(out.unsaid);
+        bf_wire_out_finish(&out);
+    }
+}
+
+static void builds_that_can_not_be_said(void **state)
+{
+    (void)state;
+    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    for (uint32_t i = 0; i < 8; i++) {
+        struct story s;
+        story_make(&s);
+        if (i == 0)
+            s.compute.pNext = &unknown;
+        if (i == 1)
+            s.compute.stage.pNext = &unknown;
+        if (i == 2)
+            s.subgroup.pNext = &unknown;
+        if (i == 3)
+            s.layout.pNext = &unknown;
+        if (i == 4)
+            s.sets[1].pNext = &unknown;
+        if (i == 5)
+            s.bindings[1].descriptorCount = 1; /* immutable samplers */
+        if (i == 6)
+            s.entries[0].size = (size_t)1 << 32;
+        if (i == 7)
+            s.flags_info.bindingCount = BINDINGS - 1;
+        struct bf_wire_out out = {0};
+        bf_wire_say_build(&out, &s.request);
+        assert_true(out.unsaid);
+        bf_wire_out_finish(&out);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- Damage */
+
+static size_t bytes_sum(const void *bytes, size_t size)
+{
+    size_t sum = 0;
+    for (size_t i = 0; bytes && i < size; i++)
+        sum += ((const uint8_t *)bytes)[i];
+    return sum;
+}
+
+static size_t stage_sum(const VkPipelineShaderStageCreateInfo *stage,
+                        const struct bf_build_code *code)
+{
+    const VkSpecializationInfo *s = stage->pSpecializationInfo;
+    size_t sum = strlen(stage->pName) + bytes_sum(code->words, code->size);
+    for (uint32_t i = 0; s && i < s->mapEntryCount; i++)
+        sum +=
+            bytes_sum((const uint8_t *)s->pData + s->pMapEntries[i].offset, s->pMapEntries[i].size);
+    return sum;
+}
+
+#define LIST(list_, count_) bytes_sum(list_, (size_t)(count_) * sizeof(*(list_)))
+
+static size_t graphics_sum(const struct bf_wire_build *b)
+{
+    const VkGraphicsPipelineCreateInfo *g = &b->graphics;
+    size_t sum = LIST(g->pInputAssemblyState, 1) + LIST(g->pRasterizationState, 1) +
+                 LIST(g->pDepthStencilState, 1) + LIST(g->pTessellationState, 1);
+    const VkPipelineRenderingCreateInfo *r = g->pNext;
+    if (r)
+        sum += LIST(r->pColorAttachmentFormats, r->colorAttachmentCount);
+    const VkPipelineVertexInputStateCreateInfo *v = g->pVertexInputState;
+    if (v)
+        sum += LIST(v->pVertexBindingDescriptions, v->vertexBindingDescriptionCount) +
+               LIST(v->pVertexAttributeDescriptions, v->vertexAttributeDescriptionCount);
+    const VkPipelineViewportStateCreateInfo *w = g->pViewportState;
+    if (w)
+        sum += LIST(w->pViewports, w->viewportCount) + LIST(w->pScissors, w->scissorCount);
+    const VkPipelineMultisampleStateCreateInfo *m = g->pMultisampleState;
+    if (m)
+        sum += LIST(m->pSampleMask, (m->rasterizationSamples + 31u) / 32u > 1 ? 2 : 1);
+    if (g->pColorBlendState)
+        sum += LIST(g->pColorBlendState->pAttachments, g->pColorBlendState->attachmentCount);
+    if (g->pDynamicState)
+        sum += LIST(g->pDynamicState->pDynamicStates, g->pDynamicState->dynamicStateCount);
+    const VkRenderPassCreateInfo2 *p = b->pass;
+    if (!p)
+        return sum;
+    sum += LIST(p->pAttachments, p->attachmentCount) + LIST(p->pDependencies, p->dependencyCount) +
+           LIST(p->pCorrelatedViewMasks, p->correlatedViewMaskCount);
+    for (uint32_t i = 0; i < p->subpassCount; i++) {
+        const VkSubpassDescription2 *s = &p->pSubpasses[i];
+        sum += LIST(s->pInputAttachments, s->inputAttachmentCount) +
+               LIST(s->pColorAttachments, s->colorAttachmentCount) +
+               LIST(s->pResolveAttachments, s->colorAttachmentCount) +
+               LIST(s->pDepthStencilAttachment, 1) +
+               LIST(s->pPreserveAttachments, s->preserveAttachmentCount);
+    }
+    return sum;
+}
+
+/* In a block of just that size, so that a sanitizer sees a byte too far. */
+static bool reads(bool build, const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    memcpy(copy, bytes, size);
+    struct bf_wire_in in;
+    struct bf_wire_build b;
+    struct bf_wire_device d;
+    bool good =
+        build ? bf_wire_read_build(&in, copy, size, &b) : bf_wire_read_device(&in, copy, size, &d);
+    /* What was read can be looked at. */
+    size_t sum = 0;
+    if (good && build) {
+        bool compute = b.point == VK_PIPELINE_BIND_POINT_COMPUTE;
+        const VkPipelineShaderStageCreateInfo *stages = compute ? &b.compute.stage : b.stages;
+        for (uint32_t i = 0; i < (compute ? 1 : b.graphics.stageCount); i++)
+            sum += stage_sum(&stages[i], &b.code[i]);
+        if (!compute)
+            sum += graphics_sum(&b);
+        for (uint32_t i = 0; i < b.layout.setLayoutCount; i++)
+            for (uint32_t k = 0; k < b.sets[i].bindingCount; k++)
+                sum += b.sets[i].pBindings[k].binding;
+        for (uint32_t i = 0; i < b.layout.pushConstantRangeCount; i++)
+            sum += b.layout.pPushConstantRanges[i].size;
+    } else if (good) {
+        for (uint32_t i = 0; i < d.extension_count; i++)
+            sum += strlen(d.extensions[i]);
+    }
+    *(volatile size_t *)&sum = sum;
+    bf_wire_in_finish(&in);
+    free(copy);
+    return good;
+}
+
+/* The place of a string in a message. */
+static uint8_t *find(const struct bf_wire_out *out, const char *string)
+{
+    uint8_t *found = memmem(out->bytes, out->size, string, strlen(string) + 1);
+    assert_non_null(found);
+    return found;
+}
+
+/* Messages that are ill-formed in one particular way. */
+static void senseless_messages(void **state)
+{
+    (void)state;
+    struct bf_wire_out out = {0};
+    struct story s;
+    struct picture p;
+    const struct bf_build_code code = {words, sizeof(words)};
+    for (uint32_t i = 0; i < 9; i++) {
+        story_make(&s);
+        picture(&p, i == 8, code, code);
+        bool graphics = i >= 5;
+        if (i == 1)
+            s.code.size = 16; /* less than SPIR-V's header */
+        if (i == 2)
+            s.compute.stage.stage = VK_SHADER_STAGE_VERTEX_BIT;
+        if (i == 5)
+            p.vertex.pVertexAttributeDescriptions = NULL;
+        if (i == 6)
+            p.dynamic.pDynamicStates = NULL;
+        if (i == 7)
+            p.rendering.pColorAttachmentFormats = NULL;
+        bf_wire_say_build(&out, graphics ? &p.request : &s.request);
+        assert_false(out.failed || out.unsaid);
+        if (i == 3)
+            find(&out, "an entry")[8] = 'x'; /* it doesn't end */
+        if (i == 4)
+            find(&out, "an entry")[3] = '\0'; /* it ends twice */
+        assert_int_equal(reads(true, out.bytes, out.size), i == 0 || i == 8);
+        if (i == 0 || i == 8) {
+            uint8_t *more = calloc(1, out.size + 4);
+            memcpy(more, out.bytes, out.size);
+            assert_false(reads(true, more, out.size + 4));
+            free(more);
+        }
+        bf_wire_out_finish(&out);
+    }
+}
+
+/* All of it once more, for every way to damage it. */
+static void damage(bool build, struct bf_wire_out *out)
+{
+    assert_true(reads(build, out->bytes, out->size));
+    for (size_t size = 0; size < out->size; size++)
+        assert_false(reads(build, out->bytes, size));
+    const uint32_t changes[] = {0, 1, 0x7FFFFFFF, 0x80000000, UINT32_MAX, UINT32_MAX - 3, 12};
+    for (size_t at = 0; at < out->size; at += 4)
+        for (uint32_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+            uint32_t before;
+            memcpy(&before, out->bytes + at, 4);
+            memcpy(out->bytes + at, &changes[i], 4);
+            reads(build, out->bytes, out->size);
+            memcpy(out->bytes + at, &before, 4);
+        }
+    uint32_t random = 1;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint8_t before[3];
+        size_t at[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            random = random * 1664525u + 1013904223u;
+            at[k] = (random >> 8) % out->size;
+            before[k] = out->bytes[at[k]];
+            out->bytes[at[k]] = (uint8_t)(random >> 3) % (random & 1 ? 255 : 8);
+        }
+        reads(build, out->bytes, out->size);
+        for (uint32_t k = 3; k-- > 0;)
+            out->bytes[at[k]] = before[k];
+    }
+    assert_true(reads(build, out->bytes, out->size));
+    bf_wire_out_finish(out);
+}
+
+static void damaged_messages(void **state)
+{
+    (void)state;
+    struct bf_wire_out out = {0};
+    struct bf_isolate_info info = device_info();
+    bf_wire_say_device(&out, &info, 1, 1);
+    damage(false, &out);
+    struct story s;
+    story_make(&s);
+    bf_wire_say_build(&out, &s.request);
+    damage(true, &out);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct picture p;
+        const struct bf_build_code code = {words, sizeof(words)};
+        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        damage(true, &out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_are_read),   cmocka_unit_test(devices_that_can_not_be_said),
+        cmocka_unit_test(builds_are_read),    cmocka_unit_test(builds_that_can_not_be_said),
+        cmocka_unit_test(pictures_are_read),  cmocka_unit_test(pictures_that_can_not_be_said),
+        cmocka_unit_test(senseless_messages), cmocka_unit_test(damaged_messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,512 @@
+/* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
+ * nothing of it but the modes of background processing. */
+#include "../fence/fixture.h"
+
+#include <belfry/background.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shaders/general.comp.h"
+
+#define WORDS 4096
+
+struct push {
+    uint32_t rounds, mode, toggles, seed;
+};
+
+struct program {
+    struct fixture f;
+    uint32_t family;
+    VkQueue queue;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t *words;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
+    VkFence fence;
+    VkCommandBuffer commands;
+};
+
+/* ------------------------------------------------------------------------------------ Settings --
+ */
+
+static char cache[256];
+
+static void set_environment(const char *cached)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", cached, 1);
+}
+
+static int fresh_cache(void **state)
+{
+    (void)state;
+    snprintf(cache, sizeof(cache), "/tmp/belfry-through-XXXXXX");
+    assert_non_null(mkdtemp(cache));
+    set_environment(cache);
+    return 0;
+}
+
+static int drop_cache(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof(command), "rm -rf '%s'", cache);
+    return system(command);
+}
+
+/* ------------------------------------------------------------------------------------- Program --
+ */
+
+static uint32_t find_family(const struct fixture *f)
+{
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        if ((f->families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) && f->queues[i][0])
+            return i;
+    }
+    fail_msg("no compute family");
+    return 0;
+}
+
+static void make_buffer(struct program *p)
+{
+    VkDevice device = p->f.device;
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = WORDS * 4,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+    };
+    assert_success(vkCreateBuffer(device, &info, NULL, &p->buffer));
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(device, p->buffer, &needs);
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(p->f.physical, &memory);
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1) ||
+           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
+        type++;
+    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .allocationSize = needs.size,
+                                           .memoryTypeIndex = type};
+    assert_success(vkAllocateMemory(device, &allocate, NULL, &p->memory));
+    assert_success(vkBindBufferMemory(device, p->buffer, p->memory, 0));
+    assert_success(vkMapMemory(device, p->memory, 0, VK_WHOLE_SIZE, 0, (void **)&p->words));
+}
+
+static void make_pipeline(struct program *p)
+{
+    VkDevice device = p->f.device;
+    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = sizeof(general_comp),
+                                           .pCode = general_comp};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(device, &code, NULL, &module));
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = p->layout,
+    };
+    assert_success(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
+    vkDestroyShaderModule(device, module, NULL);
+}
+
+static void program_open(struct program *p)
+{
+    *p = (struct program){0};
+    fixture_open(&p->f, NULL);
+    VkDevice device = p->f.device;
+    p->family = find_family(&p->f);
+    p->queue = p->f.queues[p->family][0];
+    make_buffer(p);
+    const VkDescriptorSetLayoutBinding binding = {
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = 1,
+        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+    };
+    const VkDescriptorSetLayoutCreateInfo set_layout = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding,
+    };
+    assert_success(vkCreateDescriptorSetLayout(device, &set_layout, NULL, &p->set_layout));
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct push)};
+    const VkPipelineLayoutCreateInfo layout = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &p->set_layout,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+    };
+    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
+    make_pipeline(p);
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
+    const VkDescriptorSetAllocateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = p->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &p->set_layout,
+    };
+    assert_success(vkAllocateDescriptorSets(device, &set, &p->set));
+    const VkDescriptorBufferInfo bound = {p->buffer, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = p->set,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &bound,
+    };
+    vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    assert_success(vkCreateFence(device, &fence, NULL, &p->fence));
+    const VkCommandBufferAllocateInfo buffers = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = p->f.pools[p->family],
+        .commandBufferCount = 1,
+    };
+    assert_success(vkAllocateCommandBuffers(device, &buffers, &p->commands));
+}
+
+/* What Belfry said at the end; the caller frees it. */
+static char *program_close(struct program *p)
+{
+    VkDevice device = p->f.device;
+    vkDestroyFence(device, p->fence, NULL);
+    vkDestroyDescriptorPool(device, p->descriptors, NULL);
+    vkDestroyPipeline(device, p->pipeline, NULL);
+    vkDestroyPipelineLayout(device, p->layout, NULL);
+    vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
+    vkDestroyBuffer(device, p->buffer, NULL);
+    vkFreeMemory(device, p->memory, NULL);
+    fflush(stderr);
+    int before = dup(STDERR_FILENO);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    fixture_close(&p->f);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    char *report = calloc(1, 65536);
+    rewind(file);
+    size_t length = fread(report, 1, 65535, file);
+    fclose(file);
+    fwrite(report, 1, length, stderr);
+    return report;
+}
+
+/* A frame: a command buffer with so many dispatches, submitted and waited for. */
+static void frame(struct program *p, uint32_t count, const struct push *pushes)
+{
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    assert_success(vkBeginCommandBuffer(p->commands, &begin));
+    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
+                            0, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
+        vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           sizeof(pushes[i]), &pushes[i]);
+        vkCmdDispatch(p->commands, WORDS / 64, 1, 1);
+        const VkMemoryBarrier barrier = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+            .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+            .dstAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_HOST_READ_BIT,
+        };
+        vkCmdPipelineBarrier(p->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0,
+                             1, &barrier, 0, NULL, 0, NULL);
+    }
+    assert_success(vkEndCommandBuffer(p->commands));
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &p->commands};
+    assert_success(vkQueueSubmit(p->queue, 1, &submit, p->fence));
+    assert_success(vkWaitForFences(p->f.device, 1, &p->fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(p->f.device, 1, &p->fence));
+}
+
+/* What the shader computes. */
+static uint32_t expected(const struct push *push, uint32_t i)
+{
+    uint32_t x = i + push->seed;
+    for (uint32_t r = 0; r < push->rounds; r++) {
+        switch (push->mode) {
+        case 0:
+            x = x * 1664525u + 1013904223u;
+            break;
+        case 1:
+            x ^= x << 13;
+            x ^= x >> 17;
+            x ^= x << 5;
+            break;
+        case 2:
+            x = (x << 7 | x >> 25) + r;
+            break;
+        default:
+            x += 1;
+            break;
+        }
+        for (uint32_t k = 0; (push->toggles & 1) && k < 16; k++)
+            x = (x ^ k) * 31;
+        for (uint32_t k = 0; (push->toggles & 2) && k < 16; k++)
+            x = x / (k + 3) + 7;
+        for (uint32_t k = 0; (push->toggles & 4) && k < 16; k++)
+            x = x % (k + 1013) + x;
+    }
+    return x;
+}
+
+static void assert_words(const struct program *p, const struct push *push)
+{
+    for (uint32_t i = 0; i < WORDS; i += 97)
+        assert_int_equal(p->words[i], expected(push, i));
+}
+
+/* Everything that was seen is built, and over. */
+static void commit(struct program *p, BfBackgroundProcessingMode mode)
+{
+    BfEvent event = make_event(&p->f);
+    assert_success(bfSetBackgroundProcessingMode(
+        p->f.bf, mode, BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+    await_event(event);
+}
+
+/* The number behind 'what' in the line of the report that names a variant and this word. */
+static unsigned long number_in(const char *report, const char *word, const char *what)
+{
+    for (const char *line = report; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        size_t length = strcspn(line, "\n");
+        char *copy = strndup(line, length);
+        const char *found = strstr(copy, word) ? strstr(copy, what) : NULL;
+        unsigned long number = found ? strtoul(found + strlen(what), NULL, 10) : 0;
+        free(copy);
+        if (found)
+            return number;
+    }
+    return 0;
+}
+
+static uint32_t count_in(const char *report, const char *word)
+{
+    uint32_t count = 0;
+    for (const char *at = report; (at = strstr(at, word)); at++)
+        count++;
+    return count;
+}
+
+/* --------------------------------------------------------------------------------------- Tests --
+ */
+
+static const struct push hot = {.rounds = 8, .mode = 1, .toggles = 0, .seed = 5};
+
+static void one_frame_and_a_commit_make_a_variant(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    frame(&p, 1, &hot);
+    assert_words(&p, &hot);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    for (int i = 0; i < 8; i++) {
+        memset(p.words, 0, WORDS * 4);
+        frame(&p, 1, &hot);
+        assert_words(&p, &hot);
+    }
+    /* Whatever it wasn't built for keeps the general one. */
+    for (uint32_t i = 0; i < 4; i++) {
+        struct push other = hot;
+        *(&other.rounds + i) += 1;
+        frame(&p, 1, &other);
+        assert_words(&p, &other);
+    }
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, " unjudged "), 1);
+    assert_true(number_in(report, " unjudged ", "picked=") > 0);
+    free(report);
+}
+
+static void values_that_always_change_build_nothing(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct push push = {.rounds = i, .mode = i * 7, .toggles = i * 3, .seed = i};
+        frame(&p, 1, &push);
+        assert_words(&p, &push);
+    }
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, "build="), 0);
+    free(report);
+}
+
+static void two_tuples_at_half_each_get_two_variants(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    struct push both[2] = {hot, hot};
+    both[1].mode = 2;
+    for (int i = 0; i < 8; i++)
+        frame(&p, 2, both);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    for (int i = 0; i < 8; i++) {
+        frame(&p, 2, both);
+        assert_words(&p, &both[1]);
+        frame(&p, 1, both);
+        assert_words(&p, &both[0]);
+    }
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, " unjudged "), 2);
+    free(report);
+}
+
+static void nothing_adapts_while_profiling_is_off(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    assert_success(bfSetBackgroundProcessingMode(
+        p.f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+        BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+    for (int i = 0; i < 16; i++)
+        frame(&p, 1, &hot);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, "build="), 0);
+    free(report);
+}
+
+/* PIX's flow: one replay, then a commit that switches profiling off: published without a verdict. */
+static void a_commit_that_ends_profiling_publishes_unjudged(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    frame(&p, 1, &hot);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    for (int i = 0; i < 8; i++) {
+        frame(&p, 1, &hot);
+        assert_words(&p, &hot);
+    }
+    char *report = program_close(&p);
+    assert_int_equal(number_in(report, " unjudged ", "picked="), 8);
+    free(report);
+}
+
+static void discarded_measurements_are_void(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    frame(&p, 1, &hot);
+    assert_success(bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                 BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL,
+                                                 NULL));
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, "build="), 0);
+    free(report);
+}
+
+/* A verdict, by measurements in the program's own frames; and a second run that begins with it. */
+static void what_was_learnt_is_there_at_the_next_start(void **state)
+{
+    (void)state;
+    const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
+    struct program p;
+    program_open(&p);
+    frame(&p, 1, &slow);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    VkBool32 further = VK_TRUE;
+    for (int i = 0; i < 2000 && further; i++) {
+        frame(&p, 1, &slow);
+        if (i % 50 == 49)
+            assert_success(
+                bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                              BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+    }
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED); /* the verdict is on disk */
+    char *report = program_close(&p);
+    bool kept = count_in(report, " kept faster ") == 1;
+    bool lost = count_in(report, " rejected ") == 1;
+    assert_true(kept || lost); /* what it is is the machine's to say; that there is one isn't */
+    free(report);
+
+    program_open(&p);
+    frame(&p, 1, &slow); /* not enough to choose by: but it is in use again */
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    for (int i = 0; i < 8; i++) {
+        frame(&p, 1, &slow);
+        assert_words(&p, &slow);
+    }
+    report = program_close(&p);
+    if (kept) {
+        assert_int_equal(count_in(report, "remembered"), 1);
+        assert_int_equal(number_in(report, "remembered", "picked="), 8);
+    } else {
+        assert_int_equal(count_in(report, "build="), 0);
+    }
+    free(report);
+}
+
+/* A build may be under way when its pipeline goes; another one comes to its place. */
+static void a_pipeline_may_go_while_it_is_built(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    for (int i = 0; i < 8; i++) {
+        struct push push = hot;
+        push.rounds += (uint32_t)i;
+        frame(&p, 1, &push);
+        BfEvent event = make_event(&p.f);
+        assert_success(bfSetBackgroundProcessingMode(
+            p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+            BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+        vkDestroyPipeline(p.f.device, p.pipeline, NULL);
+        make_pipeline(&p);
+        frame(&p, 1, &push);
+        assert_words(&p, &push);
+        await_event(event);
+    }
+    free(program_close(&p));
+}
+
+#define THROUGH(name_) cmocka_unit_test_setup_teardown(name_, fresh_cache, drop_cache)
+static const struct CMUnitTest tests[] = {
+    THROUGH(one_frame_and_a_commit_make_a_variant),
+    THROUGH(values_that_always_change_build_nothing),
+    THROUGH(two_tuples_at_half_each_get_two_variants),
+    THROUGH(nothing_adapts_while_profiling_is_off),
+    THROUGH(a_commit_that_ends_profiling_publishes_unjudged),
+    THROUGH(discarded_measurements_are_void),
+    THROUGH(what_was_learnt_is_there_at_the_next_start),
+    THROUGH(a_pipeline_may_go_while_it_is_built),
+};
+
+FIXTURE_MAIN("through", tests)

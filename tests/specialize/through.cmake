@@ -1,0 +1,6 @@
+# The whole of it, under the layer.
+add_executable(belfry-specialize-through ${CMAKE_CURRENT_LIST_DIR}/through.c)
+target_link_libraries(belfry-specialize-through PRIVATE belfry_fence_fixture)
+belfry_add_shaders(belfry-specialize-through ${CMAKE_CURRENT_LIST_DIR}/programs/general.comp)
+belfry_add_test(specialize_through_lavapipe SUITE specialize DRIVER lavapipe LAYER
+  COMMAND belfry-specialize-through)

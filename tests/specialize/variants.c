@@ -1,0 +1,408 @@
+/* The life of variants beside that of their pipeline: publishing, withdrawing, sweeping. */
+#include "fake.h"
+
+#include <pthread.h>
+
+#include "shaders/paint.comp.h"
+
+#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
+
+struct scene {
+    VkDescriptorSetLayout sets;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    struct bf_pipeline *record;
+    struct bf_pipeline_copy *copy; /* retained */
+};
+
+static VkPipeline make_pipeline(const struct scene *s)
+{
+    VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+    const VkComputePipelineCreateInfo info = fake_compute_info(module, s->layout);
+    VkPipeline pipeline = fake_compute(&info);
+    fake_destroy_module(module);
+    return pipeline;
+}
+
+static void scene_open(struct scene *s)
+{
+    fake_open(false);
+    s->sets = fake_set_layout(VK_NULL_HANDLE, NULL);
+    s->layout = fake_layout(s->sets, 12, NULL);
+    s->pipeline = make_pipeline(s);
+    s->record = bf_pipelines_find(&fake.pipelines, s->pipeline);
+    s->copy = s->record->copy;
+    bf_pipeline_copy_retain(s->copy);
+}
+
+static void scene_close(struct scene *s)
+{
+    bf_pipeline_copy_release(s->copy);
+    if (s->pipeline)
+        fake_destroy_pipeline(s->pipeline);
+    DONE(PIPELINE_LAYOUT, s->layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, s->sets);
+    fake_close();
+}
+
+static struct bf_variant *build(const struct bf_pipeline_copy *copy)
+{
+    struct bf_variant *v = calloc(1, sizeof(*v));
+    assert_non_null(v);
+    assert_int_equal(bf_pipeline_copy_build(copy, NULL, NULL, VK_NULL_HANDLE, &v->handle),
+                     VK_SUCCESS);
+    return v;
+}
+
+static void discard(struct bf_variant *v)
+{
+    fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, v->handle, NULL);
+    free(v);
+}
+
+static uint32_t published(const struct bf_pipeline *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < BF_MAX_VARIANTS; i++)
+        count += atomic_load(&p->variants[i]) != NULL;
+    return count;
+}
+
+static void a_few_may_be_published(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct bf_variant *variants[BF_MAX_VARIANTS];
+    for (uint32_t i = 0; i < BF_MAX_VARIANTS; i++) {
+        variants[i] = build(s.copy);
+        assert_int_equal(bf_pipeline_publish(s.copy, variants[i]), BF_REASON_NONE);
+        assert_int_equal(published(s.record), i + 1);
+    }
+    struct bf_variant *more = build(s.copy);
+    assert_int_equal(bf_pipeline_publish(s.copy, more), BF_REASON_BUDGET);
+    bf_pipeline_withdraw(&fake.pipelines, s.record, variants[1]);
+    bf_pipeline_withdraw(&fake.pipelines, s.record, variants[1]); /* twice is once */
+    assert_int_equal(published(s.record), BF_MAX_VARIANTS - 1);
+    assert_int_equal(bf_pipeline_publish(s.copy, more), BF_REASON_NONE);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + BF_MAX_VARIANTS + 1);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + BF_MAX_VARIANTS);
+    scene_close(&s);
+}
+
+/* A handle goes when no command buffer has it; whoever comes late keeps the general one. */
+static void what_is_recorded_stays(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct bf_variant *v = build(s.copy);
+    const VkPipeline handle = v->handle;
+    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+    assert_true(bf_variant_acquire(v));
+    assert_true(bf_variant_acquire(v));
+    bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+    assert_false(bf_variant_acquire(v));
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
+    bf_variant_release(v);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
+    assert_true(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    bf_variant_release(v);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    assert_false(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    /* The struct is there as long as the pipeline: a late comer looks at it. */
+    assert_false(bf_variant_acquire(v));
+    bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    scene_close(&s);
+}
+
+/* A command buffer may outlive the pipeline that it was recorded with. */
+static void a_pipeline_goes_before_its_command_buffers(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct bf_variant *recorded = build(s.copy), *free_one = build(s.copy), *ended = build(s.copy);
+    const VkPipeline handle = recorded->handle, free_handle = free_one->handle;
+    assert_int_equal(bf_pipeline_publish(s.copy, recorded), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s.copy, free_one), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s.copy, ended), BF_REASON_NONE);
+    assert_true(bf_variant_acquire(recorded));
+    assert_true(bf_variant_acquire(ended));
+    bf_pipeline_withdraw(&fake.pipelines, s.record, ended);
+    fake_destroy_pipeline(s.pipeline);
+    s.pipeline = VK_NULL_HANDLE;
+    assert_true(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    assert_false(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)free_handle));
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 2);
+    bf_variant_release(ended);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
+    bf_variant_release(recorded);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 0);
+    scene_close(&s);
+}
+
+static void the_end_ends_them_all(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    for (int i = 0; i < 3; i++) {
+        struct bf_variant *v = build(s.copy);
+        assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+        if (i == 1)
+            bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+        if (i == 2)
+            assert_true(bf_variant_acquire(v)); /* by a command buffer that is never used again */
+    }
+    bf_pipeline_copy_release(s.copy);
+    bf_pipelines_finish(&fake.pipelines);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1); /* the program's own */
+}
+
+static void one_sweep_is_for_many(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    enum { MANY = 100 };
+    for (int i = 0; i < MANY; i++) {
+        struct bf_variant *v = build(s.copy);
+        assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+        bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+    }
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + MANY);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
+    scene_close(&s);
+}
+
+static void what_is_pinned_is_general(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct bf_variant *v = build(s.copy), *late = build(s.copy);
+    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+    bf_pipelines_pin(&fake.pipelines, s.pipeline);
+    bf_pipelines_pin(&fake.pipelines, VK_NULL_HANDLE);
+    assert_true(s.record->pinned);
+    assert_int_equal(published(s.record), 0);
+    assert_false(bf_variant_acquire(v));
+    assert_int_equal(bf_pipeline_publish(s.copy, late), BF_REASON_PINNED);
+    discard(late);
+    scene_close(&s);
+}
+
+/* ---- Visits ---- */
+
+static void note_visit(struct bf_pipeline *pipeline, void *context)
+{
+    *(struct bf_pipeline **)context = pipeline;
+}
+
+static uint32_t gone;
+
+static void note_gone(void *context, struct bf_pipeline *pipeline)
+{
+    assert_ptr_equal(context, &gone);
+    /* No lock is held, and nothing is published any more. */
+    struct bf_variant variant = {0};
+    assert_int_equal(bf_pipeline_publish(pipeline->copy, &variant), BF_REASON_GONE);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    free(pipeline->policy);
+    gone++;
+}
+
+static void a_record_is_visited_until_it_is_gone(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    fake.pipelines.on_gone = note_gone;
+    fake.pipelines.context = &gone;
+    gone = 0;
+    struct bf_variant *v = build(s.copy);
+    s.record->policy = malloc(1);
+    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+    struct bf_pipeline *seen = NULL;
+    const uint64_t id = s.record->id;
+    assert_true(bf_pipelines_visit(&fake.pipelines, id, note_visit, &seen));
+    assert_ptr_equal(seen, s.record);
+    seen = NULL;
+    assert_true(bf_pipeline_copy_visit(s.copy, note_visit, &seen));
+    assert_ptr_equal(seen, s.record);
+    assert_false(bf_pipelines_visit(&fake.pipelines, id + 1, note_visit, &seen));
+    fake_destroy_pipeline(s.pipeline);
+    assert_int_equal(gone, 1);
+    seen = NULL;
+    assert_false(bf_pipelines_visit(&fake.pipelines, id, note_visit, &seen));
+    assert_false(bf_pipeline_copy_visit(s.copy, note_visit, &seen));
+    assert_null(seen);
+    fake_destroy_pipeline(VK_NULL_HANDLE);
+    s.pipeline = make_pipeline(&s);
+    assert_true(bf_pipelines_find(&fake.pipelines, s.pipeline)->id > id);
+    fake.pipelines.on_gone = NULL;
+    scene_close(&s);
+}
+
+static void names_are_cut_off(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    bf_pipelines_name(&fake.pipelines, s.pipeline, "blur");
+    assert_string_equal(s.record->name, "blur");
+    char text[200];
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = 0;
+    bf_pipelines_name(&fake.pipelines, s.pipeline, text);
+    assert_int_equal(strlen(s.record->name), sizeof(s.record->name) - 1);
+    bf_pipelines_name(&fake.pipelines, s.pipeline, NULL);
+    assert_string_equal(s.record->name, "");
+    bf_pipelines_name(&fake.pipelines, VK_NULL_HANDLE, "none");
+    scene_close(&s);
+}
+
+/* ---- Several threads ---- */
+
+enum { ROUNDS = 300, THREADS = 3 };
+
+struct crew {
+    struct scene *scene;
+    pthread_barrier_t barrier;
+    struct bf_pipeline_copy *_Atomic copy; /* of this round's pipeline */
+    _Atomic(struct bf_pipeline *) record;
+    _Atomic uint32_t made, refused;
+};
+
+/* Builds, for a pipeline that may go at any time. */
+static void *builder(void *context)
+{
+    struct crew *c = context;
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&c->barrier);
+        struct bf_pipeline_copy *copy = c->copy;
+        struct bf_variant *v = build(copy);
+        if (bf_pipeline_publish(copy, v) == BF_REASON_NONE) {
+            c->made++;
+        } else {
+            discard(v);
+            c->refused++;
+        }
+        bf_pipelines_sweep(&fake.pipelines);
+        bf_pipeline_copy_release(copy);
+        pthread_barrier_wait(&c->barrier);
+    }
+    return NULL;
+}
+
+static void withdraw_all(struct bf_pipeline *pipeline, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < BF_MAX_VARIANTS; i++) {
+        struct bf_variant *v = atomic_load(&pipeline->variants[i]);
+        if (v)
+            bf_pipeline_withdraw(&fake.pipelines, pipeline, v);
+    }
+}
+
+/* Publishing, withdrawing, sweeping, recording and the end of the pipeline, all at once. */
+static void pipelines_go_during_builds(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    fake.quiet = true;
+    struct crew c = {.scene = &s};
+    pthread_barrier_init(&c.barrier, NULL, THREADS + 1);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, builder, &c), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        VkPipeline pipeline = make_pipeline(&s);
+        struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipeline);
+        for (int j = 0; j < THREADS; j++)
+            bf_pipeline_copy_retain(p->copy);
+        c.copy = p->copy;
+        struct bf_pipeline_copy *copy = p->copy;
+        bf_pipeline_copy_retain(copy);
+        pthread_barrier_wait(&c.barrier);
+        struct bf_variant *recorded[BF_MAX_VARIANTS];
+        uint32_t count = 0;
+        for (uint32_t j = 0; j < BF_MAX_VARIANTS; j++) {
+            struct bf_variant *v = atomic_load(&p->variants[j]);
+            if (v && bf_variant_acquire(v))
+                recorded[count++] = v;
+        }
+        if (i % 3 == 0)
+            bf_pipeline_copy_visit(copy, withdraw_all, NULL);
+        fake_destroy_pipeline(pipeline);
+        while (count > 0)
+            bf_variant_release(recorded[--count]);
+        bf_pipeline_copy_release(copy);
+        pthread_barrier_wait(&c.barrier);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&c.barrier);
+    print_message("%u published, %u too late\n", c.made, c.refused);
+    assert_int_equal(c.made + c.refused, ROUNDS * THREADS);
+    assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
+    scene_close(&s);
+}
+
+/* The program makes and destroys everything from several threads, each its own and all of the same
+ * words. */
+static void *programmer(void *context)
+{
+    (void)context;
+    for (int i = 0; i < ROUNDS; i++) {
+        VkSampler sampler = fake_sampler((float)(i % 3), NULL);
+        VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
+        VkPipelineLayout layout = fake_layout(sets, 4 + 4 * (uint32_t)(i % 4), NULL);
+        VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
+        const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        VkPipeline pipeline = fake_compute(&info);
+        fake_destroy_module(module);
+        DONE(SAMPLER, sampler);
+        DONE(PIPELINE_LAYOUT, layout);
+        DONE(DESCRIPTOR_SET_LAYOUT, sets);
+        fake_destroy_pipeline(pipeline);
+    }
+    return NULL;
+}
+
+static void programs_have_threads(void **state)
+{
+    (void)state;
+    fake_open(false);
+    fake.quiet = true;
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, programmer, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    fake_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_few_may_be_published),
+        cmocka_unit_test(what_is_recorded_stays),
+        cmocka_unit_test(a_pipeline_goes_before_its_command_buffers),
+        cmocka_unit_test(the_end_ends_them_all),
+        cmocka_unit_test(one_sweep_is_for_many),
+        cmocka_unit_test(what_is_pinned_is_general),
+        cmocka_unit_test(a_record_is_visited_until_it_is_gone),
+        cmocka_unit_test(names_are_cut_off),
+        cmocka_unit_test(pipelines_go_during_builds),
+        cmocka_unit_test(programs_have_threads),
+    };
+    return cmocka_run_group_tests_name("variants", tests, NULL, NULL);
+}
