@@ -96,11 +96,8 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     result = bf_background_add_driver(device->background, &driver);
     if (result != VK_SUCCESS)
         goto fail_driver;
-    if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS) {
-        s->isolate = NULL;
-        bf_log(BF_LOG_WARNING, "isolate: this device's builds can't run in a process of their own: "
-                               "they run in the program's");
-    }
+    if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
+        s->isolate = NULL; /* it has said why; builds run here alone */
     s->info.isolate = NULL;
     *specializer = s;
     return VK_SUCCESS;
