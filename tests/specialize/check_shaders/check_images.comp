@@ -15,7 +15,7 @@ layout(set = 0, binding = 9, r32ui) uniform uimage3D made_numbers;
 
 void main()
 {
-    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    ivec2 at = ivec2(gl_GlobalInvocationID.xy) + 32 * int(gl_GlobalInvocationID.z);
     vec2 uv = (vec2(at) + 0.5) / 40.0;
     vec4 color = textureLod(textured, uv, CASE == 1 ? 1.0 : 0.0);
     color += textureLod(sky, vec3(uv * 2.0 - 1.0, 0.5), 0.0);

@@ -8,6 +8,6 @@ void main()
 {
     uint x = push.start | 1u;
     for (uint i = 0; i < push.turns; i++)
-        x = x * 1664525u + 1013904223u + target.words[x >> 24];
+        x = x * 1664525u + 1013904223u + target.words[16u + (x >> 24)];
     target.words[gl_GlobalInvocationID.x] = x;
 }
