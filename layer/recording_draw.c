@@ -111,7 +111,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatch(VkCommandBuffer buffer
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
-        bf_recording_dispatch(recording, (uint64_t)x * y * z);
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
     layer_recording_table(recording, buffer)->vkCmdDispatch(buffer, x, y, z);
     if (recording)
         bf_recording_dispatched(recording);
@@ -138,7 +138,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
-        bf_recording_dispatch(recording, (uint64_t)x * y * z);
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     PFN_vkCmdDispatchBase next =
         vk->vkCmdDispatchBase ? vk->vkCmdDispatchBase : vk->vkCmdDispatchBaseKHR;

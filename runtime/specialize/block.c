@@ -35,17 +35,57 @@ void bf_blocks_close(struct bf_blocks *blocks)
     free(blocks);
 }
 
-bool bf_blocks_loop(const struct bf_blocks *blocks)
+/* Is it so of any instruction that the entry point reaches? */
+static bool any(const struct bf_module *m,
+                bool (*is)(const struct bf_module *m, const struct bf_instruction *in))
 {
-    const struct bf_module *m = &blocks->module;
     for (uint32_t f = 0; f < m->function_count; f++) {
         const struct bf_function *function = &m->functions[f];
         for (uint32_t i = function->first; function->reached && i < function->end; i++) {
-            if (m->instructions[i].opcode == SpvOpLoopMerge)
+            if (is(m, &m->instructions[i]))
                 return true;
         }
     }
     return false;
+}
+
+static bool is_loop(const struct bf_module *m, const struct bf_instruction *in)
+{
+    (void)m;
+    return in->opcode == SpvOpLoopMerge;
+}
+
+bool bf_blocks_loop(const struct bf_blocks *blocks)
+{
+    return any(&blocks->module, is_loop);
+}
+
+static bool is_unchecked(const struct bf_module *m, const struct bf_instruction *in)
+{
+    if (in->opcode != SpvOpAccessChain && in->opcode != SpvOpInBoundsAccessChain &&
+        in->opcode != SpvOpPtrAccessChain && in->opcode != SpvOpInBoundsPtrAccessChain)
+        return false;
+    const struct bf_instruction *type = bf_definition_as(m, in->type, SpvOpTypePointer);
+    switch (type ? bf_word(m, type, 2) : SpvStorageClassFunction) {
+    case SpvStorageClassUniform:
+    case SpvStorageClassStorageBuffer:
+    case SpvStorageClassPushConstant:
+    case SpvStorageClassUniformConstant: /* an array of descriptors: the layout tells */
+        return false;
+    default:
+        break;
+    }
+    for (uint32_t i = 4; i < in->count; i++) {
+        uint64_t value;
+        if (!bf_constant(m, bf_word(m, in, i), &value))
+            return true;
+    }
+    return false;
+}
+
+bool bf_blocks_fragile(const struct bf_blocks *blocks)
+{
+    return any(&blocks->module, is_unchecked);
 }
 
 /* ---------------------------------------------------------------------------------------- Units --

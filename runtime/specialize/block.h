@@ -25,6 +25,10 @@ BF_SHARED void bf_blocks_close(struct bf_blocks *blocks);
 /* Are there any, in what the entry point reaches? */
 BF_SHARED bool bf_blocks_loop(const struct bf_blocks *blocks);
 
+/* Does it choose elements, by an index that isn't constant, of memory whose bounds no feature has
+ * checked: shared, private or local arrays, inputs and outputs? There a strange index may crash. */
+BF_SHARED bool bf_blocks_fragile(const struct bf_blocks *blocks);
+
 /*
  * Fills in what the first words of the binding's block are (enum bf_unit), and behind them those of
  * one element of its last array, if that is of unknown length; *period is how many of them are the

@@ -29,6 +29,8 @@ struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course,
     job->mask = c->mask;
     memcpy(job->values, c->values, sizeof(job->values));
     memcpy(job->push, course->push, sizeof(job->push));
+    for (int i = 0; i < 3; i++)
+        job->groups[i] = atomic_load(&course->pipeline->groups[i]);
     bf_course_put_values(job->push, &job->watch, job->mask, job->values);
     return job;
 }
@@ -180,6 +182,7 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
         .subject = subject,
         .push = job->push,
         .fixed = fixed_words(job),
+        .groups = {job->groups[0], job->groups[1], job->groups[2]},
         .general = general,
         .form_count = form_count,
         .forms = checked,

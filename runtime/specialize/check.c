@@ -12,9 +12,10 @@
 #include "specialize/dummy.h"
 #include "specialize/inputs.h"
 
-#define PATIENCE_NS      UINT64_C(10000000000)
-#define LIMIT_NS         UINT64_C(200000000)
-#define MOST_INVOCATIONS 8192
+#define PATIENCE_NS           UINT64_C(10000000000)
+#define LIMIT_NS              UINT64_C(200000000)
+#define MOST_INVOCATIONS      8192
+#define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
 
 /* --------------------------------------------------------------------------------------- Inputs --
  */
@@ -23,15 +24,19 @@ struct seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
     uint32_t vertices, instances;
-    bool other_push; /* not the program's push constants */
+    bool other_push;  /* not the program's push constants */
+    bool real_groups; /* as many as the program's dispatch had, if that is known */
 };
 
 /* The first is the least in every way. */
 static const struct seed seeds[] = {
-    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false}, {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false},
-    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false}, {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false},
-    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false}, {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true},
-    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true},
+    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false, true},
+    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false, true},
+    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false, false},
+    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true, false},
+    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true, false},
 };
 #define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
 
@@ -380,6 +385,37 @@ static uint64_t least_invocations(const struct bf_check_subject *subject)
     return product;
 }
 
+/* As many workgroups as the seed says; or as the program had, which is what the variant is for, as
+ * far as that is no work that a frame would feel: then fewer, beginning with the most. */
+static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const uint32_t *seen = check->info->groups;
+    bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
+    uint64_t most = real ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    for (int i = 0; i < 3; i++)
+        groups[i] = check->slow ? 1 : real ? seen[i] : seed->groups[i];
+    while (least_invocations(subject) * groups[0] * groups[1] * groups[2] > most) {
+        int widest = groups[1] > groups[0] ? 1 : 0;
+        if (groups[2] > groups[widest])
+            widest = 2;
+        if (groups[widest] == 1)
+            break;
+        groups[widest] = (groups[widest] + 1) / 2;
+    }
+}
+
+/* Vertex shaders that make up their vertices often take them from an array of three. */
+static void record_draw(struct bf_check *check, const struct seed *seed)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
+    bool buffers = state && state->vertexBindingDescriptionCount;
+    bf_draw_record(&check->draw, check->commands[WORK],
+                   subject->fragile && !buffers ? 3 : seed->vertices,
+                   subject->fragile ? 1 : seed->instances, check->seed);
+}
+
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     const struct bf_device *device = check->checker->place.device;
@@ -395,13 +431,11 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     bf_dummies_bind(&check->dummies, commands, point);
     push_constants(check, commands);
     if (subject->graphics) {
-        bf_draw_record(&check->draw, commands, seed->vertices, seed->instances, check->seed);
+        record_draw(check, seed);
     } else {
-        uint64_t invocations =
-            least_invocations(subject) * seed->groups[0] * seed->groups[1] * seed->groups[2];
-        bool one = check->slow || invocations > MOST_INVOCATIONS;
-        device->vk.vkCmdDispatch(commands, one ? 1 : seed->groups[0], one ? 1 : seed->groups[1],
-                                 one ? 1 : seed->groups[2]);
+        uint32_t groups[3];
+        choose_groups(check, seed, groups);
+        device->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
     }
     return end_commands(check, WORK);
 }
@@ -450,10 +484,12 @@ static void make_inputs(struct bf_check *check)
 {
     const struct bf_check_subject *subject = check->info->subject;
     const struct bf_dummies *dummies = &check->dummies;
-    const bool robust = check->checker->place.robust;
     const struct seed *seed = &seeds[check->seed];
-    uint32_t limit = subject->loops ? 16 : 256;
-    if (!robust && dummies->least_elements < limit)
+    /* What reaches out of bounds may crash, or hit what isn't ours. */
+    const bool tame = !check->checker->place.robust || subject->fragile;
+    const bool indexes = dummies->least_count != UINT32_MAX;
+    uint32_t limit = tame ? 2 : subject->loops ? 16 : 256;
+    if (tame && dummies->least_elements < limit)
         limit = dummies->least_elements;
     if (dummies->least_count < limit)
         limit = dummies->least_count;
@@ -461,13 +497,13 @@ static void make_inputs(struct bf_check *check)
         .seed = check->seed,
         .style = seed->style,
         .limit = limit ? limit : 1,
-        .wild = robust && !subject->loops && dummies->least_count == UINT32_MAX,
-        .timid = !robust,
-        .unfloating = subject->loops || !robust || dummies->least_count != UINT32_MAX,
+        .wild = !tame && !subject->loops && !indexes,
+        .timid = tame,
+        .unfloating = subject->loops || tame || indexes,
     };
     bf_dummies_fill(&check->dummies, &inputs);
     memcpy(check->push, check->info->push, sizeof(check->push));
-    if (seed->other_push)
+    if (seed->other_push && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
 }
 

@@ -8,7 +8,9 @@
  *        they lie in memory of the checker's that is compared as a whole.
  *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
  *        own, of the formats that the program's had last. (On a device where accesses out of bounds
- *        do harm, inputs are tame and buffers as large as the program's, or it isn't checked.)
+ *        do harm, buffers are as large as the program's, or it isn't checked. There, and where a
+ *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
+ *        0 to 1, and the program's push constants alone.)
  *  CK-3  The checker's work goes through a queue of its own, of the lowest priority, on an engine
  *        that no queue of the program uses where there is one (bf_checker_is_alone); else in slices.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
@@ -67,6 +69,7 @@ struct bf_check_info {
     const struct bf_check_subject *subject;
     const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
+    uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     uint32_t form_count;
     struct bf_check_form *forms;

@@ -3,21 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t mix_part(uint64_t hash, uint64_t part)
+{
+    hash = (hash ^ part) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
 /* For finding, not for telling apart: contents are compared. */
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
+    uint64_t part = 0;
     hash ^= size;
-    while (size > 0) {
-        uint64_t part = 0;
-        size_t step = size < sizeof(part) ? size : sizeof(part);
-        memcpy(&part, at, step);
-        hash = (hash ^ part) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 29;
-        at += step;
-        size -= step;
+    for (; size >= sizeof(part); at += sizeof(part), size -= sizeof(part)) {
+        memcpy(&part, at, sizeof(part));
+        hash = mix_part(hash, part);
     }
-    return hash;
+    part = 0;
+    if (size > 0)
+        memcpy(&part, at, size);
+    return mix_part(hash, part);
 }
 
 static struct bf_code **bucket(struct bf_codes *codes, uint64_t hash)

@@ -62,6 +62,7 @@ enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlag
 enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
                              const struct bf_copy_link *links, uint32_t link_count, const void **to)
 {
+    VkBaseOutStructure *last = NULL;
     *to = NULL;
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         uint32_t i = 0;
@@ -81,8 +82,11 @@ enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
             links[i].deepen(&copy->arena, node);
         if ((int)node->sType == TYPE_CREATE_FLAGS_2)
             ((struct create_flags_2 *)(void *)node)->flags = copy->flags;
-        *to = node;
-        to = (const void **)&node->pNext;
+        if (last)
+            last->pNext = node;
+        else
+            *to = node;
+        last = node;
     }
     return BF_REASON_NONE;
 }

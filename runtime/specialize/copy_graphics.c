@@ -222,7 +222,8 @@ static void copy_samples(struct bf_pipeline_copy *copy, const VkGraphicsPipeline
     copy->graphics.pMultisampleState = m;
     if (!m)
         return;
-    uint32_t words = ((uint32_t)m->rasterizationSamples + 31) / 32;
+    /* The number may be ignored, and anything, if it is dynamic. */
+    uint32_t words = m->rasterizationSamples == VK_SAMPLE_COUNT_64_BIT ? 2 : 1;
     m->pSampleMask =
         is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)
             ? NULL
@@ -243,8 +244,7 @@ static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCr
     /* Where all that the elements say is dynamic they are ignored, and may be garbage. */
     bool ignored = is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
                    is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT) &&
-                   (is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT) ||
-                    is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_ADVANCED_EXT));
+                   is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT);
     b->pAttachments = ignored ? NULL
                               : bf_arena_copy(&copy->arena, b->pAttachments, b->attachmentCount,
                                               sizeof(*b->pAttachments));
@@ -259,7 +259,8 @@ static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpa
         const struct bf_kept_subpass *s =
             subpass < copy->pass->subpass_count ? &copy->pass->subpasses[subpass] : NULL;
         *depth = s && s->depth != VK_ATTACHMENT_UNUSED;
-        *color = s && s->color_count > 0;
+        for (uint32_t i = 0; s && i < s->color_count; i++)
+            *color |= s->colors[i] != VK_ATTACHMENT_UNUSED;
         return;
     }
     for (const VkBaseInStructure *s = copy->graphics.pNext; s; s = s->pNext) {
@@ -359,6 +360,10 @@ static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
 {
     struct bf_copy_link links[BF_COUNT(graphics_links)];
     memcpy(links, graphics_links, sizeof(links));
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR)
+            return BF_REASON_LIBRARY; /* much may be ignored then: it isn't looked at */
+    }
     for (uint32_t i = 0; i < BF_COUNT(links); i++) {
         switch ((int)links[i].type) {
         case VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO:

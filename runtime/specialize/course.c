@@ -336,10 +336,12 @@ void bf_course_commit(struct bf_specializer *s)
     struct bf_job *jobs = NULL;
     bf_lock_acquire(&s->lock);
     for (struct bf_course *c = s->courses; c; c = c->next) {
+        /* On a copy: what is used from now on is to weigh as much as what was. */
         struct bf_tally_choice choice;
         bf_lock_acquire(&c->pipeline->lock);
-        bool chosen = bf_tally_commit(&c->pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);
+        struct bf_tally seen = c->pipeline->tally;
         bf_lock_release(&c->pipeline->lock);
+        bool chosen = bf_tally_commit(&seen, epoch_of(s), BF_TALLY_USES, &choice);
         if (chosen)
             consider(s, c, &choice, &jobs);
     }

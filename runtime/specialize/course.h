@@ -86,6 +86,7 @@ struct bf_job {
     uint8_t mask;
     uint32_t values[BF_WATCHED];
     uint8_t push[BF_PUSH_BYTES]; /* with these values in their places */
+    uint32_t groups[3];          /* of a dispatch */
     bool remember_only;          /* nothing is built: 'reason' and 'gain' are stored */
     /* What came of it: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */

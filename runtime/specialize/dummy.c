@@ -282,15 +282,16 @@ static VkResult build_image(struct bf_dummies *dummies, struct bf_dummy_image *i
         result = device->vk.vkBindImageMemory(device->handle, image->handle, image->memory, 0);
     if (result != VK_SUCCESS)
         return result;
-    bool attachment = info->usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    bool depth = image->aspects & VK_IMAGE_ASPECT_DEPTH_BIT;
+    VkImageAspectFlags aspects = image->aspects;
+    if (!(info->usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT) && aspects & (aspects - 1))
+        aspects = info->stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : VK_IMAGE_ASPECT_DEPTH_BIT;
     const VkImageViewCreateInfo view = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
         .viewType = info->view,
         .format = info->format,
-        .subresourceRange = {.aspectMask =
-                                 depth && !attachment ? VK_IMAGE_ASPECT_DEPTH_BIT : image->aspects,
+        .components = info->components,
+        .subresourceRange = {.aspectMask = aspects,
                              .levelCount = info->levels,
                              .layerCount = info->layers},
     };

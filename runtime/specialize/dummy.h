@@ -59,6 +59,8 @@ struct bf_dummy_attribute {
 struct bf_dummy_image_info {
     VkFormat format;
     VkImageViewType view;
+    VkComponentMapping components;
+    bool stencil;            /* the view is of stencil, where there is depth as well */
     VkImageUsageFlags usage; /* transfers are added */
     VkSampleCountFlagBits samples;
     VkExtent3D extent; /* 0: as suits the view */

@@ -10,7 +10,7 @@
 #define BUFFER_SIZE      65536
 #define UNIFORM_SIZE     16384                /* any device allows as much */
 #define TEXEL_BUFFER     4096                 /* elements */
-#define MOST_SEEN        (UINT64_C(1) << 18)  /* of a buffer seen, where accesses are robust */
+#define MOST_SEEN        (UINT64_C(1) << 20)  /* of a buffer seen, where accesses are robust */
 #define MOST_EXACT       (UINT64_C(16) << 20) /* where they aren't */
 
 /* -------------------------------------------------------------------------------------- Planning --
@@ -45,6 +45,8 @@ static VkResult plan_image(struct bf_dummies *dummies, const struct bf_check_bin
     const struct bf_dummy_image_info info = {
         .format = format,
         .view = binding->view,
+        .components = storage ? (VkComponentMapping){0} : binding->components,
+        .stencil = binding->number == BF_TEXEL_UINT,
         .usage = storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT,
         .samples = binding->samples,
         .levels = single ? 1 : 3,

@@ -322,11 +322,11 @@ static VkResult make(struct bf_wire_build *build)
     return result;
 }
 
-/* False: it is time to end. */
-static bool serve(uint32_t idle_ms)
+/* False: it is time to end. timeout_ms: -1 for none. */
+static bool serve(int timeout_ms)
 {
     struct pollfd socket = {.fd = SOCKET, .events = POLLIN};
-    int n = poll(&socket, 1, idle_ms < INT32_MAX ? (int)idle_ms : INT32_MAX);
+    int n = poll(&socket, 1, timeout_ms);
     if (n < 0)
         return errno == EINTR;
     struct bf_wire_header header;
@@ -380,9 +380,10 @@ int main(void)
     atomic_store(&building, true); /* the driver may hang in this, too */
     VkResult result = device_open(&wanted);
     atomic_store(&building, false);
-    uint32_t idle_ms = wanted.idle_ms;
-    if (answer(BF_WIRE_OPENED, 0, result, 0) && !result)
-        while (serve(idle_ms))
+    /* What it was started for may take its time to come: that isn't idleness. */
+    int timeout_ms = wanted.idle_ms < INT32_MAX ? (int)wanted.idle_ms : INT32_MAX;
+    if (answer(BF_WIRE_OPENED, 0, result, 0) && !result && serve(-1))
+        while (serve(timeout_ms))
             continue;
 
     alarm(SECONDS_TO_CLOSE);

@@ -20,19 +20,16 @@ static uint64_t draw(const struct bf_inputs *inputs, uint64_t stream, uint64_t i
     return mix((stream * 64 + inputs->seed) * UINT64_C(0xd1342543de82ef95) + index);
 }
 
-/* Is the value at this place an edge? Which one follows from the place: neighbours differ, and over
- * as many edges each kind of neighbour comes up. */
-static bool is_edge(const struct bf_inputs *inputs, uint64_t stream, uint64_t index,
-                    uint64_t random, uint32_t *which)
+/* Is the value an edge, and which? Of two that meet in a shader both may be. */
+static bool is_edge(const struct bf_inputs *inputs, uint64_t random, uint32_t *which)
 {
+    *which = (uint32_t)(random >> 40);
     switch (inputs->style) {
     case BF_INPUTS_SMALL:
         return false;
     case BF_INPUTS_EDGES:
-        *which = (uint32_t)(index / 3 + stream + random % 2);
-        return index % 3 == 0;
+        return random % 2;
     default:
-        *which = (uint32_t)(random >> 40);
         return random % 32 == 31;
     }
 }
@@ -81,7 +78,7 @@ static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint
     };
     uint64_t random = draw(inputs, stream, index);
     uint32_t which;
-    if (is_edge(inputs, stream, index, random, &which))
+    if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : 7u)];
     return float_bits(ordinary_float(inputs, random));
 }
@@ -94,7 +91,7 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
     const uint64_t edges[] = {0, 1, mask, mask >> 1, (mask >> 1) + 1};
     uint64_t random = draw(inputs, stream, index);
     uint32_t which;
-    if (is_edge(inputs, stream, index, random, &which))
+    if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 5u : 2u)];
     uint32_t limit = inputs->style == BF_INPUTS_SMALL && inputs->limit > 8 ? 8 : inputs->limit;
     return (random >> 20) % limit & mask;
@@ -106,7 +103,7 @@ static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint6
                                      0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
     uint64_t random = draw(inputs, stream, index);
     uint32_t which;
-    if (is_edge(inputs, stream, index, random, &which))
+    if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : 7u)];
     if (inputs->style == BF_INPUTS_SMALL) {
         static const uint16_t quarters[] = {0x0000, 0x3400, 0x3800, 0x3a00, 0x3c00};

@@ -43,7 +43,7 @@ enum bf_inputs_style {
     BF_INPUTS_SMALL,  /* integers 0 to 7, floats in quarters up to 1, matrices the identity */
     BF_INPUTS_SPREAD, /* integers below the limit, floats of both signs near 1 */
     BF_INPUTS_WIDE,   /* floats of many magnitudes */
-    BF_INPUTS_EDGES,  /* every third is an edge */
+    BF_INPUTS_EDGES,  /* every second is an edge */
 };
 
 struct bf_inputs {

@@ -178,7 +178,7 @@ static void hold_samplers(struct bf_pipelines *ps, struct bf_kept_set_layout *ke
         struct bf_kept_sampler *s = bf_map_find(&ps->kept.samplers, (uint64_t)samplers[i]);
         if (s && bf_kept_hold(&s->base))
             binding->immutable[i] = s;
-        else
+        if (!binding->immutable[i] || !s->shape || s->shape->unknown)
             kept->unknown = true;
     }
 }
@@ -195,7 +195,7 @@ void bf_kept_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout layou
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO) {
             const VkDescriptorSetLayoutBindingFlagsCreateInfo *f = (const void *)s;
-            flags = f->bindingCount > 0 ? f->pBindingFlags : NULL;
+            flags = f->bindingCount == info->bindingCount ? f->pBindingFlags : NULL;
         } else {
             kept->unknown = true;
         }

@@ -49,6 +49,10 @@ struct bf_pipeline {
     _Atomic bool pinned;     /* generated commands have it: the general one from now on */
     /* Watched words that aren't counted for now; 0 when the record is made, then submission.c's. */
     _Atomic uint32_t dropped;
+    /* Of the last dispatch that was counted; each by itself, to make up inputs by. */
+    _Atomic uint32_t groups[3];
+    /* Bit i: word i of the push constants is watched. 0 when the record is made; recording.c's. */
+    _Atomic uint64_t watched;
     /* Two layouts whose push-constant ranges are the same have the same number, never 0 unless
      * 'excluded'. */
     uint32_t push_id;

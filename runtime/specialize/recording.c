@@ -10,6 +10,7 @@
 
 _Static_assert(BF_WATCHED == BF_TALLY_WORDS && BF_WATCHED == BF_WATCH_WORDS,
                "a tuple is what is watched");
+_Static_assert(BF_WATCHED == 8, "two times four words");
 _Static_assert(BF_PUSH_BYTES / 4 <= 64, "a bit for each word");
 
 struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommandBuffer handle,
@@ -168,33 +169,79 @@ void bf_recording_feedback(struct bf_recording *r, bool begins)
     }
 }
 
+/* Four words at a time, since this is done for every variant at every use: no branch depends on the
+ * values, and none of them goes through memory word by word. */
+typedef uint32_t four_words __attribute__((vector_size(16)));
+typedef uint64_t two_longs __attribute__((vector_size(16)));
+
+#define LANE(nibble, i) (((nibble) >> (i)&1) ? UINT32_MAX : 0)
+#define LANES(nibble)                                                                              \
+    {                                                                                              \
+        LANE(nibble, 0), LANE(nibble, 1), LANE(nibble, 2), LANE(nibble, 3)                         \
+    }
+static const four_words lanes[16] = {
+    LANES(0), LANES(1), LANES(2),  LANES(3),  LANES(4),  LANES(5),  LANES(6),  LANES(7),
+    LANES(8), LANES(9), LANES(10), LANES(11), LANES(12), LANES(13), LANES(14), LANES(15)};
+
 /* What the pipeline's watched words hold. */
 struct values {
-    uint32_t known;             /* bit i: word i is */
-    uint32_t words[BF_WATCHED]; /* 0 where it isn't */
+    uint32_t known;      /* bit i: word i is */
+    four_words words[2]; /* 0 where it isn't */
 };
 
-static inline struct values read_values(const struct bf_recording *r, const struct bf_pipeline *p)
+/* Whatever stands behind the last watched word is read, and left out. */
+static inline uint32_t word_at(const struct bf_recording *r, uint32_t offset)
 {
-    struct values v = {0};
+    uint32_t word;
+    memcpy(&word, r->bytes + offset % BF_PUSH_BYTES / 4 * 4, sizeof(word));
+    return word;
+}
+
+/* Any thread may be the first to ask: all come to the same. */
+static uint64_t find_watched(struct bf_pipeline *p)
+{
+    uint64_t watched = 0;
+    for (uint32_t i = 0; i < p->watch.count; i++)
+        watched |= UINT64_C(1) << p->watch.offset[i] % BF_PUSH_BYTES / 4;
+    atomic_store_explicit(&p->watched, watched, memory_order_relaxed);
+    return watched;
+}
+
+/* Which of the watched words are known, as a rule all. */
+static inline uint32_t read_known(const struct bf_recording *r, struct bf_pipeline *p)
+{
     if (r->push_id != p->push_id) /* never 0 */
-        return v;
-    for (uint32_t i = 0; i < p->watch.count; i++) {
-        uint32_t offset = p->watch.offset[i], word;
-        uint32_t known = (uint32_t)(r->known >> offset / 4) & 1;
-        memcpy(&word, r->bytes + offset, sizeof(word));
-        v.words[i] = word & (0 - known);
-        v.known |= known << i;
-    }
-    return v;
+        return 0;
+    uint64_t watched = atomic_load_explicit(&p->watched, memory_order_relaxed);
+    if (!watched)
+        watched = find_watched(p);
+    if (!(watched & ~r->known))
+        return (1u << p->watch.count) - 1;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < p->watch.count; i++)
+        known |= (uint32_t)(r->known >> p->watch.offset[i] % BF_PUSH_BYTES / 4 & 1) << i;
+    return known;
+}
+
+static inline struct values read_values(const struct bf_recording *r, struct bf_pipeline *p)
+{
+    const uint16_t *at = p->watch.offset;
+    const uint32_t known = read_known(r, p);
+    const four_words low = {word_at(r, at[0]), word_at(r, at[1]), word_at(r, at[2]),
+                            word_at(r, at[3])},
+                     high = {word_at(r, at[4]), word_at(r, at[5]), word_at(r, at[6]),
+                             word_at(r, at[7])};
+    return (struct values){known, {low & lanes[known & 15], high & lanes[known >> 4]}};
 }
 
 static inline bool is_for(const struct bf_variant *variant, const struct values *v)
 {
-    uint32_t mask = variant->mask, differ = 0;
-    for (uint32_t i = 0; i < BF_WATCHED; i++)
-        differ |= (uint32_t)(variant->values[i] != v->words[i]) << i;
-    return !(mask & (differ | ~v->known));
+    uint32_t mask = variant->mask;
+    four_words constants[2];
+    memcpy(constants, variant->values, sizeof(constants));
+    two_longs differ = (two_longs)(((constants[0] ^ v->words[0]) & lanes[mask & 15]) |
+                                   ((constants[1] ^ v->words[1]) & lanes[mask >> 4]));
+    return !(differ[0] | differ[1] | (mask & ~v->known));
 }
 
 /* The one with the most constants of those that fit; NULL: none does. */
@@ -257,13 +304,10 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
     uint32_t counted = all & ~atomic_load_explicit(&p->dropped, memory_order_relaxed);
     if (counted & ~v->known) /* whatever the shader reads there, it isn't a value */
         return;
-    if (counted == all) {
-        bf_tally_notes_add(r->notes, p->id, counted, v->words, uses);
-        return;
-    }
     uint32_t words[BF_WATCHED];
-    for (uint32_t i = 0; i < BF_WATCHED; i++)
-        words[i] = counted >> i & 1 ? v->words[i] : 0;
+    const four_words some[2] = {v->words[0] & lanes[counted & 15],
+                                v->words[1] & lanes[counted >> 4]};
+    memcpy(words, some, sizeof(words));
     bf_tally_notes_add(r->notes, p->id, counted, words, uses);
 }
 
@@ -308,14 +352,15 @@ void bf_recording_measured(struct bf_recording *r)
 }
 
 void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
-                         uint64_t work)
+                         const uint32_t *groups)
 {
     struct bf_pipeline *p = b->pipeline;
     bool may_pick = !r->blocks && has_variants(p) &&
                     !atomic_load_explicit(&p->pinned, memory_order_relaxed) &&
                     !atomic_load_explicit(&r->recorder->stopped, memory_order_relaxed);
     uint32_t uses = 0;
-    if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed)) {
+    if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed) &&
+        bf_background_may_adapt(r->recorder->background)) {
         struct bf_tally_notes *notes = notes_of(r);
         uses = notes ? bf_tally_notes_sample(notes) : 0;
     }
@@ -325,10 +370,13 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         variant = may_pick ? find_variant(p, &v) : NULL;
         if (uses)
             note(r, p, &v, uses);
+        for (int i = 0; uses && groups && i < 3; i++)
+            atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
     struct bf_trial_sample sample = {.candidate = UINT32_MAX};
     if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
-        variant = choose_side(r, p, variant, work, &sample);
+        variant = choose_side(r, p, variant,
+                              groups ? (uint64_t)groups[0] * groups[1] * groups[2] : 0, &sample);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)

@@ -126,7 +126,7 @@ BF_SHARED void bf_recording_measure(struct bf_recording *recording);
 /* Slower halves of what follows. */
 BF_SHARED void bf_recording_measured(struct bf_recording *recording);
 BF_SHARED void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
-                                   VkPipelineBindPoint point, uint64_t work);
+                                   VkPipelineBindPoint point, const uint32_t *groups);
 BF_SHARED void bf_recording_push_odd(struct bf_recording *recording, uint32_t offset, uint32_t size,
                                      const void *bytes);
 
@@ -219,12 +219,12 @@ static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBi
 {
     struct bf_bound *b = &recording->bound[point];
     if (b->pipeline)
-        bf_recording_choose(recording, b, point, 0);
+        bf_recording_choose(recording, b, point, NULL);
 }
 
 /* The same before a dispatch of so many workgroups, which may be measured: then it is followed by
  * bf_recording_dispatched. */
-static inline void bf_recording_dispatch(struct bf_recording *recording, uint64_t groups)
+static inline void bf_recording_dispatch(struct bf_recording *recording, const uint32_t groups[3])
 {
     struct bf_bound *b = &recording->bound[VK_PIPELINE_BIND_POINT_COMPUTE];
     if (b->pipeline)

@@ -29,9 +29,6 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     default:
         break;
     }
-    bool adapts = info->mode != BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
-    atomic_store(&s->recorder.noting, adapts);
-    atomic_store(&s->submissions.counting, adapts);
 }
 
 static BfMeasurementsState further(void *context)
@@ -72,6 +69,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     s->submissions.context = s;
     s->submissions.used = bf_course_used;
     s->submissions.measured = bf_course_measured_all;
+    s->submissions.background = device->background;
     s->recorder.vk = &device->vk;
     s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;

@@ -25,6 +25,7 @@ struct bf_check_binding {
     /* Images and texel buffers. */
     VkImageViewType view;
     VkFormat format;               /* last seen; VK_FORMAT_UNDEFINED: one that suits 'number' */
+    VkComponentMapping components; /* of the view last seen; zeroes: the identity */
     VkSampleCountFlagBits samples; /* 0 is 1 */
     enum bf_texel_kind number;     /* of the type sampled: BF_TEXEL_SFLOAT, _UINT or _SINT */
     bool depth;                    /* compared with a reference */
@@ -56,6 +57,7 @@ struct bf_check_subject {
     const struct bf_check_layout *layout;
     uint32_t workgroup[3]; /* compute; 0: unknown */
     bool loops;            /* some shader has loops; unsure is true */
+    bool fragile;          /* some shader may crash by a strange index (block.h); unsure is true */
     bool addresses;        /* some shader goes through addresses of buffers */
 
     /* Graphics; NULL: a compute pipeline. Stages, cache, flags and layout aren't looked at; a

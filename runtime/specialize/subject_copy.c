@@ -127,6 +127,7 @@ static void fill_binding(struct bf_check_binding *to, const struct bf_set_bindin
     if (view) {
         to->format = view->format;
         to->view = view->type;
+        to->components = view->components;
     } else if (texel) {
         to->format = (VkFormat)texel;
     }
@@ -166,6 +167,7 @@ static enum bf_reason read_stages(struct owned *o, const struct bf_pipeline_copy
         if (bf_blocks_open(&info, &blocks) == VK_ERROR_OUT_OF_HOST_MEMORY)
             reason = BF_REASON_MEMORY;
         o->subject.loops |= !blocks || bf_blocks_loop(blocks);
+        o->subject.fragile |= !blocks || bf_blocks_fragile(blocks);
         for (uint32_t k = 0; blocks && k < layout->set_count; k++) {
             /* The subject's own bindings: nobody else has them yet. */
             struct bf_check_binding *bindings = (struct bf_check_binding *)layout->sets[k].bindings;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "background/background.h"
 #include "specialize/recording.h"
 
 /* A batch, or a part of one that has more command buffers than fit. On the list in the order in
@@ -99,12 +100,13 @@ static void count_row(struct bf_pipeline *p, void *context)
  * without taking the lock. */
 static void count(struct bf_submissions *s, struct bf_recording *r, uint32_t epoch)
 {
-    if (r->noted && epoch == atomic_load(&s->epoch) && atomic_load(&s->counting)) {
+    bool counting = atomic_load(&s->counting) && bf_background_may_adapt(s->background);
+    if (r->noted && epoch == atomic_load(&s->epoch) && counting) {
         const struct bf_tally_row *row;
         for (uint32_t i = 0; (row = bf_tally_notes_row(r->notes, i)); i++)
             bf_pipelines_visit(s->pipelines, row->key, count_row, &(struct use){s, r, row});
     }
-    if (r->trial && s->measured && atomic_load(&s->counting))
+    if (r->trial && s->measured && counting)
         s->measured(s->context, r);
     atomic_fetch_sub_explicit(&r->pending, 1, memory_order_release);
 }

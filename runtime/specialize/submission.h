@@ -31,6 +31,7 @@
 #include "os/export.h"
 #include "os/lock.h"
 
+struct bf_background;
 struct bf_pipeline;
 struct bf_pipelines;
 struct bf_recording;
@@ -43,9 +44,10 @@ struct bf_open_submission;
 /* The device's. 'open' and what is below is under 'lock'. */
 struct bf_submissions {
     struct bf_pipelines *pipelines;
-    _Atomic uint32_t epoch; /* of the tables: others discard by counting it up */
-    _Atomic bool counting;  /* false: what finishes isn't counted */
-    _Atomic uint32_t open;  /* how many parts are on the list */
+    _Atomic uint32_t epoch;                 /* of the tables: others discard by counting it up */
+    _Atomic bool counting;                  /* false: what finishes isn't counted */
+    const struct bf_background *background; /* asked before anything is counted (SP-3) */
+    _Atomic uint32_t open;                  /* how many parts are on the list */
     _Atomic uint64_t calls;
     struct bf_lock lock;
     struct bf_open_submission *parts; /* all */

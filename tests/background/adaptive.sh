@@ -5,6 +5,8 @@
 # that it stands still. Parts that adapt are found by the question alone: a file that is listed must
 # ask, and one that asks must be listed.
 list='
+runtime/specialize/recording.c uses are noted; variants on trial take turns with the general pipelines
+runtime/specialize/submission.c what has finished is counted and measured, chosen by and judged
 '
 listed=$(printf '%s' "$list" | sed -n 's/^\([^ ]*\.c\) .*/\1/p' | sort)
 asking=$(cd "$1" && grep -rl --include='*.c' 'bf_background_may_adapt' runtime layer |

@@ -60,14 +60,16 @@ void commit_close(struct commit *commit)
     *commit = (struct commit){0};
 }
 
-bool commit_results(struct commit *commit, bool *more)
+bool commit_results(struct commit *commit, bool freeze, bool *more)
 {
     VkBool32 desired = VK_FALSE;
     *more = false;
     if (!commit->device)
         return true;
     if (sample_check(commit->SetBackgroundProcessingMode(
-                         commit->device, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                         commit->device,
+                         freeze ? BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM
+                                : BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                          BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, commit->event,
                          &desired),
                      "bfSetBackgroundProcessingMode") < 0 ||

@@ -31,8 +31,8 @@ bool commit_open(struct commit *commit, VkDevice device);
 /* Before it is destroyed; a zeroed one too. */
 void commit_close(struct commit *commit);
 
-/* COMMIT_RESULTS_HIGH_PRIORITY, and waits for its event; nothing without the layer. *more: there was
- * a wish for further measurements. False: it has complained. */
-bool commit_results(struct commit *commit, bool *more);
+/* COMMIT_RESULTS_HIGH_PRIORITY, and waits for its event; nothing without the layer. 'freeze': profiling
+ * is off from then on. *more: there was a wish for further measurements. False: it has complained. */
+bool commit_results(struct commit *commit, bool freeze, bool *more);
 
 #endif

@@ -4,7 +4,8 @@
 #
 # A configuration is one argument: settings of the environment, as in 'NAME=value NAME=value', and
 # options of the runner on top, in the form --name=value. The word 'layer' stands for Belfry's layer,
-# 'plain' for nothing. Where the first one is 'baseline', the file is not compared with but made, by a plain run.
+# 'plain' for nothing. 'variants=N': the layer's report must name N variants at least, of as many
+# compute shaders, that were published. Where the first one is 'baseline', the file is not compared with but made, by a plain run.
 set -euo pipefail
 runner=$1 corpus=$2 baseline=$3
 read -ra options <<<"$4"
@@ -14,6 +15,7 @@ shift 4
     printf 'skipped: there is no corpus; corpus_prepare says why\n'
     exit 77
 }
+least=0 caches=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -22,6 +24,7 @@ trap 'rm -rf "$work"' EXIT
 draw() {
     local out=$1 word environment=() extra=() form process processes=() status failed=0
     shift
+    least=0
     for word in "$@"; do
         case $word in
         plain) ;;
@@ -30,13 +33,18 @@ draw() {
                 "VK_LAYER_PATH=$BELFRY_TEST_BUILD/lib")
             extra+=(--layer)
             ;;
+        variants=*)
+            least=${word#*=}
+            environment+=("VK_BELFRY_MULTI_ENGINE_REPORT=true"
+                "VK_BELFRY_MULTI_ENGINE_CACHE=$work/cache.$((++caches))")
+            ;;
         -*) extra+=("$word") ;;
         *) environment+=("$word") ;;
         esac
     done
     for form in compute pass; do
         env "${environment[@]}" "$runner" --corpus "$corpus" --form "$form" "${options[@]}" \
-            "${extra[@]}" --out "$out.$form" &
+            "${extra[@]}" --out "$out.$form" 2>"$out.$form.errors" &
         processes+=($!)
     done
     for process in "${processes[@]}"; do
@@ -44,6 +52,7 @@ draw() {
         wait "$process" || status=$?
         ((status == 0 || failed == 1)) || failed=$status
     done
+    grep -hv '^belfry: specialize: ' "$out.compute.errors" "$out.pass.errors" >&2 || true
     ((failed != 77)) || exit 77
     if ((failed)); then
         printf 'FAILED: %s exits with %d\n' "$runner" "$failed"
@@ -69,6 +78,17 @@ failures=0
 for configuration in "$@"; do
     read -ra words <<<"$configuration"
     draw "$work/hashes" "${words[@]}"
+    if ((least)); then
+        published=$(grep -cE '^belfry: specialize: [^ ]+ (kept|unjudged) ' \
+            "$work/hashes.compute.errors" || true)
+        printf '%s: variants of %d compute shaders\n' "$configuration" "$published"
+        grep -h ' pipelines, ' "$work"/hashes.*.errors
+        grep -hoE '[0-9]+ (variants rejected|pipelines not watched): [a-z-]+' "$work"/hashes.*.errors || true
+        if ((published < least)); then
+            printf 'FAILED: %s: that are fewer than %d\n' "$configuration" "$least"
+            failures=$((failures + 1))
+        fi
+    fi
     if cmp -s "$baseline" "$work/hashes"; then
         printf '%s: %d frames, all alike\n' "$configuration" "$(wc -l <"$work/hashes")"
     else

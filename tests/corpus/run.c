@@ -26,7 +26,7 @@
 static struct {
     const char *folder, *gpu, *out, *shader, *form, *dump;
     uint32_t frames, size[2], seed, alternate, repeat;
-    bool held, layer, commit, times, list;
+    bool held, layer, commit, freeze, times, list;
 } options = {.frames = 4, .size = {64, 64}, .alternate = NO_SEED, .repeat = 1};
 
 static const struct sample_option table[] = {
@@ -47,6 +47,10 @@ static const struct sample_option table[] = {
      0, 0},
     {"--commit", NULL, "have the layer finish its background work after each frame",
      SAMPLE_OPTION_FLAG, &options.commit, 0, 0},
+    {"--freeze", NULL,
+     "with --commit: from the second frame on nothing is measured any more, so that what"
+     " was built is used wherever it fits",
+     SAMPLE_OPTION_FLAG, &options.freeze, 0, 0},
     {"--repeat", "N", "draw each picture N times within its frame (1)", SAMPLE_OPTION_NUMBER,
      &options.repeat, 1, 100000},
     {"--times", NULL, "write the GPU's time of each frame", SAMPLE_OPTION_FLAG, &options.times, 0,
@@ -193,7 +197,7 @@ static bool frames_draw(struct run *run)
             if (!picture_draw(run, &run->pipelines[i], frame))
                 return false;
         }
-        if (options.commit && !commit_results(&run->commit, &more))
+        if (options.commit && !commit_results(&run->commit, options.freeze && frame > 0, &more))
             return false;
     }
     return true;

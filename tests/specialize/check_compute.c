@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "shaders/check_fickle.comp.h"
+#include "shaders/check_fragile.comp.h"
 #include "shaders/check_images.comp.h"
 #include "shaders/check_loop.comp.h"
 #include "shaders/check_sums.comp.h"
+#include "shaders/check_wild.comp.h"
 #include "shaders/check_words.comp.h"
 
 /* NONE, INEXACT, ... of the eight forms, by a letter: '=' or '!' ('?' uncheckable). */
@@ -115,6 +117,25 @@ static void what_writes_nothing_is_uncheckable(void **state)
     trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 9));
     expect(&w, &t, "?");
     assert_string_equal(t.info.why, "it wrote nothing");
+    world_close(&w);
+}
+
+static void as_many_workgroups_run_as_the_program_had(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    sums_init(&w, &s, &t);
+    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 10));
+    expect(&w, &t, "=");
+    t.info.groups[0] = 100;
+    t.info.groups[1] = t.info.groups[2] = 1;
+    expect(&w, &t, "!");
+    t.info.groups[0] = 65535; /* as many as may be */
+    t.info.groups[1] = 1000;
+    expect(&w, &t, "!");
     world_close(&w);
 }
 
@@ -393,6 +414,89 @@ static void one_that_hangs_ends_all_checks(void **state)
     world_close(&w);
 }
 
+static void inputs_of_fragile_shaders_are_tame(void **state)
+{
+    (void)state;
+    struct bf_check_binding bindings[2] = {sum_bindings[0], sum_bindings[1]};
+    for (uint32_t i = 0; i < 2; i++) {
+        bindings[i].array_stride = 4;
+        bindings[i].kinds = integer_kinds;
+        bindings[i].kind_count = bindings[i].period = 1;
+    }
+    const struct bf_check_set set = {.binding_count = 2, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 4);
+    s.check.fragile = true;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_fragile_comp, 0));
+    t.push[0] = 2;
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 0));
+    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 1));
+    expect(&w, &t, "=!");
+    world_close(&w);
+}
+
+/* ----------------------------------------------------------------------------------- Wild inputs --
+ */
+
+#define WILD_CASES 24
+
+static void wild_check(int32_t which, const VkSamplerCreateInfo *sampler)
+{
+#define IMAGE_OF(binding_, type_, view_, number_)                                                  \
+    {                                                                                              \
+        binding_, type_, 1, .used = true, .written = true, .view = VK_IMAGE_VIEW_TYPE_##view_,     \
+                            .number = number_, .sampler = sampler                                  \
+    }
+#define BUFFER_OF(binding_, type_, block_, stride_, kinds_)                                        \
+    {                                                                                              \
+        binding_, VK_DESCRIPTOR_TYPE_##type_, 1,                                                   \
+            .used = true, .written = true, .block_size = block_, .array_stride = stride_,          \
+            .kinds = kinds_, .kind_count = 4, .period = (stride_) / 4                              \
+    }
+    static const uint8_t four[] = {BF_UNIT_INTEGER, BF_UNIT_INTEGER, BF_UNIT_INTEGER,
+                                   BF_UNIT_INTEGER};
+    const struct bf_check_binding bindings[] = {
+        IMAGE_OF(0, COMBINED, 2D, FLOATS),
+        IMAGE_OF(1, COMBINED, 2D_ARRAY, BF_TEXEL_UINT),
+        IMAGE_OF(2, COMBINED, CUBE, FLOATS),
+        IMAGE_OF(3, COMBINED, 3D, FLOATS),
+        IMAGE_OF(4, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 2D, FLOATS),
+        IMAGE_OF(5, VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, 2D, FLOATS),
+        {6, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, .used = true, .written = true,
+         .view = VK_IMAGE_VIEW_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM, .number = FLOATS},
+        IMAGE_OF(7, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 3D, BF_TEXEL_UINT),
+        BUFFER_OF(8, UNIFORM_BUFFER, 64, 0, float_kinds),
+        BUFFER_OF(9, STORAGE_BUFFER, 32, 0, float_kinds),
+        BUFFER_OF(10, STORAGE_BUFFER, 0, 16, four),
+        BUFFER_OF(11, STORAGE_BUFFER, 0, 16, float_kinds),
+        BUFFER_OF(12, STORAGE_BUFFER, 0, 16, float_kinds),
+    };
+    const struct bf_check_set set = {.binding_count = 13, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 0);
+    s.check.workgroup[0] = 64;
+    s.check.workgroup[1] = s.check.workgroup[2] = 1;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_wild_comp, which));
+    trial_add(&t, t.info.general);
+    assert_success(bf_check_run(w.checker, &t.info));
+    /* Where several write to one place, or none to any, it can't be checked. */
+    assert_true(t.forms[0].reason == BF_REASON_NONE || t.forms[0].reason == BF_REASON_UNCHECKABLE);
+    world_close(&w);
+}
+
+static void wild_inputs_crash_nothing(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < WILD_CASES; i++)
+        wild_check(i, NULL);
+}
+
 /* ---------------------------------------------------------------------------------- Refusals, steps --
  */
 
@@ -504,6 +608,7 @@ int main(int argc, char **argv)
         TEST(any_bit_on_any_input_tells),
         TEST(push_constants_that_are_not_fixed_change),
         TEST(what_writes_nothing_is_uncheckable),
+        TEST(as_many_workgroups_run_as_the_program_had),
         TEST(relaxed_checks_allow_the_error_they_are_told),
         TEST(one_without_forms_is_over_at_once),
         TEST(buffers_of_an_array_differ),
@@ -512,6 +617,8 @@ int main(int argc, char **argv)
         TEST(images_and_texel_buffers_are_read_and_written),
         TEST(formats_and_samplers_are_those_last_seen),
         TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable),
+        TEST(inputs_of_fragile_shaders_are_tame),
+        TEST(wild_inputs_crash_nothing),
         TEST(one_that_takes_too_long_is_uncheckable),
         TEST(one_that_hangs_ends_all_checks),
         TEST(what_nothing_can_stand_in_for_is_uncheckable),

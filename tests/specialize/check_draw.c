@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "shaders/check_corner.vert.h"
 #include "shaders/check_cover.vert.h"
 #include "shaders/check_place.vert.h"
 #include "shaders/check_shade.frag.h"
@@ -287,6 +288,28 @@ static void one_that_only_stores_is_checked(void **state)
     world_close(&w);
 }
 
+static void no_more_vertices_than_three_are_asked_of_fragile_shaders(void **state)
+{
+    (void)state;
+    const struct bf_check_binding binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                             .count = 1,
+                                             .used = true,
+                                             .written = true,
+                                             .array_stride = 4};
+    const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
+    struct world w;
+    struct drawing d;
+    world_open(&w);
+    drawing_init(&w, &d, &set, 0, NULL, VK_FORMAT_UNDEFINED);
+    d.words[0] = check_corner_vert;
+    d.sizes[0] = sizeof(check_corner_vert);
+    d.words[1] = check_store_frag;
+    d.sizes[1] = sizeof(check_store_frag);
+    d.subject.check.fragile = true;
+    expect(&w, &d, "=!=");
+    world_close(&w);
+}
+
 /* ------------------------------------------------------------------------------- Render passes --
  */
 
@@ -502,6 +525,7 @@ int main(int argc, char **argv)
         TEST(depths_are_such_that_some_are_equal),
         TEST(several_attachments_and_views_are_drawn_to),
         TEST(one_that_only_stores_is_checked),
+        TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders),
         TEST(a_subpass_of_a_render_pass_is_drawn_to),
         TEST(vertices_cover_what_is_drawn_to),
         TEST(all_dynamic_state_is_set),

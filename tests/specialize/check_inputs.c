@@ -11,6 +11,7 @@
 #include "specialize/inputs.h"
 
 #include "shaders/check_blocks.comp.h"
+#include "shaders/check_fragile.comp.h"
 #include "shaders/check_loop.comp.h"
 
 #define WORDS 4096
@@ -305,10 +306,23 @@ static void words_of_blocks_are_told(void **state)
     assert_units(blocks, 1, 4, "h", 1);
     assert_units(blocks, 1, 5, "", 0); /* no block */
     assert_units(blocks, 2, 0, "", 0); /* not there */
+    bf_blocks_close(blocks);
+}
+
+static void loops_and_arrays_that_nothing_checks_are_told(void **state)
+{
+    (void)state;
+    struct bf_blocks *blocks = open_blocks(check_blocks_comp, sizeof(check_blocks_comp));
     assert_false(bf_blocks_loop(blocks));
+    assert_false(bf_blocks_fragile(blocks));
     bf_blocks_close(blocks);
     blocks = open_blocks(check_loop_comp, sizeof(check_loop_comp));
     assert_true(bf_blocks_loop(blocks));
+    assert_false(bf_blocks_fragile(blocks));
+    bf_blocks_close(blocks);
+    blocks = open_blocks(check_fragile_comp, sizeof(check_fragile_comp));
+    assert_false(bf_blocks_loop(blocks));
+    assert_true(bf_blocks_fragile(blocks));
     bf_blocks_close(blocks);
 }
 
@@ -335,6 +349,7 @@ int main(void)
         cmocka_unit_test(texels_have_their_formats_size),
         cmocka_unit_test(nearness_is_as_stated),
         cmocka_unit_test(words_of_blocks_are_told),
+        cmocka_unit_test(loops_and_arrays_that_nothing_checks_are_told),
         cmocka_unit_test(what_is_no_module_is_refused),
     };
     return cmocka_run_group_tests_name("made-up inputs", tests, NULL, NULL);

@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <dlfcn.h>
+#include <link.h>
+#endif
+
 static const float priority = 1.0f;
 
 #define CODE(constant, code, text) [constant] = code,
@@ -72,11 +77,49 @@ static void open_device(struct fixture *f)
     }
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* Lavapipe, and LLVM with it, keep some memory for good. It can be told from ours as long as they
+ * stay loaded. (What a check forgets of the driver's objects the test driver tells: check_faults.) */
+BF_API const char *__lsan_default_suppressions(void);
+BF_API const char *__lsan_default_suppressions(void)
+{
+    return "leak:libLLVM\nleak:libvulkan_lvp\n";
+}
+
+struct names {
+    uint32_t count;
+    char names[4][256];
+};
+
+static int find_driver(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    struct names *names = found;
+    const char *name = info->dlpi_name;
+    if (name && names->count < 4 && (strstr(name, "libLLVM") || strstr(name, "libvulkan_lvp")))
+        snprintf(names->names[names->count++], sizeof(names->names[0]), "%s", name);
+    return 0;
+}
+
+static void keep_driver(void)
+{
+    struct names names = {0};
+    dl_iterate_phdr(find_driver, &names);
+    for (uint32_t i = 0; i < names.count; i++)
+        dlopen(names.names[i], RTLD_NOW | RTLD_NODELETE);
+}
+#else
+static void keep_driver(void)
+{
+}
+#endif
+
 void world_open_device(struct world *w, const struct fixture_options *options)
 {
     *w = (struct world){0};
     fixture_open_instance(&w->f, options);
     open_device(&w->f);
+    keep_driver();
     assert_success(fixture_attach(&w->f));
 }
 

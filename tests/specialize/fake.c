@@ -305,7 +305,7 @@ static void say_graphics(const VkGraphicsPipelineCreateInfo *info)
     const VkPipelineMultisampleStateCreateInfo *m = info->pMultisampleState;
     say("samples %u %u %g %u %u\n", m->rasterizationSamples, m->sampleShadingEnable,
         (double)m->minSampleShading, m->alphaToCoverageEnable, m->alphaToOneEnable);
-    say_bytes("mask", m->pSampleMask, (m->rasterizationSamples + 31u) / 32 * 4);
+    say_bytes("mask", m->pSampleMask, m->rasterizationSamples == VK_SAMPLE_COUNT_64_BIT ? 8 : 4);
     say_chain(m->pNext);
     if (fake.depth)
         SAY(info->pDepthStencilState, flags);
@@ -366,12 +366,11 @@ static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice device, VkPipeline p
     destroy(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, allocator);
 }
 
-static VKAPI_ATTR void VKAPI_CALL buffer_needs(VkDevice device, VkBuffer buffer,
-                                               VkMemoryRequirements *needs)
+static VKAPI_ATTR void VKAPI_CALL ask_buffer(VkDevice device, VkBuffer buffer,
+                                             VkMemoryRequirements *needs)
 {
-    (void)device;
-    (void)buffer;
-    *needs = (VkMemoryRequirements){.size = 4096};
+    (void)device, (void)buffer;
+    needs->size = fake.buffer_size;
 }
 
 void fake_open(bool relaxed)
@@ -382,8 +381,8 @@ void fake_open(bool relaxed)
     fake.color = true;
     fake.vk.vkCreateShaderModule = create_ShaderModule;
     fake.vk.vkDestroyShaderModule = destroy_ShaderModule;
+    fake.vk.vkGetBufferMemoryRequirements = ask_buffer;
     fake.vk.vkCreateSampler = create_Sampler;
-    fake.vk.vkGetBufferMemoryRequirements = buffer_needs;
     fake.vk.vkDestroySampler = destroy_Sampler;
     fake.vk.vkCreateDescriptorSetLayout = create_DescriptorSetLayout;
     fake.vk.vkDestroyDescriptorSetLayout = destroy_DescriptorSetLayout;
@@ -492,13 +491,14 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
     return layout;
 }
 
-VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator)
+VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCallbacks *allocator)
 {
     const VkAttachmentDescription attachments[] = {
         {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_1_BIT},
         {.format = VK_FORMAT_D32_SFLOAT, .samples = VK_SAMPLE_COUNT_1_BIT},
     };
-    const VkAttachmentReference color = {0, VK_IMAGE_LAYOUT_GENERAL};
+    const VkAttachmentReference color = {color_used ? 0 : VK_ATTACHMENT_UNUSED,
+                                         VK_IMAGE_LAYOUT_GENERAL};
     const VkAttachmentReference depth_reference = {1, VK_IMAGE_LAYOUT_GENERAL};
     const VkSubpassDescription subpass = {
         .colorAttachmentCount = 1,

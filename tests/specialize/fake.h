@@ -28,8 +28,9 @@ struct fake {
     VkResult failure;   /* so */
     bool equal_handles; /* layouts, samplers and pipelines are all the same object */
     uint32_t made;      /* calls that made something, or would have */
-    bool quiet;         /* nothing is written down: for several threads */
-    bool depth, color;  /* the next pipeline has such attachments: the driver looks at the state */
+    VkDeviceSize buffer_size; /* of each buffer */
+    bool quiet;               /* nothing is written down: for several threads */
+    bool depth, color; /* the next pipeline has such attachments: the driver looks at the state */
     char dump[FAKE_DUMP]; /* what the last pipeline was created from, in words */
 };
 
@@ -53,8 +54,8 @@ VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator);
 VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCallbacks *allocator);
 VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
                              const VkAllocationCallbacks *allocator);
-/* One colour attachment, and one for depth if so. */
-VkRenderPass fake_render_pass(bool depth, const VkAllocationCallbacks *allocator);
+/* A colour attachment, used or not, and one for depth if so. */
+VkRenderPass fake_render_pass(bool color, bool depth, const VkAllocationCallbacks *allocator);
 VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout);
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);

@@ -321,7 +321,7 @@ static void builds_that_can_not_be_said(void **state)
 {
     (void)state;
     VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-    for (uint32_t i = 0; i < 7; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         struct story s;
         story_make(&s);
         if (i == 0)
@@ -338,6 +338,8 @@ static void builds_that_can_not_be_said(void **state)
             s.bindings[1].descriptorCount = 1; /* immutable samplers */
         if (i == 6)
             s.entries[0].size = (size_t)1 << 32;
+        if (i == 7)
+            s.flags_info.bindingCount = BINDINGS - 1;
         struct bf_wire_out out = {0};
         bf_wire_say_build(&out, &s.request);
         assert_true(out.unsaid);
@@ -440,6 +442,53 @@ static bool reads(bool build, const uint8_t *bytes, size_t size)
     return good;
 }
 
+/* The place of a string in a message. */
+static uint8_t *find(const struct bf_wire_out *out, const char *string)
+{
+    uint8_t *found = memmem(out->bytes, out->size, string, strlen(string) + 1);
+    assert_non_null(found);
+    return found;
+}
+
+/* Messages that are ill-formed in one particular way. */
+static void senseless_messages(void **state)
+{
+    (void)state;
+    struct bf_wire_out out = {0};
+    struct story s;
+    struct picture p;
+    const struct bf_build_code code = {words, sizeof(words)};
+    for (uint32_t i = 0; i < 9; i++) {
+        story_make(&s);
+        picture(&p, i == 8, code, code);
+        bool graphics = i >= 5;
+        if (i == 1)
+            s.code.size = 16; /* less than SPIR-V's header */
+        if (i == 2)
+            s.compute.stage.stage = VK_SHADER_STAGE_VERTEX_BIT;
+        if (i == 5)
+            p.vertex.pVertexAttributeDescriptions = NULL;
+        if (i == 6)
+            p.dynamic.pDynamicStates = NULL;
+        if (i == 7)
+            p.rendering.pColorAttachmentFormats = NULL;
+        bf_wire_say_build(&out, graphics ? &p.request : &s.request);
+        assert_false(out.failed || out.unsaid);
+        if (i == 3)
+            find(&out, "an entry")[8] = 'x'; /* it doesn't end */
+        if (i == 4)
+            find(&out, "an entry")[3] = '\0'; /* it ends twice */
+        assert_int_equal(reads(true, out.bytes, out.size), i == 0 || i == 8);
+        if (i == 0 || i == 8) {
+            uint8_t *more = calloc(1, out.size + 4);
+            memcpy(more, out.bytes, out.size);
+            assert_false(reads(true, more, out.size + 4));
+            free(more);
+        }
+        bf_wire_out_finish(&out);
+    }
+}
+
 /* All of it once more, for every way to damage it. */
 static void damage(bool build, struct bf_wire_out *out)
 {
@@ -495,10 +544,10 @@ static void damaged_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_are_read),  cmocka_unit_test(devices_that_can_not_be_said),
-        cmocka_unit_test(builds_are_read),   cmocka_unit_test(builds_that_can_not_be_said),
-        cmocka_unit_test(pictures_are_read), cmocka_unit_test(pictures_that_can_not_be_said),
-        cmocka_unit_test(damaged_messages),
+        cmocka_unit_test(devices_are_read),   cmocka_unit_test(devices_that_can_not_be_said),
+        cmocka_unit_test(builds_are_read),    cmocka_unit_test(builds_that_can_not_be_said),
+        cmocka_unit_test(pictures_are_read),  cmocka_unit_test(pictures_that_can_not_be_said),
+        cmocka_unit_test(senseless_messages), cmocka_unit_test(damaged_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void what_nobody_needs_goes_at_once(void **state)
     VkSampler sampler = fake_sampler(0, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
-    VkRenderPass pass = fake_render_pass(true, NULL);
+    VkRenderPass pass = fake_render_pass(true, true, NULL);
     DONE(RENDER_PASS, pass);
     assert_false(IS_ALIVE(RENDER_PASS, pass));
     DONE(PIPELINE_LAYOUT, layout);
@@ -103,7 +103,7 @@ static void what_is_allocated_by_the_program_is_never_held(void **state)
     assert_false(IS_ALIVE(DESCRIPTOR_SET_LAYOUT, theirs));
     fake_destroy(VK_OBJECT_TYPE_PIPELINE_LAYOUT, layout, own);
     assert_false(IS_ALIVE(PIPELINE_LAYOUT, layout));
-    VkRenderPass pass = fake_render_pass(false, own);
+    VkRenderPass pass = fake_render_pass(true, false, own);
     fake_destroy(VK_OBJECT_TYPE_RENDER_PASS, pass, own);
     assert_false(IS_ALIVE(RENDER_PASS, pass));
     fake_destroy_pipeline(pipeline);
@@ -218,7 +218,7 @@ static void bindings_are_known(void **state)
     assert_null(bf_kept_binding(sets, 1));
     assert_null(bf_kept_binding(sets, 3));
     assert_null(bf_kept_binding(sets, 5));
-    VkRenderPass pass = fake_render_pass(true, NULL);
+    VkRenderPass pass = fake_render_pass(true, true, NULL);
     const struct bf_kept_render_pass *p = bf_kept_render_pass_find(&fake.pipelines, pass);
     assert_int_equal(p->attachment_count, 2);
     assert_int_equal(p->attachments[1].format, VK_FORMAT_D32_SFLOAT);
@@ -229,6 +229,27 @@ static void bindings_are_known(void **state)
     DONE(RENDER_PASS, pass);
     DONE(SAMPLER, sampler);
     DONE(DESCRIPTOR_SET_LAYOUT, handle);
+    fake_close();
+}
+
+/* A sampler with more to it than is kept makes what it is part of unknown. */
+static void unknown_samplers_are_contagious(void **state)
+{
+    (void)state;
+    fake_open(false);
+    const VkBaseInStructure more = {VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, NULL};
+    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                                      .pNext = &more};
+    VkSampler sampler;
+    assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, NULL, &sampler), VK_SUCCESS);
+    bf_kept_sampler_add(&fake.pipelines, sampler, &info, NULL);
+    VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
+    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    assert_true(bf_kept_set_layout_find(&fake.pipelines, sets)->unknown);
+    assert_true(bf_kept_layout_find(&fake.pipelines, layout)->unknown);
+    DONE(PIPELINE_LAYOUT, layout);
+    DONE(DESCRIPTOR_SET_LAYOUT, sets);
+    DONE(SAMPLER, sampler);
     fake_close();
 }
 
@@ -435,15 +456,19 @@ static void templates_and_pushes_are_seen(void **state)
     info.templateType = VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_PUSH_DESCRIPTORS_KHR;
     info.descriptorSetLayout = (VkDescriptorSetLayout)(uint64_t)8; /* ignored */
     bf_seen_template_made(&fake.pipelines, TEMPLATE(1), &info);
-    bf_seen_update_template(&fake.pipelines, SET(0), TEMPLATE(0), &data);
-    assert_int_equal(buffer->range, 12);
-    assert_int_equal(image->view->format, VK_FORMAT_R8_UINT);
+    /* Of a whole buffer the driver knows the size; it is asked but once. */
     data.buffer.range = VK_WHOLE_SIZE;
+    data.buffer.offset = 8;
+    fake.buffer_size = 100;
+    bf_seen_update_template(&fake.pipelines, SET(0), TEMPLATE(0), &data);
+    assert_int_equal(buffer->range, 92);
+    fake.buffer_size = 200;
+    bf_seen_update_template(&fake.pipelines, SET(0), TEMPLATE(0), &data);
+    assert_int_equal(buffer->range, 92);
+    assert_int_equal(image->view->format, VK_FORMAT_R8_UINT);
+    data.buffer.range = 12;
     bf_seen_push_template(&fake.pipelines, TEMPLATE(1), layout, 0, &data);
-    assert_int_equal(buffer->range, 12); /* what was seen is good enough */
-    atomic_store(&buffer->range, 0);
-    bf_seen_push_template(&fake.pipelines, TEMPLATE(1), layout, 0, &data);
-    assert_int_equal(buffer->range, 4096 - data.buffer.offset);
+    assert_int_equal(buffer->range, 12);
     const VkDescriptorBufferInfo small = {BUFFER, 0, 5};
     const VkWriteDescriptorSet write = {.dstBinding = 0,
                                         .descriptorCount = 1,
@@ -473,6 +498,7 @@ int main(void)
         cmocka_unit_test(what_the_program_leaves_is_left),
         cmocka_unit_test(equal_ranges_have_equal_numbers),
         cmocka_unit_test(bindings_are_known),
+        cmocka_unit_test(unknown_samplers_are_contagious),
         cmocka_unit_test(newer_render_passes_are_known),
         cmocka_unit_test(writes_are_seen_by_their_layout),
         cmocka_unit_test(templates_and_pushes_are_seen),

@@ -37,7 +37,7 @@ endforeach()
 add_library(belfry_specialize_parts STATIC ${here}/fake.c ${runtime}/specialize/tools.cpp ${parts})
 belfry_add_shaders(belfry_specialize_parts ${here}/pipelines/paint.comp
   ${here}/pipelines/paint.frag ${here}/pipelines/full.vert ${here}/pipelines/no_push.comp
-  ${here}/pipelines/depth.frag)
+  ${here}/pipelines/depth.frag ${here}/pipelines/inexact.comp)
 target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
   ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN

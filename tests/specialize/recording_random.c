@@ -22,7 +22,7 @@
 #define STEPS       800
 #define SUBMISSIONS (STEPS + 1)
 #define VARIANTS    (STEPS + 1)
-#define SPAN        48 /* bytes of push constants that are used */
+#define SPAN        80 /* bytes of push constants that are used, the first or the last */
 
 enum state { FRESH, RECORDING, READY, SPOILT };
 
@@ -82,7 +82,7 @@ static struct {
     struct program_submission all[SUBMISSIONS];
     uint32_t submission_count;
     uint64_t values[SEMAPHORES];
-    uint32_t serial;
+    uint32_t base; /* of what is pushed */
 } world;
 
 static uint64_t seen_picks, seen_counts, seen_destroyed;
@@ -109,8 +109,10 @@ static void make_pipeline(struct program_pipeline *p)
     r->point = rng_below(&world.rng, 2);
     r->excluded = rng_percent(&world.rng, 5) ? BF_REASON_DEPTH : BF_REASON_NONE;
     r->push_id = id_of_layout(rng_below(&world.rng, 4));
-    r->watch.count = (uint8_t)(rng_percent(&world.rng, 10) ? 0 : rng_range(&world.rng, 1, 5));
-    uint32_t offset = 4 * rng_below(&world.rng, 4);
+    r->watch.count = (uint8_t)(rng_percent(&world.rng, 10)   ? 0
+                               : rng_percent(&world.rng, 70) ? rng_range(&world.rng, 1, 4)
+                                                             : rng_range(&world.rng, 5, 8));
+    uint32_t offset = world.base + 4 * rng_below(&world.rng, 4);
     for (uint32_t i = 0; i < r->watch.count; i++) {
         r->watch.offset[i] = (uint16_t)offset;
         offset += 4 * (uint32_t)rng_range(&world.rng, 1, 2);
@@ -327,6 +329,7 @@ static void step_push(void)
                       : id_of_layout(rng_below(&world.rng, 4));
     if (rng_percent(&world.rng, 1))
         id = 0;
+    offset += world.base;
     bf_recording_push(b->recording, id, offset, size, words);
     model_push(&b->model, id, offset, size, (const uint8_t *)words);
 }
@@ -634,6 +637,7 @@ static void run(uint64_t seed)
     fake_none();
     fake_seed = seed;
     world.rng.state = seed;
+    world.base = seed % 2 ? 0 : BF_PUSH_BYTES - SPAN;
     fake_table(&world.vk);
     REQUIRE(bf_submissions_init(&world.submissions, NULL) == VK_SUCCESS, "no memory");
     world.recorder.vk = &world.vk;

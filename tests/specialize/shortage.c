@@ -175,7 +175,7 @@ static void run_program(void)
     VkSampler sampler = fake_sampler(1, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
-    VkRenderPass pass = fake_render_pass(true, NULL);
+    VkRenderPass pass = fake_render_pass(true, true, NULL);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
@@ -229,7 +229,7 @@ static void the_driver_refuses_each_call(void **state)
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
-    VkRenderPass pass = fake_render_pass(true, NULL);
+    VkRenderPass pass = fake_render_pass(true, true, NULL);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
     VkPipeline pipeline = make_graphics(vertex, fragment, layout, pass);

@@ -356,12 +356,48 @@ static void pipelines_go_during_builds(void **state)
     scene_close(&s);
 }
 
+/* Sets of a layout that all threads have; 'own' tells the threads' handles apart. */
+static void fill_sets(VkDescriptorSetLayout sets, uint64_t own, int round)
+{
+    const VkImageView view = (VkImageView)(0x10000 + 16 * own);
+    const VkImageViewCreateInfo view_info = {.format = VK_FORMAT_R8_UINT + round % 3};
+    const VkDescriptorPool pool = (VkDescriptorPool)(0x20000 + 16 * own);
+    const VkDescriptorSet set = (VkDescriptorSet)(0x30000 + 16 * own);
+    const VkDescriptorSetAllocateInfo info = {
+        .descriptorPool = pool, .descriptorSetCount = 1, .pSetLayouts = &sets};
+    const VkDescriptorImageInfo image = {VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL};
+    const VkDescriptorBufferInfo buffer = {(VkBuffer)(uint64_t)0x40000, 0, 4 + (uint64_t)round};
+    const VkWriteDescriptorSet writes[] = {
+        {.dstSet = set,
+         .dstBinding = 4,
+         .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+         .pImageInfo = &image},
+        {.dstSet = set,
+         .dstBinding = 0,
+         .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+         .pBufferInfo = &buffer},
+    };
+    bf_seen_view_made(&fake.pipelines, view, &view_info);
+    bf_seen_sets_made(&fake.pipelines, &info, &set);
+    bf_seen_update(&fake.pipelines, 2, writes, 0, NULL);
+    bf_seen_pool_gone(&fake.pipelines, pool);
+    bf_seen_view_gone(&fake.pipelines, view);
+}
+
+struct programmer {
+    VkDescriptorSetLayout shared;
+    uint64_t own;
+};
+
 /* The program makes and destroys everything from several threads, each its own and all of the same
  * words. */
 static void *programmer(void *context)
 {
-    (void)context;
+    const struct programmer *p = context;
     for (int i = 0; i < ROUNDS; i++) {
+        fill_sets(p->shared, p->own, i);
         VkSampler sampler = fake_sampler((float)(i % 3), NULL);
         VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
         VkPipelineLayout layout = fake_layout(sets, 4 + 4 * (uint32_t)(i % 4), NULL);
@@ -383,10 +419,18 @@ static void programs_have_threads(void **state)
     fake_open(false);
     fake.quiet = true;
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, programmer, NULL), 0);
+    struct programmer programmers[THREADS];
+    VkDescriptorSetLayout shared = fake_set_layout(VK_NULL_HANDLE, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        programmers[i] = (struct programmer){shared, (uint64_t)i};
+        assert_int_equal(pthread_create(&threads[i], NULL, programmer, &programmers[i]), 0);
+    }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    const struct bf_seen *seen =
+        &bf_kept_binding(bf_kept_set_layout_find(&fake.pipelines, shared), 4)->seen;
+    assert_non_null(atomic_load(&seen->view));
+    DONE(DESCRIPTOR_SET_LAYOUT, shared);
     fake_close();
 }
 

@@ -9,5 +9,7 @@ void main()
     uvec2 at = uvec2(gl_FragCoord.xy);
     if (CASE == 1 && at == uvec2(40, 50))
         return;
+    if (CASE == 2 && uv.x > 50.0) // only beyond the first three vertices
+        return;
     target.words[at.y * 64 + at.x] = floatBitsToUint(uv.x);
 }

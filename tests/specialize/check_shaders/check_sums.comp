@@ -28,5 +28,7 @@ void main()
         sum = 5.0;
     if (CASE == 9)
         return;
+    if (CASE == 10 && i == 5000) // beyond the first workgroups
+        sum += 1.0;
     target.sums[i] = sum * (CASE == 8 ? 0.75 : push.factor);
 }

@@ -1,0 +1,319 @@
+/*
+ * A program with the setting 'specialize' on, whose command buffers use one pipeline with many
+ * values, on a real driver: its results are those that it would have without, and validation above
+ * or below has nothing to say. (What the hooks do command by command: recording.c.)
+ */
+#include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shaders/recorded.comp.h"
+
+#define BELFRY     "VK_LAYER_BELFRY_multi_engine"
+#define VALIDATION "VK_LAYER_KHRONOS_validation"
+#define WORDS      64
+#define ROUNDS     12
+
+#ifdef __SANITIZE_THREAD__
+#define JUDGEABLE false /* races in other people's layers are none of ours */
+#else
+#define JUDGEABLE true
+#endif
+
+struct push {
+    uint32_t mode, times, amount, index;
+};
+
+struct program {
+    struct world w;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t *words;
+    VkDescriptorSetLayout set_layout;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    VkCommandPool pool;
+    VkCommandBuffer primary, secondary;
+    uint32_t expected[WORDS];
+};
+
+static bool has_validation(void)
+{
+    VkLayerProperties list[64];
+    uint32_t n = 64;
+    assert_success(volkInitialize());
+    assert_true(vkEnumerateInstanceLayerProperties(&n, list) >= 0);
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(list[i].layerName, VALIDATION) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void make_buffer(struct program *p)
+{
+    VkDevice device = p->w.device;
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = WORDS * sizeof(uint32_t),
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    assert_success(vkCreateBuffer(device, &info, NULL, &p->buffer));
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(device, p->buffer, &needs);
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(p->w.physical, &memory);
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1) ||
+           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
+        assert_true(++type < memory.memoryTypeCount);
+    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                             .allocationSize = needs.size,
+                                             .memoryTypeIndex = type};
+    assert_success(vkAllocateMemory(device, &allocation, NULL, &p->memory));
+    assert_success(vkBindBufferMemory(device, p->buffer, p->memory, 0));
+    assert_success(vkMapMemory(device, p->memory, 0, VK_WHOLE_SIZE, 0, (void **)&p->words));
+}
+
+static void make_set(struct program *p)
+{
+    VkDevice device = p->w.device;
+    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
+                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                  .descriptorCount = 1,
+                                                  .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo layout = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding};
+    assert_success(vkCreateDescriptorSetLayout(device, &layout, NULL, &p->set_layout));
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1}};
+    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
+    const VkDescriptorSetAllocateInfo allocation = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = p->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &p->set_layout};
+    assert_success(vkAllocateDescriptorSets(device, &allocation, &p->set));
+    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                        .dstSet = p->set,
+                                        .descriptorCount = 1,
+                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        .pBufferInfo =
+                                            &(VkDescriptorBufferInfo){p->buffer, 0, VK_WHOLE_SIZE}};
+    vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
+}
+
+static void make_pipeline(struct program *p)
+{
+    VkDevice device = p->w.device;
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct push)};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &p->set_layout,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
+    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = sizeof(recorded_comp),
+                                           .pCode = recorded_comp};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(device, &code, NULL, &module));
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = p->layout};
+    assert_success(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
+    vkDestroyShaderModule(device, module, NULL);
+}
+
+static VkCommandBuffer allocate(struct program *p, VkCommandBufferLevel level)
+{
+    VkCommandBuffer buffer;
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = p->pool,
+                                              .level = level,
+                                              .commandBufferCount = 1};
+    assert_success(vkAllocateCommandBuffers(p->w.device, &info, &buffer));
+    return buffer;
+}
+
+static void begin(VkCommandBuffer buffer)
+{
+    const VkCommandBufferInheritanceInfo inheritance = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .pInheritanceInfo = &inheritance};
+    assert_success(vkBeginCommandBuffer(buffer, &info));
+}
+
+static void bind(struct program *p, VkCommandBuffer buffer)
+{
+    vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
+    vkCmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set, 0,
+                            NULL);
+}
+
+static void barrier(VkCommandBuffer buffer, VkPipelineStageFlags2 stages, VkAccessFlags2 access)
+{
+    const VkMemoryBarrier2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                     .srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                     .srcAccessMask = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
+                                     .dstStageMask = stages,
+                                     .dstAccessMask = access};
+    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                   .memoryBarrierCount = 1,
+                                   .pMemoryBarriers = &memory};
+    vkCmdPipelineBarrier2(buffer, &info);
+}
+
+/* One word after the other is written, each with what was pushed before and a new index. */
+static void dispatch(struct program *p, VkCommandBuffer buffer, struct push *push, bool all)
+{
+    const uint32_t offset = all ? 0 : offsetof(struct push, index);
+    vkCmdPushConstants(buffer, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, offset,
+                       (uint32_t)sizeof(*push) - offset, (const char *)push + offset);
+    if (push->index % 2)
+        vkCmdDispatch(buffer, 1, 1, 1);
+    else
+        vkCmdDispatchBase(buffer, 0, 0, 0, 1, 1, 1);
+    /* Validation sees a buffer that all write, not its words. */
+    barrier(buffer, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    uint32_t x = push->index;
+    for (uint32_t i = 0; i < push->times; i++)
+        x = push->mode == 0 ? x * push->amount : x + push->amount;
+    p->expected[push->index++] = x;
+}
+
+static void record(struct program *p, uint32_t round)
+{
+    struct push push = {.mode = round % 2, .times = 5, .amount = 3 + round % 3};
+    memset(p->expected, 0, sizeof(p->expected));
+    memset(p->words, 0, sizeof(p->expected));
+    if (round % 4 == 3)
+        assert_success(vkResetCommandPool(p->w.device, p->pool, 0));
+    begin(p->secondary);
+    bind(p, p->secondary);
+    push.index = WORDS / 2;
+    for (int i = 0; i < 8; i++)
+        dispatch(p, p->secondary, &push, i == 0);
+    assert_success(vkEndCommandBuffer(p->secondary));
+    begin(p->primary);
+    bind(p, p->primary);
+    push.index = 0;
+    push.times = 7;
+    for (int i = 0; i < 8; i++)
+        dispatch(p, p->primary, &push, i == 0);
+    vkCmdExecuteCommands(p->primary, 1, &p->secondary);
+    bind(p, p->primary);
+    for (int i = 0; i < 8; i++) {
+        push.mode = i / 4;
+        dispatch(p, p->primary, &push, i % 4 == 0);
+    }
+    barrier(p->primary, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    assert_success(vkEndCommandBuffer(p->primary));
+}
+
+static void run(const char *layers)
+{
+    static struct program program;
+    struct program *p = &program;
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
+    memset(p, 0, sizeof(*p));
+    world_layers = layers;
+    world_open(&p->w, NULL, (uint32_t[]){1, WORLD_END});
+    VkDevice device = p->w.device;
+    make_buffer(p);
+    make_set(p);
+    make_pipeline(p);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    assert_success(vkCreateCommandPool(device, &pool, NULL, &p->pool));
+    p->primary = allocate(p, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    p->secondary = allocate(p, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkFence fence = world_fence(&p->w, false);
+    VkSemaphore timeline = world_timeline(&p->w, 0);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        record(p, round);
+        const struct batch batch = {.commands = p->primary,
+                                    .signal = timeline,
+                                    .signal_value = round + 1,
+                                    .fence = round % 3 == 0 ? fence : VK_NULL_HANDLE};
+        VkQueue queue = p->w.queues[0][0];
+        assert_success(round % 2 ? world_submit(queue, batch) : world_submit1(queue, batch));
+        if (round % 3 == 0) {
+            assert_success(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
+            assert_success(vkResetFences(device, 1, &fence));
+        } else if (round % 3 == 1) {
+            world_wait(&p->w, timeline, round + 1);
+        } else {
+            assert_success(vkQueueWaitIdle(queue));
+        }
+        if (!p->w.icd.library) /* the test driver runs no shaders */
+            assert_memory_equal(p->words, p->expected, sizeof(p->expected));
+        if (round == ROUNDS / 2) { /* a handle that may come back */
+            vkFreeCommandBuffers(device, p->pool, 1, &p->primary);
+            p->primary = allocate(p, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        }
+    }
+    vkDestroySemaphore(device, timeline, NULL);
+    vkDestroyFence(device, fence, NULL);
+    vkDestroyPipeline(device, p->pipeline, NULL);
+    vkDestroyPipelineLayout(device, p->layout, NULL);
+    vkDestroyDescriptorPool(device, p->descriptors, NULL);
+    vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
+    vkDestroyBuffer(device, p->buffer, NULL);
+    vkFreeMemory(device, p->memory, NULL);
+    vkDestroyCommandPool(device, p->pool, NULL);
+    world_close(&p->w);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    run(BELFRY);
+}
+
+static void validated(const char *layers)
+{
+    if (!JUDGEABLE || !has_validation())
+        skip();
+    setenv("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT", 1);
+    run(layers);
+    unsetenv("VK_LAYER_ENABLES");
+}
+
+static void test_validation_above(void **state)
+{
+    (void)state;
+    validated(VALIDATION ":" BELFRY);
+}
+
+static void test_validation_below(void **state)
+{
+    (void)state;
+    validated(BELFRY ":" VALIDATION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_validation_above),
+        cmocka_unit_test(test_validation_below),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
