@@ -90,6 +90,12 @@ bool bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandB
     trials->vk->vkCmdResetQueryPool(commands, s->pool, s->query, 2);
     trials->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->pool,
                                     s->query);
+    /* Nothing of the work begins before the stamp is written: lavapipe, where something has been
+     * drawn before, writes it only when it next waits for itself, which a dispatch alone doesn't
+     * make it do. */
+    trials->vk->vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 0,
+                                     NULL);
     return true;
 }
 

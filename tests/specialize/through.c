@@ -214,8 +214,8 @@ static char *program_close(struct program *p)
     return report;
 }
 
-/* A frame: a command buffer with so many dispatches, submitted and waited for. */
-static void frame(struct program *p, uint32_t count, const struct push *pushes)
+/* A frame: a command buffer with so many dispatches. */
+static void frame_record(struct program *p, uint32_t count, const struct push *pushes)
 {
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -239,6 +239,12 @@ static void frame(struct program *p, uint32_t count, const struct push *pushes)
                              1, &barrier, 0, NULL, 0, NULL);
     }
     assert_success(vkEndCommandBuffer(p->commands));
+}
+
+/* Submitted and waited for. */
+static void frame(struct program *p, uint32_t count, const struct push *pushes)
+{
+    frame_record(p, count, pushes);
     const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .commandBufferCount = 1,
                                  .pCommandBuffers = &p->commands};
@@ -345,6 +351,34 @@ static void one_frame_and_a_commit_make_a_variant(void **state)
     char *report = program_close(&p);
     assert_int_equal(count_in(report, " unjudged "), 1);
     assert_true(number_in(report, " unjudged ", "picked=") > 0);
+    free(report);
+}
+
+/* Programs that know Belfry submit to its own queues. */
+static void what_command_queues_execute_is_counted(void **state)
+{
+    (void)state;
+    struct program p;
+    program_open(&p);
+    BfQueue queue = make_queue(&p.f, BF_QUEUE_TYPE_DIRECT);
+    if (bfGetQueueFamilyIndex(queue) != p.family) {
+        free(program_close(&p));
+        skip();
+    }
+    frame_record(&p, 1, &hot);
+    assert_success(bfQueueExecute(queue, 1, &p.commands));
+    assert_success(bfQueueWaitIdle(queue));
+    assert_words(&p, &hot);
+    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    for (int i = 0; i < 4; i++) {
+        memset(p.words, 0, WORDS * 4);
+        frame_record(&p, 1, &hot);
+        assert_success(bfQueueExecute(queue, 1, &p.commands));
+        assert_success(bfQueueWaitIdle(queue));
+        assert_words(&p, &hot);
+    }
+    char *report = program_close(&p);
+    assert_int_equal(number_in(report, " unjudged ", "picked="), 4);
     free(report);
 }
 
@@ -500,6 +534,7 @@ static void a_pipeline_may_go_while_it_is_built(void **state)
 #define THROUGH(name_) cmocka_unit_test_setup_teardown(name_, fresh_cache, drop_cache)
 static const struct CMUnitTest tests[] = {
     THROUGH(one_frame_and_a_commit_make_a_variant),
+    THROUGH(what_command_queues_execute_is_counted),
     THROUGH(values_that_always_change_build_nothing),
     THROUGH(two_tuples_at_half_each_get_two_variants),
     THROUGH(nothing_adapts_while_profiling_is_off),

@@ -118,7 +118,8 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
         float wide = (0.72 + 0.20 * high) * (1.0 - 0.42 * high * high * high * high * step(0.0, high));
         float edge = max(side - wide, abs(high - 0.08) - 0.98);
         float blur = soft * along / place.w;
-        float cover = smoothstep(blur, -blur, edge) * step(0.0, along) * step(along, until);
+        float cover = smoothstep(blur, -blur, edge) * step(0.0, along) * step(along, until) *
+                      min(light.r, 1.0); // before it is lit it isn't there
         float across = side / max(wide, 0.1);
         float rib = 0.86 + 0.28 * abs(fract(high * 2.7) - 0.5);
         float glow = max(1.0 - 0.36 * light.w * (high + 0.9), 0.15);
