@@ -8,11 +8,11 @@
  *   COMPACT  alone, by who writes the new file
  *   an owner's byte, for as long as its archive is open: that owner is alive
  *
- *  ST-1  Whoever appends holds COMMIT and has looked, under it, that the file he has open is the one
+ *  AS-1  Whoever appends holds COMMIT and has looked, under it, that the file he has open is the one
  *        in the folder. So no record goes to a file after its replacement has been completed.
- *  ST-2  Who has found the file too large appends no more before it has been compacted, by him or by
+ *  AS-2  Who has found the file too large appends no more before it has been compacted, by him or by
  *        somebody else, or that has failed.
- *  ST-3  Who compacts reads the file up to where it ended at a moment when nobody appended, writes
+ *  AS-3  Who compacts reads the file up to where it ended at a moment when nobody appended, writes
  *        the new one without holding anybody up, and copies, alone, what has been appended since.
  *
  * Thread-safety: for one thread at a time, but for bf_store_owner_lives.

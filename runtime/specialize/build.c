@@ -45,7 +45,7 @@ void bf_job_free(struct bf_job *job)
     free(job);
 }
 
-/* CO-2. The job belongs to whoever collects it, from here on. */
+/* CV-2. The job belongs to whoever collects it, from here on. */
 static void end(struct bf_job *job, enum bf_reason reason)
 {
     struct bf_specializer *s = job->specializer;

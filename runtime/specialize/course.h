@@ -2,11 +2,11 @@
  * The course of a variant: what was chosen for a pipeline, what became of it, and why. Inner parts of
  * the specialiser, for its own files.
  *
- *  CO-1  A course is in the specialiser's list exactly while its pipeline's record lives. Whoever
+ *  CV-1  A course is in the specialiser's list exactly while its pipeline's record lives. Whoever
  *        holds the specialiser's lock and finds a course there may use its pipeline.
- *  CO-2  A build knows nothing but its own job. What it made is taken over, or destroyed, by
+ *  CV-2  A build knows nothing but its own job. What it made is taken over, or destroyed, by
  *        bf_course_collect, on a program's thread: no idle thread takes the specialiser's lock.
- *  CO-3  A candidate's number is its place: it never changes, and never stands for other values.
+ *  CV-3  A candidate's number is its place: it never changes, and never stands for other values.
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */

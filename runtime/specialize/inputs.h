@@ -2,14 +2,14 @@
  * Inputs made up for the check of a rebuilt pipeline: what fills buffers, images and push constants.
  * The same seed gives the same bytes.
  *
- *  IN-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
+ *  GI-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
  *        index memory and end loops, for all that is known.
- *  IN-2  Edges are among the values of every style but BF_INPUTS_SMALL: of floats the zeros, ones,
+ *  GI-2  Edges are among the values of every style but BF_INPUTS_SMALL: of floats the zeros, ones,
  *        the least denormal, the least normal, a NaN, and if 'wild' infinities and the greatest; of
  *        integers 0 and 1, and if 'wild' -1, the least and the greatest.
- *  IN-3  A push constant that is an integer is never made larger than the program had it, one that
+ *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
  *        is a float neither larger nor of another sign; bits that are in 'fixed' stay.
- *  IN-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
+ *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *
  * Thread-safety: pure. Proven by tests/specialize.
@@ -50,8 +50,8 @@ struct bf_inputs {
     uint32_t seed;
     enum bf_inputs_style style;
     uint32_t limit;  /* at least 1 */
-    bool wild;       /* IN-1 */
-    bool timid;      /* IN-4; not with 'wild' */
+    bool wild;       /* GI-1 */
+    bool timid;      /* GI-4; not with 'wild' */
     bool unfloating; /* unknown words are integers: loops may depend on them */
 };
 

@@ -7,19 +7,19 @@
  * as every index on the way is a constant. Whole matrices, arrays and structs are not folded, nor
  * what a dynamic index chooses, nor addresses.
  *
- *  F-1  A folded module does what the module did wherever the push constants hold the values that
+ *  SF-1  A folded module does what the module did wherever the push constants hold the values that
  *       it is specialized with: loads become copies of specialization constants of the same type,
  *       bit for bit; variable, interface, blocks and decorations stay; the program's own
  *       specialization stays.
- *  F-2  No load is folded unless all its words are chosen by the mask; nor, unless 'relaxed', when
+ *  SF-2  No load is folded unless all its words are chosen by the mask; nor, unless 'relaxed', when
  *       its value may reach an operation whose result Vulkan leaves to the implementation: then a
  *       compiler that evaluates it need not agree with the device that does. (Which: below.)
- *  F-3  Any words whatever are survived: what can't be understood has no members, and a reason.
- *  F-4  A shader is immutable once made.
+ *  SF-3  Any words whatever are survived: what can't be understood has no members, and a reason.
+ *  SF-4  A shader is immutable once made.
  *
  * Proven by tests/specialize.
  *
- * Exact mode [F-2]: the value must not reach, through any operation, variable, memory, call or phi
+ * Exact mode [SF-2]: the value must not reach, through any operation, variable, memory, call or phi
  *  - a function of GLSL.std.450, but for those that choose, compare or cut off and never round:
  *    min, max, clamp, abs, sign, floor, ceil, trunc, roundEven, step, and those on integers. Their
  *    results are their operands or small integers, exact on any device (a NaN or the sign of a zero

@@ -1,4 +1,4 @@
-/* Folded modules, and what they are specialized with. [F-1, F-2] */
+/* Folded modules, and what they are specialized with. [SF-1, SF-2] */
 #include "helper.h"
 
 #include <spirv/unified1/spirv.h>

@@ -1,4 +1,4 @@
-/* Every kind of member folds, alone, into a valid module that reads it no more. [F-1, F-2] */
+/* Every kind of member folds, alone, into a valid module that reads it no more. [SF-1, SF-2] */
 #include "helper.h"
 
 struct expected {

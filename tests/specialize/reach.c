@@ -1,4 +1,4 @@
-/* What may be folded in exact mode, and what not. [F-2] */
+/* What may be folded in exact mode, and what not. [SF-2] */
 #include "helper.h"
 
 /* Of shaders/reach.frag, in order. */

@@ -1,4 +1,4 @@
-/* Why nothing is folded: each reason, by a shader that has it and little else. [F-3] */
+/* Why nothing is folded: each reason, by a shader that has it and little else. [SF-3] */
 #include "helper.h"
 
 static void reason_is(struct bf_shader *shader, const char *reason)
