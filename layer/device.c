@@ -544,7 +544,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             goto fail_attach;
     }
     if (scheduled)
-        layer_specialize_create(d);
+        layer_specialize_create(d, &r.info);
     list(d);
     request_finish(&r);
     *device = d->handle;

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/log.h"
+#include "specialize/isolate.h"
 #include "specialize/recording.h"
 
 struct command {
@@ -38,7 +40,23 @@ PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
     return find(recording_commands, name);
 }
 
-void layer_specialize_create(struct layer_device *d)
+/* Who the device is, to another process. Zeroes where the driver can't say: no helper finds it. */
+static void find_identity(const struct layer_physical *p, struct bf_isolate_info *isolate)
+{
+    VkPhysicalDeviceIDProperties id = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &id,
+    };
+    if (p->instance->properties2 && p->api_version >= VK_API_VERSION_1_1)
+        p->instance->properties2(p->handle, &properties);
+    memcpy(isolate->device_uuid, id.deviceUUID, sizeof(isolate->device_uuid));
+    memcpy(isolate->driver_uuid, id.driverUUID, sizeof(isolate->driver_uuid));
+}
+
+void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
 {
     const struct bf_settings *settings = &d->instance->settings;
     if (settings->specialize == BF_SPECIALIZE_OFF)
@@ -47,10 +65,19 @@ void layer_specialize_create(struct layer_device *d)
         bf_log(BF_LOG_WARNING, "specialize is off: the check 'access' looks at the same commands");
         return;
     }
+    struct bf_isolate_info isolate = {
+        .api_version = d->physical->api_version,
+        .extension_count = made->enabledExtensionCount,
+        .extensions = made->ppEnabledExtensionNames,
+        .features = made->pNext,
+        .enabled_features = made->pEnabledFeatures,
+        .environment = environ,
+    };
+    find_identity(d->physical, &isolate);
     struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
-        .isolate = settings->isolate == BF_ISOLATE_PROCESS,
+        .isolate = settings->isolate == BF_ISOLATE_PROCESS ? &isolate : NULL,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
         .robust = d->robust || d->physical->checks_bounds,

@@ -12,8 +12,9 @@
 #include "layer.h"
 #include "specialize/specialize.h"
 
-/* With the device's runtime made. Does nothing where the setting is off. */
-void layer_specialize_create(struct layer_device *d);
+/* With the device's runtime made; 'made' is what the device below was created with. Does nothing where
+ * the setting is off. */
+void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made);
 /* Before the runtime's device is destroyed. */
 void layer_specialize_destroy(struct layer_device *d);
 

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "os/clock.h"
 #include "os/log.h"
+#include "specialize/apart.h"
 #include "specialize/check.h"
 #include "specialize/copy.h"
 #include "specialize/course.h"
@@ -108,9 +109,33 @@ static bool is_cancelled(void *context)
     return atomic_load(&job->specializer->stopping);
 }
 
+/* In a process of Belfry's own first, where a crash is no more than a strike. */
+static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
+{
+    struct bf_isolate *isolate = job->specializer->isolate;
+    VkResult driver = VK_SUCCESS;
+    if (!isolate)
+        return BF_REASON_NONE;
+    switch (bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver)) {
+    case VK_SUCCESS:
+        return of_result(driver);
+    case VK_TIMEOUT:
+        return BF_REASON_TIMED_OUT;
+    case VK_ERROR_UNKNOWN:
+        return BF_REASON_CRASHED;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return BF_REASON_MEMORY;
+    default:
+        return BF_REASON_NONE; /* it can't be told, or nobody is there: it is built here */
+    }
+}
+
 static enum bf_reason build(struct bf_job *job, struct form *form)
 {
     struct bf_specializer *s = job->specializer;
+    enum bf_reason reason = build_apart(job, form);
+    if (reason != BF_REASON_NONE)
+        return reason;
     return of_result(
         bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle));
 }

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "os/log.h"
 #include "specialize/course.h"
+#include "specialize/isolate.h"
 
 static void prepare(void *context)
 {
@@ -95,6 +96,9 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     result = bf_background_add_driver(device->background, &driver);
     if (result != VK_SUCCESS)
         goto fail_driver;
+    if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
+        s->isolate = NULL; /* it has said why; builds run here alone */
+    s->info.isolate = NULL;
     *specializer = s;
     return VK_SUCCESS;
 
@@ -122,6 +126,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_device_end_background(device); /* BG-8: no item is left */
     bf_course_collect(s);
     bf_runner_stop(&s->runner);
+    bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
     if (s->info.report)
         bf_report_print(s, stderr);

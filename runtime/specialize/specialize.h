@@ -25,6 +25,7 @@
 #include "settings/settings.h"
 
 struct bf_device;
+struct bf_isolate_info;
 struct bf_pipelines;
 struct bf_specializer;
 struct bf_recorder;
@@ -34,7 +35,8 @@ struct bf_submissions;
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
     enum bf_specialize_mode mode;
-    bool isolate, report;
+    const struct bf_isolate_info *isolate; /* NULL: builds run in this process alone; copied */
+    bool report;
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
     const char *folder; /* in which 'belfry' remembers; NULL: nothing is remembered */
     uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
