@@ -15,7 +15,7 @@ struct control_push {
 
 enum control_shader {
     CONTROL_STEER,  /* words: kind, rounds, salt */
-    CONTROL_STREAM, /* words: mask, half of the buffer's uvec4s */
+    CONTROL_STREAM, /* the first word: a mask, for uvec4s */
 };
 
 struct control {

@@ -16,7 +16,7 @@ struct pair_times {
 
 struct pair_summary {
     double median[2]; /* ns */
-    double more;      /* mean of Belfry's less the plain one's, by the mean of the plain one's */
+    double more;      /* median of Belfry's less the plain one's, by the plain one's median */
     double error;     /* its standard error */
 };
 struct pair_summary pair_summarise(const struct pair_times *times);

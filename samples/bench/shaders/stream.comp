@@ -6,7 +6,6 @@ layout(local_size_x = 64) in;
 
 layout(push_constant) uniform Push {
     uint mask;
-    uint half_count; // numbers in either half of the buffer
 } push;
 
 layout(std430, set = 0, binding = 0) buffer Numbers {
@@ -15,6 +14,5 @@ layout(std430, set = 0, binding = 0) buffer Numbers {
 
 void main()
 {
-    uint i = gl_GlobalInvocationID.x;
-    numbers[push.half_count + i] = numbers[i] ^ push.mask;
+    numbers[gl_GlobalInvocationID.x] ^= push.mask;
 }
