@@ -21,14 +21,14 @@ add_executable(belfry-check-inputs ${CMAKE_CURRENT_LIST_DIR}/check_inputs.c)
 target_link_libraries(belfry-check-inputs PRIVATE belfry_internal PkgConfig::VULKAN
   PkgConfig::CMOCKA m)
 belfry_add_shaders(belfry-check-inputs ${check_shaders})
-belfry_add_test(specialize_check_inputs SUITE unit DRIVER none COMMAND belfry-check-inputs)
+belfry_add_test(specialize_check_inputs SUITE unit DRIVER none ONE_THREAD COMMAND belfry-check-inputs)
 
 # Faults, on the test driver.
 add_executable(belfry-check-faults ${CMAKE_CURRENT_LIST_DIR}/check_faults.c
   ${CMAKE_CURRENT_LIST_DIR}/check_faulty.c)
 target_link_libraries(belfry-check-faults PRIVATE belfry_check_world)
 belfry_add_shaders(belfry-check-faults ${check_shaders})
-belfry_add_test(specialize_check_faults SUITE unit DRIVER icd
+belfry_add_test(specialize_check_faults SUITE unit DRIVER icd ONE_THREAD
   ENV BELFRY_ICD_SHAPE=q1 BELFRY_ICD_MEMORY=split COMMAND belfry-check-faults)
 belfry_add_test(specialize_check_faults_nvidia SUITE unit DRIVER icd
   ENV BELFRY_ICD_SHAPE=nvidia COMMAND belfry-check-faults ARGS a_lost*)

@@ -7,7 +7,8 @@ foreach(name notes tally tally_random)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_options PkgConfig::CMOCKA)
 endforeach()
 foreach(name notes tally)
-  belfry_add_test(specialize_${name} SUITE unit DRIVER none COMMAND belfry-specialize-${name})
+  belfry_add_test(specialize_${name} SUITE unit DRIVER none ONE_THREAD
+    COMMAND belfry-specialize-${name})
 endforeach()
 
 foreach(name judge judge_noise)

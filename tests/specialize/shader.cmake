@@ -52,14 +52,15 @@ foreach(name members reach traps fold watch facts sha256)
   add_executable(belfry-specialize-${name} ${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_helper)
   set_target_properties(belfry-specialize-${name} PROPERTIES LINKER_LANGUAGE CXX)
-  belfry_add_test(specialize_${name} SUITE unit DRIVER none COMMAND belfry-specialize-${name})
+  belfry_add_test(specialize_${name} SUITE unit DRIVER none ONE_THREAD
+    COMMAND belfry-specialize-${name})
 endforeach()
 
 # Damaged modules; more of them: bin/belfry-specialize-mutate --count N --seed N.
 add_executable(belfry-specialize-mutate mutate.c)
 target_link_libraries(belfry-specialize-mutate PRIVATE belfry_specialize_helper)
 set_target_properties(belfry-specialize-mutate PROPERTIES LINKER_LANGUAGE CXX)
-belfry_add_test(specialize_mutate SUITE unit DRIVER none COMMAND belfry-specialize-mutate
+belfry_add_test(specialize_mutate SUITE unit DRIVER none ONE_THREAD COMMAND belfry-specialize-mutate
   ARGS --count 1500 --seed 1)
 
 # General and folded shaders side by side.
