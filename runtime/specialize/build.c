@@ -311,9 +311,14 @@ static void run(void *context)
     end(job, reason);
 }
 
+/* A verdict is stored all the same, when the device ends: nobody would find it out again for free. */
 static void cancel(void *context)
 {
-    end(context, BF_REASON_CANCELLED);
+    struct bf_job *job = context;
+    if (job->remember_only && atomic_load(&job->specializer->stopping))
+        run(job);
+    else
+        end(job, BF_REASON_CANCELLED);
 }
 
 void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
@@ -322,7 +327,9 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
         struct bf_job *job = jobs;
         jobs = job->next;
         atomic_fetch_add(&s->outstanding, 1);
-        if (bf_background_queue(s->info.device->background, run, cancel, job) != VK_SUCCESS)
+        /* At the end there is no pool any more. */
+        if (atomic_load(&s->stopping) ||
+            bf_background_queue(s->info.device->background, run, cancel, job) != VK_SUCCESS)
             cancel(job);
     }
 }

@@ -85,6 +85,17 @@ static bool make_room(struct bf_specializer *s, struct bf_course *course, uint64
     return true;
 }
 
+/* NULL: out of memory. */
+static struct bf_judge *judge_of(struct bf_candidate *candidate)
+{
+    if (!candidate->judge) {
+        candidate->judge = malloc(sizeof(*candidate->judge));
+        if (candidate->judge)
+            bf_judge_init(candidate->judge);
+    }
+    return candidate->judge;
+}
+
 static void publish(struct bf_specializer *s, struct bf_course *course,
                     struct bf_candidate *candidate, struct bf_job *job)
 {
@@ -94,7 +105,8 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
         return;
     }
     struct bf_variant *variant = calloc(1, sizeof(*variant));
-    if (!variant) {
+    if (!variant || !judge_of(candidate)) {
+        free(variant);
         candidate->state = BF_COURSE_REJECTED;
         candidate->reason = BF_REASON_MEMORY;
         return;
@@ -104,7 +116,6 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     variant->candidate = (uint32_t)(candidate - course->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
     bool measurable = course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE;
-    bf_judge_init(&candidate->judge);
     candidate->told_ns = bf_now_ns();
     candidate->told_picks = 0;
     candidate->state = BF_COURSE_TRIAL;
@@ -135,20 +146,41 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     tell_swap(s, course, candidate, BF_TRACE_SWAP_IN);
 }
 
-/* The lock is held. */
-static void take_over(struct bf_specializer *s, struct bf_job *job)
+/* A verdict is kept on disk, which is an item's work. NULL: it is not, for want of memory. */
+static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_course *course,
+                                      const struct bf_candidate *candidate, double gain,
+                                      uint32_t samples)
+{
+    struct bf_job *job = bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
+    if (!job)
+        return NULL;
+    job->remember_only = true;
+    job->reason = candidate->reason;
+    job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
+    job->samples = samples;
+    return job;
+}
+
+/* The lock is held. Returns what is to be queued, or NULL. */
+static struct bf_job *take_over(struct bf_specializer *s, struct bf_job *job)
 {
     struct bf_course *course = course_of(s, job->pipeline);
     if (!course || job->remember_only)
-        return;
+        return NULL;
     struct bf_candidate *candidate = &course->candidates[job->candidate];
     candidate->times = job->times;
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
-    if (job->reason == BF_REASON_NONE)
-        publish(s, course, candidate, job);
-    else
+    if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
+        return NULL;
+    }
+    publish(s, course, candidate, job);
+    bool judged = candidate->reason == BF_REASON_FASTER || candidate->reason == BF_REASON_NO_GAIN;
+    if (!judged || candidate->remembered)
+        return NULL;
+    return remembering_job(s, course, candidate,
+                           (double)job->times.general / (double)(job->times.variant + 1), 1);
 }
 
 void bf_course_collect(struct bf_specializer *s)
@@ -158,8 +190,9 @@ void bf_course_collect(struct bf_specializer *s)
     struct bf_job *jobs = atomic_exchange(&s->done, NULL);
     for (struct bf_job *job = jobs; job; job = job->next) {
         bf_lock_acquire(&s->lock);
-        take_over(s, job);
+        struct bf_job *more = take_over(s, job);
         bf_lock_release(&s->lock);
+        bf_jobs_queue(s, more);
     }
     while (jobs) {
         struct bf_job *next = jobs->next;
@@ -295,8 +328,10 @@ void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
     struct bf_course *course = pipeline->policy;
     if (course) {
         bf_report_add(s, course);
-        for (uint32_t i = 0; i < course->count; i++)
+        for (uint32_t i = 0; i < course->count; i++) {
             s->live -= course->candidates[i].variant != NULL;
+            free(course->candidates[i].judge);
+        }
         *course->link = course->next;
         if (course->next)
             course->next->link = course->link;
@@ -363,7 +398,9 @@ void bf_course_discard(struct bf_specializer *s)
                 continue;
             bool judged = c->state == BF_COURSE_KEPT || c->state == BF_COURSE_TRIAL;
             if (judged && c->variant) {
-                bf_judge_restart(&c->judge);
+                if (!judge_of(c))
+                    continue;
+                bf_judge_restart(c->judge);
                 if (course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
                     c->state = BF_COURSE_TRIAL;
                     c->reason = BF_REASON_NONE;
@@ -402,25 +439,10 @@ BfMeasurementsState bf_course_state(struct bf_specializer *s)
     return state;
 }
 
-/* A verdict is kept on disk, which is an item's work. */
-static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_course *course,
-                                      const struct bf_candidate *candidate)
-{
-    struct bf_job *job = bf_job_create(s, course, (uint32_t)(candidate - course->candidates));
-    if (!job)
-        return NULL;
-    double gain = bf_judge_ratio(&candidate->judge);
-    job->remember_only = true;
-    job->reason = candidate->reason;
-    job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
-    job->samples = candidate->judge.pair_count;
-    return job;
-}
-
 static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
                             struct bf_candidate *candidate)
 {
-    switch (bf_judge_verdict(&candidate->judge)) {
+    switch (bf_judge_verdict(candidate->judge)) {
     case BF_JUDGE_UNDECIDED:
         return NULL;
     case BF_JUDGE_KEEP:
@@ -435,14 +457,15 @@ static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
         withdraw(s, course, candidate, BF_REASON_NO_GAIN);
         break;
     }
-    return remembering_job(s, course, candidate);
+    return remembering_job(s, course, candidate, bf_judge_ratio(candidate->judge),
+                           bf_judge_pairs(candidate->judge));
 }
 
 /* Half of the command buffers have the variant while it is on trial, the others would have had it. */
 static void tell_uses(struct bf_candidate *c)
 {
     uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
-    bf_judge_uses(&c->judge, 2 * (picks - c->told_picks), (double)(now - c->told_ns));
+    bf_judge_uses(c->judge, 2 * (picks - c->told_picks), (double)(now - c->told_ns));
     c->told_ns = now;
     c->told_picks = picks;
 }
@@ -457,7 +480,7 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
         course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
     if (c && c->state == BF_COURSE_TRIAL) {
         tell_uses(c);
-        bf_judge_add_grouped(&c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
+        bf_judge_add_grouped(c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
                              sample->recording, ns, sample->work);
         job = judge(s, course, c);
     }

@@ -58,7 +58,7 @@ struct bf_candidate {
     uint32_t values[BF_WATCHED];
     uint64_t uses;              /* that it was chosen for */
     struct bf_variant *variant; /* NULL: none is published */
-    struct bf_judge judge;
+    struct bf_judge *judge; /* NULL: it was never on trial, or its verdict is an earlier run's */
     uint64_t told_ns, told_picks; /* up to when, and how many, the judge knows of uses */
     struct bf_course_times times;
 };
@@ -87,7 +87,7 @@ struct bf_job {
     uint32_t values[BF_WATCHED];
     uint8_t push[BF_PUSH_BYTES]; /* with these values in their places */
     uint32_t groups[3];          /* of a dispatch */
-    bool remember_only;          /* nothing is built: 'reason' and 'gain' are stored */
+    bool remember_only;          /* nothing is built: the verdict below is stored */
     /* What came of it: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
     VkPipeline handle;
@@ -129,7 +129,7 @@ void bf_course_commit(struct bf_specializer *specializer);
 void bf_course_discard(struct bf_specializer *specializer);
 BfMeasurementsState bf_course_state(struct bf_specializer *specializer);
 void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns);
-/* Takes over what builds have ended with. */
+/* Takes over what builds have ended with, and queues what is to be remembered of it. */
 void bf_course_collect(struct bf_specializer *specializer);
 
 /* build.c: an item of background work */

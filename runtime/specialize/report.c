@@ -60,8 +60,8 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
     for (uint32_t i = 0; i < course->count; i++) {
         const struct bf_candidate *c = &course->candidates[i];
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
-        double general = bf_judge_mean(&c->judge, BF_JUDGE_GENERAL);
-        double variant = bf_judge_mean(&c->judge, BF_JUDGE_VARIANT);
+        double general = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_GENERAL) : 0;
+        double variant = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_VARIANT) : 0;
         r->built += c->times.build != 0;
         r->background_ns += c->times.build + c->times.check;
         if (c->state == BF_COURSE_REJECTED)

@@ -124,7 +124,8 @@ void bf_specializer_destroy(struct bf_specializer *s)
     struct bf_device *device = s->info.device;
     atomic_store(&s->stopping, true);
     bf_device_end_background(device); /* BG-8: no item is left */
-    bf_course_collect(s);
+    while (atomic_load(&s->done))
+        bf_course_collect(s);
     bf_runner_stop(&s->runner);
     bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
