@@ -484,7 +484,6 @@ static void what_was_learnt_is_there_at_the_next_start(void **state)
                 bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                                               BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
     }
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED); /* the verdict is on disk */
     char *report = program_close(&p);
     bool kept = count_in(report, " kept faster ") == 1;
     bool lost = count_in(report, " rejected ") == 1;
