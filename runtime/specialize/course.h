@@ -87,6 +87,7 @@ struct bf_job {
     uint32_t values[BF_WATCHED];
     uint8_t push[BF_PUSH_BYTES]; /* with these values in their places */
     uint32_t groups[3];          /* of a dispatch */
+    uint32_t commits;            /* of the device, when it was made */
     bool remember_only;          /* nothing is built: the verdict below is stored */
     /* What came of it: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
@@ -107,6 +108,8 @@ struct bf_specializer {
     struct bf_runner runner;
     VkPipelineCache cache;
     _Atomic bool stopping;
+    _Atomic bool intrusive;   /* smooth frames don't matter now */
+    _Atomic uint32_t commits; /* so far: jobs that were made before are waited for */
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, last first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */

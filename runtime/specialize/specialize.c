@@ -19,10 +19,13 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
     bf_course_collect(s);
+    atomic_store(&s->intrusive,
+                 info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_course_commit(s);
+        atomic_fetch_add(&s->commits, 1); /* its own jobs, too */
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_course_discard(s);
