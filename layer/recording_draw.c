@@ -1,4 +1,5 @@
-/* The specialiser: draws and dispatches, which may be recorded with a variant of what is bound. */
+/* The specialiser: draws and dispatches, which may be recorded with a variant of what is bound, and
+ * the passes that draws are in. */
 #include "recording.h"
 
 /* Before a draw or dispatch: the table of what lies below. */
@@ -145,4 +146,81 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
     next(buffer, first_x, first_y, first_z, x, y, z);
     if (recording)
         bf_recording_dispatched(recording);
+}
+
+/* Passes, which are measured as a whole ---------------------------------------------------------- */
+
+/* The recording, told that a pass begins whose draws are in it. */
+static struct bf_recording *begin_pass(VkCommandBuffer buffer, VkSubpassContents contents)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording && contents == VK_SUBPASS_CONTENTS_INLINE)
+        bf_recording_pass_begins(recording);
+    return recording;
+}
+
+static void end_pass(struct bf_recording *recording)
+{
+    if (recording)
+        bf_recording_pass_ended(recording);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass(VkCommandBuffer buffer,
+                                                                 const VkRenderPassBeginInfo *info,
+                                                                 VkSubpassContents contents)
+{
+    struct bf_recording *recording = begin_pass(buffer, contents);
+    layer_recording_table(recording, buffer)->vkCmdBeginRenderPass(buffer, info, contents);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffer buffer,
+                                                                  const VkRenderPassBeginInfo *info,
+                                                                  const VkSubpassBeginInfo *subpass)
+{
+    struct bf_recording *recording = begin_pass(buffer, subpass->contents);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdBeginRenderPass2 next =
+        vk->vkCmdBeginRenderPass2 ? vk->vkCmdBeginRenderPass2 : vk->vkCmdBeginRenderPass2KHR;
+    next(buffer, info, subpass);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass(VkCommandBuffer buffer)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    layer_recording_table(recording, buffer)->vkCmdEndRenderPass(buffer);
+    end_pass(recording);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass2(VkCommandBuffer buffer,
+                                                                const VkSubpassEndInfo *info)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdEndRenderPass2 next =
+        vk->vkCmdEndRenderPass2 ? vk->vkCmdEndRenderPass2 : vk->vkCmdEndRenderPass2KHR;
+    next(buffer, info);
+    end_pass(recording);
+}
+
+/* Between the parts of a pass that is suspended and resumed nothing may stand. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer buffer,
+                                                                const VkRenderingInfo *info)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording && info->flags == 0)
+        bf_recording_pass_begins(recording);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdBeginRendering next =
+        vk->vkCmdBeginRendering ? vk->vkCmdBeginRendering : vk->vkCmdBeginRenderingKHR;
+    next(buffer, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRendering(VkCommandBuffer buffer)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdEndRendering next =
+        vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR;
+    next(buffer);
+    end_pass(recording);
 }

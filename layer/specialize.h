@@ -126,6 +126,16 @@ void layer_recorder_destroy(struct layer_device *d);
 
 /* recording_draw.c */
 #define LAYER_SPECIALIZE_USE_COMMANDS(X)                                                           \
+    X(vkCmdBeginRenderPass, vkCmdBeginRenderPass)                                                  \
+    X(vkCmdBeginRenderPass2, vkCmdBeginRenderPass2)                                                \
+    X(vkCmdBeginRenderPass2KHR, vkCmdBeginRenderPass2)                                             \
+    X(vkCmdEndRenderPass, vkCmdEndRenderPass)                                                      \
+    X(vkCmdEndRenderPass2, vkCmdEndRenderPass2)                                                    \
+    X(vkCmdEndRenderPass2KHR, vkCmdEndRenderPass2)                                                 \
+    X(vkCmdBeginRendering, vkCmdBeginRendering)                                                    \
+    X(vkCmdBeginRenderingKHR, vkCmdBeginRendering)                                                 \
+    X(vkCmdEndRendering, vkCmdEndRendering)                                                        \
+    X(vkCmdEndRenderingKHR, vkCmdEndRendering)                                                     \
     X(vkCmdDraw, vkCmdDraw)                                                                        \
     X(vkCmdDrawIndexed, vkCmdDrawIndexed)                                                          \
     X(vkCmdDrawMultiEXT, vkCmdDrawMultiEXT)                                                        \

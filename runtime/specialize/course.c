@@ -50,6 +50,15 @@ static void tell_swap(struct bf_specializer *s, const struct bf_course *course,
                   (uint32_t)(candidate - course->candidates), bf_reason_code(candidate->reason));
 }
 
+/* Whether only some command buffers are to have it. */
+static void set_trial(struct bf_specializer *s, const struct bf_course *course,
+                      const struct bf_candidate *candidate, bool on)
+{
+    bool was = atomic_exchange(&candidate->variant->on_trial, on);
+    if (course->pipeline->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        atomic_fetch_add(&s->recorder.passes, (uint32_t)on - (uint32_t)was);
+}
+
 /* Not to be picked from now on; command buffers that have recorded it keep it. */
 static void withdraw(struct bf_specializer *s, struct bf_course *course,
                      struct bf_candidate *candidate, enum bf_reason reason)
@@ -58,6 +67,7 @@ static void withdraw(struct bf_specializer *s, struct bf_course *course,
     candidate->reason = reason;
     if (!candidate->variant)
         return;
+    set_trial(s, course, candidate, false);
     bf_pipeline_withdraw(&s->pipelines, course->pipeline, candidate->variant);
     candidate->variant = NULL;
     s->live--;
@@ -115,24 +125,11 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     variant->mask = candidate->mask;
     variant->candidate = (uint32_t)(candidate - course->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
-    bool measurable = course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE;
     candidate->told_ns = bf_now_ns();
     candidate->told_picks = 0;
-    candidate->state = BF_COURSE_TRIAL;
-    if (candidate->remembered) {
-        candidate->state = BF_COURSE_KEPT;
-        candidate->reason = BF_REASON_FASTER;
-    } else if (!measurable) {
-        /* Passes are not timed in the program's frames: the check's own runs decide. */
-        bool faster = job->times.variant * 100 < job->times.general * 97;
-        candidate->state = faster ? BF_COURSE_KEPT : BF_COURSE_REJECTED;
-        candidate->reason = faster ? BF_REASON_FASTER : BF_REASON_NO_GAIN;
-        if (!faster) {
-            free(variant);
-            return;
-        }
-    }
-    atomic_store(&variant->on_trial, candidate->state == BF_COURSE_TRIAL);
+    candidate->state = candidate->remembered ? BF_COURSE_KEPT : BF_COURSE_TRIAL;
+    candidate->reason = candidate->remembered ? BF_REASON_FASTER : BF_REASON_NONE;
+    atomic_store(&variant->on_trial, !candidate->remembered);
     enum bf_reason reason = bf_pipeline_publish(job->copy, variant);
     if (reason != BF_REASON_NONE) {
         free(variant);
@@ -142,6 +139,9 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     }
     job->handle = VK_NULL_HANDLE;
     candidate->variant = variant;
+    if (candidate->state == BF_COURSE_TRIAL &&
+        course->pipeline->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        atomic_fetch_add(&s->recorder.passes, 1);
     s->live++;
     tell_swap(s, course, candidate, BF_TRACE_SWAP_IN);
 }
@@ -161,26 +161,21 @@ static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_course
     return job;
 }
 
-/* The lock is held. Returns what is to be queued, or NULL. */
-static struct bf_job *take_over(struct bf_specializer *s, struct bf_job *job)
+/* The lock is held. */
+static void take_over(struct bf_specializer *s, struct bf_job *job)
 {
     struct bf_course *course = course_of(s, job->pipeline);
     if (!course || job->remember_only)
-        return NULL;
+        return;
     struct bf_candidate *candidate = &course->candidates[job->candidate];
     candidate->times = job->times;
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
     if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
-        return NULL;
+        return;
     }
     publish(s, course, candidate, job);
-    bool judged = candidate->reason == BF_REASON_FASTER || candidate->reason == BF_REASON_NO_GAIN;
-    if (!judged || candidate->remembered)
-        return NULL;
-    return remembering_job(s, course, candidate,
-                           (double)job->times.general / (double)(job->times.variant + 1), 1);
 }
 
 void bf_course_collect(struct bf_specializer *s)
@@ -190,9 +185,8 @@ void bf_course_collect(struct bf_specializer *s)
     struct bf_job *jobs = atomic_exchange(&s->done, NULL);
     for (struct bf_job *job = jobs; job; job = job->next) {
         bf_lock_acquire(&s->lock);
-        struct bf_job *more = take_over(s, job);
+        take_over(s, job);
         bf_lock_release(&s->lock);
-        bf_jobs_queue(s, more);
     }
     while (jobs) {
         struct bf_job *next = jobs->next;
@@ -329,7 +323,10 @@ void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
     if (course) {
         bf_report_add(s, course);
         for (uint32_t i = 0; i < course->count; i++) {
-            s->live -= course->candidates[i].variant != NULL;
+            if (course->candidates[i].variant) {
+                set_trial(s, course, &course->candidates[i], false);
+                s->live--;
+            }
             free(course->candidates[i].judge);
         }
         *course->link = course->next;
@@ -401,11 +398,9 @@ void bf_course_discard(struct bf_specializer *s)
                 if (!judge_of(c))
                     continue;
                 bf_judge_restart(c->judge);
-                if (course->pipeline->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
-                    c->state = BF_COURSE_TRIAL;
-                    c->reason = BF_REASON_NONE;
-                    atomic_store(&c->variant->on_trial, true);
-                }
+                c->state = BF_COURSE_TRIAL;
+                c->reason = BF_REASON_NONE;
+                set_trial(s, course, c, true);
             } else if (c->reason == BF_REASON_SLOWER || c->reason == BF_REASON_NO_GAIN) {
                 c->reason = BF_REASON_UNUSED; /* it may be chosen again */
             }
@@ -448,7 +443,7 @@ static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
     case BF_JUDGE_KEEP:
         candidate->state = BF_COURSE_KEPT;
         candidate->reason = BF_REASON_FASTER;
-        atomic_store(&candidate->variant->on_trial, false);
+        set_trial(s, course, candidate, false);
         break;
     case BF_JUDGE_LOSER:
         withdraw(s, course, candidate, BF_REASON_SLOWER);

@@ -132,7 +132,7 @@ void bf_course_commit(struct bf_specializer *specializer);
 void bf_course_discard(struct bf_specializer *specializer);
 BfMeasurementsState bf_course_state(struct bf_specializer *specializer);
 void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns);
-/* Takes over what builds have ended with, and queues what is to be remembered of it. */
+/* Takes over what builds have ended with. */
 void bf_course_collect(struct bf_specializer *specializer);
 
 /* build.c: an item of background work */

@@ -324,26 +324,46 @@ void bf_recording_measure(struct bf_recording *r)
     r->tries = bf_map_hash(r->number) >> 33 & 1;
 }
 
+/* NULL: out of memory. */
+static struct bf_trial *trial_of(struct bf_recording *r)
+{
+    if (!r->trial) {
+        r->trial = calloc(1, sizeof(*r->trial));
+        if (r->trial)
+            r->trial->timestamp_bits = r->timestamp_bits;
+    }
+    return r->trial;
+}
+
 /* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
- * *sample is what is to be measured, if 'candidate' isn't UINT32_MAX. */
+ * *sample is what is to be measured, if 'candidate' isn't BF_TRIAL_NONE. */
 static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline *p,
                                       struct bf_variant *variant, uint64_t work,
                                       struct bf_trial_sample *sample)
 {
-    if (!r->measurable || !work || !bf_background_may_adapt(r->recorder->background))
+    bool draws = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
+    if (!r->measurable || (!work && !draws) || !bf_background_may_adapt(r->recorder->background) ||
+        !trial_of(r))
         return variant;
-    if (!r->trial) {
-        r->trial = calloc(1, sizeof(*r->trial));
-        if (!r->trial)
-            return variant;
-        r->trial->timestamp_bits = r->timestamp_bits;
-    }
-    *sample = (struct bf_trial_sample){.pipeline = p->id,
-                                       .candidate = variant->candidate,
-                                       .variant = r->tries,
-                                       .work = work,
-                                       .recording = r->number};
+    if (draws)
+        bf_trial_draw(r->trial, p->id, variant->candidate);
+    else
+        *sample = (struct bf_trial_sample){.pipeline = p->id,
+                                           .candidate = variant->candidate,
+                                           .variant = r->tries,
+                                           .work = work,
+                                           .recording = r->number};
     return r->tries ? variant : NULL;
+}
+
+void bf_recording_measure_pass(struct bf_recording *r)
+{
+    if (!bf_background_may_adapt(r->recorder->background) || !trial_of(r))
+        return;
+    const struct bf_trial_sample sample = {
+        .candidate = BF_TRIAL_NONE, .variant = r->tries, .recording = r->number};
+    if (bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample))
+        r->trial->pass = true;
 }
 
 void bf_recording_measured(struct bf_recording *r)
@@ -373,7 +393,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         for (int i = 0; uses && groups && i < 3; i++)
             atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
-    struct bf_trial_sample sample = {.candidate = UINT32_MAX};
+    struct bf_trial_sample sample = {.candidate = BF_TRIAL_NONE};
     if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
         variant = choose_side(r, p, variant,
                               groups ? (uint64_t)groups[0] * groups[1] * groups[2] : 0, &sample);
@@ -381,7 +401,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         bind(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
-    if (sample.candidate != UINT32_MAX && sample.variant == (b->variant != NULL))
+    if (sample.candidate != BF_TRIAL_NONE && sample.variant == (b->variant != NULL))
         bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample);
 }
 

@@ -59,6 +59,7 @@ struct bf_recorder {
     _Atomic bool stopped; /* nothing is picked from now on */
     _Atomic uint64_t created;
     struct bf_trials *trials; /* variants without a verdict are measured; NULL: they aren't */
+    _Atomic uint32_t passes;  /* variants of graphics pipelines on trial */
     const struct bf_background *background; /* SP-3 */
 };
 
@@ -229,6 +230,22 @@ static inline void bf_recording_dispatch(struct bf_recording *recording, const u
     struct bf_bound *b = &recording->bound[VK_PIPELINE_BIND_POINT_COMPUTE];
     if (b->pipeline)
         bf_recording_choose(recording, b, VK_PIPELINE_BIND_POINT_COMPUTE, groups);
+}
+
+BF_SHARED void bf_recording_measure_pass(struct bf_recording *recording);
+
+/* Before a render pass begins, in whose primary command buffer its draws are; and behind its end. */
+static inline void bf_recording_pass_begins(struct bf_recording *recording)
+{
+    if (recording->measurable &&
+        atomic_load_explicit(&recording->recorder->passes, memory_order_relaxed))
+        bf_recording_measure_pass(recording);
+}
+
+static inline void bf_recording_pass_ended(struct bf_recording *recording)
+{
+    if (recording->trial)
+        bf_recording_measured(recording);
 }
 
 static inline void bf_recording_dispatched(struct bf_recording *recording)

@@ -99,12 +99,26 @@ bool bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandB
     return true;
 }
 
+void bf_trial_draw(struct bf_trial *trial, uint64_t pipeline, uint32_t candidate)
+{
+    if (!trial->open || !trial->pass)
+        return;
+    struct bf_trial_sample *s = &trial->samples[trial->count - 1];
+    if (!s->work) {
+        s->pipeline = pipeline;
+        s->candidate = candidate;
+    } else if (s->pipeline != pipeline || s->candidate != candidate) {
+        s->candidate = BF_TRIAL_NONE;
+    }
+    s->work++;
+}
+
 void bf_trial_end(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands)
 {
     if (!trial->open)
         return;
     const struct bf_trial_sample *s = &trial->samples[trial->count - 1];
-    trial->open = false;
+    trial->open = trial->pass = false;
     trials->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->pool,
                                     s->query + 1);
 }
@@ -118,6 +132,8 @@ void bf_trial_read(struct bf_trials *trials, const struct bf_trial *trial,
     for (uint32_t i = 0; i < trial->count; i++) {
         const struct bf_trial_sample *s = &trial->samples[i];
         uint64_t stamps[2];
+        if (s->candidate == BF_TRIAL_NONE)
+            continue;
         if (trials->vk->vkGetQueryPoolResults(trials->device, s->pool, s->query, 2, sizeof(stamps),
                                               stamps, sizeof(*stamps),
                                               VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
@@ -131,5 +147,5 @@ void bf_trial_reset(struct bf_trials *trials, struct bf_trial *trial)
     for (uint32_t i = 0; i < trial->count; i++)
         give_back(trials, &trial->samples[i]);
     trial->count = 0;
-    trial->open = false;
+    trial->open = trial->pass = false;
 }

@@ -70,6 +70,11 @@ EXPORTED void bf_specializer_destroy(struct bf_specializer *s)
     bf_pipelines_finish(&s->pipelines);
 }
 
+EXPORTED void bf_specializer_collect(struct bf_specializer *s)
+{
+    assert_non_null(s);
+}
+
 EXPORTED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
 {
     return &s->pipelines;
