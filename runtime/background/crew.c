@@ -16,7 +16,9 @@
 
 struct bf_pool bf_pool;
 
-static _Thread_local struct bf_slot *current;
+/* In static storage of the threads: what is allocated for a library that is unloaded again confuses
+ * LeakSanitizer. */
+static _Thread_local struct bf_slot *current __attribute__((tls_model("initial-exec")));
 
 struct bf_slot *bf_slot_current(void)
 {
