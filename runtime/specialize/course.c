@@ -475,8 +475,14 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
         course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
     if (c && c->state == BF_COURSE_TRIAL) {
         tell_uses(c);
-        bf_judge_add_grouped(c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
-                             sample->recording, ns, sample->work);
+        if (sample->variant && !c->used) {
+            /* What a driver left for the first use in the program's own frames. */
+            c->used = true;
+            bf_judge_add_first_use(c->judge, ns);
+        } else {
+            bf_judge_add_grouped(c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
+                                 sample->recording, ns, sample->work);
+        }
         job = judge(s, course, c);
     }
     bf_lock_release(&s->lock);

@@ -55,6 +55,7 @@ struct bf_candidate {
     uint8_t mask;
     bool no_contraction;
     bool remembered; /* its verdict is an earlier run's */
+    bool used;       /* its first use in the program's frames was measured */
     uint32_t values[BF_WATCHED];
     uint64_t uses;              /* that it was chosen for */
     struct bf_variant *variant; /* NULL: none is published */

@@ -227,9 +227,32 @@ static void an_item_that_destroys_its_own_device_ends_its_timeline(void **state)
     }
 }
 
+/* What the specialiser does with its variants is told here, too. */
+static void swaps_of_variants_are_marked(void **state)
+{
+    (void)state;
+    struct timeline t;
+    timeline_open(&t);
+    bf_trace_swap(t.trace, BF_TRACE_SWAP_IN, 7, 2, "none");
+    bf_trace_swap(t.trace, BF_TRACE_SWAP_OUT, 7, 2, "slower");
+    bf_trace_swap(NULL, BF_TRACE_SWAP_OUT, 7, 2, "slower");
+    struct decoded d = timeline_close(&t);
+    const struct decoded_packet *in = NULL, *out = NULL;
+    assert_int_equal(events(&d, DECODED_INSTANT, "variant in", &in), 1);
+    assert_int_equal(events(&d, DECODED_INSTANT, "variant out", &out), 1);
+    assert_int_equal(decoded_annotation(in, "pipeline")->number, 7);
+    assert_int_equal(decoded_annotation(in, "variant")->number, 2);
+    assert_null(decoded_annotation(in, "reason"));
+    assert_int_equal(decoded_annotation(out, "pipeline")->number, 7);
+    assert_true(decoded_is(decoded_annotation(out, "reason")->text, "slower"));
+    assert_true(in->time <= out->time);
+    decoded_free(&d);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(swaps_of_variants_are_marked),
         cmocka_unit_test(items_have_slices_from_begin_to_end),
         cmocka_unit_test(modes_commits_and_cancels_are_marked),
         cmocka_unit_test(idle_threads_do_not_take_the_traces_lock),
