@@ -125,6 +125,8 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     variant->mask = candidate->mask;
     variant->candidate = (uint32_t)(candidate - course->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
+    bf_judge_restart(candidate->judge); /* it may have been published before */
+    candidate->used = false;
     candidate->told_ns = bf_now_ns();
     candidate->told_picks = 0;
     candidate->state = candidate->remembered ? BF_COURSE_KEPT : BF_COURSE_TRIAL;
