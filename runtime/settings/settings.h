@@ -109,7 +109,7 @@ struct bf_settings {
     enum bf_specialize_mode specialize;
     enum bf_isolate_mode isolate;
     char *cache;      /* folder of what is remembered between runs; NULL: user_cache; owned */
-    char *user_cache; /* the user's cache folder by the environment, or NULL; owned */
+    char *user_cache; /* Belfry's in the user's cache folder, by the environment; or NULL; owned */
     bool report; /* print to stderr what was specialised, and why not, with each device's end */
 
     /* For people who ask where a value came from; read through the functions below. */

@@ -407,7 +407,7 @@ VkResult bf_source_user_cache(const struct bf_settings_load *load)
     if (!base) {
         return VK_SUCCESS;
     }
-    const char *below = base == home ? "/.cache" : "";
+    const char *below = base == home ? "/.cache/belfry" : "/belfry";
     size_t size = strlen(base) + strlen(below) + 1;
     load->settings->user_cache = malloc(size);
     if (!load->settings->user_cache) {

@@ -38,7 +38,7 @@ struct bf_specializer_info {
     const struct bf_isolate_info *isolate; /* NULL: builds run in this process alone; copied */
     bool report;
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
-    const char *folder; /* in which 'belfry' remembers; NULL: nothing is remembered */
+    const char *folder; /* of what is remembered; NULL: nothing is */
     uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
     uint32_t driver_version;
     VkPhysicalDevice physical;

@@ -91,10 +91,10 @@ static void cache_folder_is_the_users(void **state)
 {
     (void)state;
     struct loaded l = load(ENVIRONMENT("XDG_CACHE_HOME=/c d", "HOME=/home/a"));
-    assert_string_equal(l.settings.user_cache, "/c d");
+    assert_string_equal(l.settings.user_cache, "/c d/belfry");
     loaded_finish(&l);
     l = load(ENVIRONMENT("XDG_CACHE_HOME=relative", "HOME=/home/a"));
-    assert_string_equal(l.settings.user_cache, "/home/a/.cache");
+    assert_string_equal(l.settings.user_cache, "/home/a/.cache/belfry");
     loaded_finish(&l);
     l = load(ENVIRONMENT("HOME=relative"));
     assert_null(l.settings.user_cache);
