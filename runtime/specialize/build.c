@@ -336,7 +336,7 @@ static void run(void *context)
 {
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
-    const struct bf_archive_key key = bf_course_key(job->hash, job->mask, job->values, false);
+    const struct bf_archive_key key = bf_course_key(job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
     if (job->remember_only) {
         store(job, &key, reason);

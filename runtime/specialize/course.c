@@ -17,12 +17,12 @@ void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *wa
 }
 
 struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
-                                    const uint32_t values[BF_WATCHED], bool no_contraction)
+                                    const uint32_t values[BF_WATCHED])
 {
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
-        .form = no_contraction ? BF_ARCHIVE_FORM_NO_CONTRACTION : BF_ARCHIVE_FORM_PLAIN,
+        .form = BF_ARCHIVE_FORM_PLAIN, /* of both: which one it is to be the check finds out */
     };
     memcpy(key.hash, hash, sizeof(key.hash));
     memcpy(key.values, values, sizeof(key.values));
@@ -231,8 +231,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
         *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
         memcpy(candidate->values, values, sizeof(candidate->values));
         struct bf_verdict verdict;
-        const struct bf_archive_key key =
-            bf_course_key(course->pipeline->hash, mask, values, false);
+        const struct bf_archive_key key = bf_course_key(course->pipeline->hash, mask, values);
         if (bf_archive_find(s->archive, &key, &verdict)) {
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
@@ -348,10 +347,8 @@ void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
     bf_lock_acquire(&s->lock);
     struct bf_course *course = pipeline->policy;
     if (course) {
-        if (recording->push_id == pipeline->push_id) {
+        if (recording->push_id == pipeline->push_id)
             memcpy(course->push, recording->bytes, sizeof(course->push));
-            course->has_push = true;
-        }
         if (!course->recalled)
             recall(s, course, &jobs);
         struct bf_tally_choice choice;
@@ -467,7 +464,7 @@ static void tell_uses(struct bf_candidate *c)
     c->told_picks = picks;
 }
 
-void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns)
+static void measured(void *specializer, const struct bf_trial_sample *sample, double ns)
 {
     struct bf_specializer *s = specializer;
     struct bf_job *job = NULL;
@@ -491,8 +488,8 @@ void bf_course_measured(void *specializer, const struct bf_trial_sample *sample,
     bf_jobs_queue(s, job);
 }
 
-void bf_course_measured_all(void *specializer, struct bf_recording *recording)
+void bf_course_measured(void *specializer, struct bf_recording *recording)
 {
     struct bf_specializer *s = specializer;
-    bf_trial_read(&s->trials, recording->trial, bf_course_measured, s);
+    bf_trial_read(&s->trials, recording->trial, measured, s);
 }

@@ -67,9 +67,8 @@ struct bf_candidate {
 struct bf_course {
     struct bf_course *next, **link;
     struct bf_pipeline *pipeline;
-    uint64_t asked_total; /* uses when the program last asked whether more is desired */
-    bool recalled;        /* what earlier runs have learnt of it was looked up */
-    bool has_push;
+    uint64_t asked_total;        /* uses when the program last asked whether more is desired */
+    bool recalled;               /* what earlier runs have learnt of it was looked up */
     uint8_t push[BF_PUSH_BYTES]; /* as they were in some finished command buffer */
     uint32_t count;
     struct bf_candidate candidates[BF_CANDIDATES];
@@ -122,7 +121,6 @@ struct bf_specializer {
 };
 
 /* course.c */
-void bf_course_measured_all(void *specializer, struct bf_recording *recording);
 void bf_course_made(void *specializer, struct bf_pipeline *pipeline);
 void bf_course_gone(void *specializer, struct bf_pipeline *pipeline);
 /* Uses of it have been counted: a submission of this recording has finished. */
@@ -132,7 +130,8 @@ void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
 void bf_course_commit(struct bf_specializer *specializer);
 void bf_course_discard(struct bf_specializer *specializer);
 BfMeasurementsState bf_course_state(struct bf_specializer *specializer);
-void bf_course_measured(void *specializer, const struct bf_trial_sample *sample, double ns);
+/* A submission of a recording with measurements has finished. */
+void bf_course_measured(void *specializer, struct bf_recording *recording);
 /* Takes over what builds have ended with. */
 void bf_course_collect(struct bf_specializer *specializer);
 
@@ -156,6 +155,6 @@ void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *wa
                           const uint32_t values[BF_WATCHED]);
 /* The key by which a candidate is remembered. */
 struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
-                                    const uint32_t values[BF_WATCHED], bool no_contraction);
+                                    const uint32_t values[BF_WATCHED]);
 
 #endif

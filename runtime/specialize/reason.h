@@ -29,8 +29,6 @@
     X(BF_REASON_ALLOCATOR, "allocator", "what it was made of was freed by a program's allocator")  \
     X(BF_REASON_MEMORY, "memory", "out of memory")                                                 \
     /* Values that are not built for. */                                                           \
-    X(BF_REASON_FEW_USES, "few-uses", "used too rarely to tell")                                   \
-    X(BF_REASON_SCATTERED, "scattered", "its values change too much")                              \
     X(BF_REASON_BUDGET, "budget", "there are as many variants as may be")                          \
     /* Builds that came to nothing. */                                                             \
     X(BF_REASON_INVALID, "invalid", "the rebuilt module was refused by SPIRV-Tools")               \

@@ -72,7 +72,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         goto fail_submissions;
     s->submissions.context = s;
     s->submissions.used = bf_course_used;
-    s->submissions.measured = bf_course_measured_all;
+    s->submissions.measured = bf_course_measured;
     s->submissions.background = device->background;
     s->recorder.vk = &device->vk;
     s->recorder.pipelines = &s->pipelines;
@@ -155,9 +155,4 @@ struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
 struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
 {
     return &s->recorder;
-}
-
-struct bf_submissions *bf_specializer_submissions(struct bf_specializer *s)
-{
-    return &s->submissions;
 }

@@ -30,7 +30,6 @@ struct bf_pipelines;
 struct bf_specializer;
 struct bf_recorder;
 struct bf_recording;
-struct bf_submissions;
 
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
@@ -60,6 +59,5 @@ BF_SHARED void bf_specializer_collect(struct bf_specializer *specializer);
 /* Its parts, for the layer's hooks. */
 BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
 BF_SHARED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
-BF_SHARED struct bf_submissions *bf_specializer_submissions(struct bf_specializer *specializer);
 
 #endif
