@@ -302,7 +302,7 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
         bf_lock_release(&s->lock);
         return;
     }
-    struct bf_course *course = calloc(1, sizeof(*course));
+    struct bf_course *course = bf_specializer_remembers(s) ? calloc(1, sizeof(*course)) : NULL;
     if (!course)
         return; /* it keeps its general pipeline */
     course->pipeline = pipeline;

@@ -103,7 +103,8 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_trials trials;
-    struct bf_archive *archive;
+    struct bf_lock archive_lock;
+    struct bf_archive *archive; /* there once there is a course */
     struct bf_isolate *isolate; /* NULL: builds run here alone */
     struct bf_runner runner;
     VkPipelineCache cache;
@@ -119,6 +120,10 @@ struct bf_specializer {
     uint32_t live; /* variants that are published */
     struct bf_report *report;
 };
+
+/* specialize.c: what earlier runs learnt is there from here on. It is first read when there is
+ * something to remember: a program that gives nothing to watch leaves no file. False: no memory. */
+bool bf_specializer_remembers(struct bf_specializer *specializer);
 
 /* course.c */
 void bf_course_made(void *specializer, struct bf_pipeline *pipeline);

@@ -42,15 +42,22 @@ static BfMeasurementsState further(void *context)
     return bf_course_state(s);
 }
 
-static bool open_archive(struct bf_specializer *s)
+bool bf_specializer_remembers(struct bf_specializer *s)
 {
+    bf_lock_acquire(&s->archive_lock);
+    if (s->archive) {
+        bf_lock_release(&s->archive_lock);
+        return true;
+    }
     char folder[4096];
     bool named = s->info.folder && *s->info.folder &&
                  bf_archive_folder(folder, sizeof(folder), s->info.folder, s->info.driver_uuid,
                                    s->info.driver_version);
     const struct bf_archive_info info = {.folder = named ? folder : NULL};
     s->archive = bf_archive_open(&info);
-    return s->archive != NULL;
+    bool open = s->archive != NULL;
+    bf_lock_release(&s->archive_lock);
+    return open;
 }
 
 VkResult bf_specializer_create(const struct bf_specializer_info *info,
@@ -81,9 +88,6 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     s->recorder.background = device->background;
     atomic_store(&s->recorder.noting, true);
     bf_report_create(s);
-    result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (!open_archive(s))
-        goto fail_archive;
     const VkPipelineCacheCreateInfo cache = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
     };
@@ -108,8 +112,6 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
 fail_driver:
     device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
 fail_cache:
-    bf_archive_close(s->archive);
-fail_archive:
     bf_submissions_finish(&s->submissions);
 fail_submissions:
     bf_trials_finish(&s->trials);

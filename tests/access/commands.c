@@ -1537,6 +1537,7 @@ static void test_off_costs_nothing(void **state)
         "vkCmdDraw",          "vkCmdCopyBuffer",   "vkCmdBeginRendering",   "vkBeginCommandBuffer",
         "vkEndCommandBuffer", "vkCreateImageView", "vkCmdBindVertexBuffers"};
     const uint32_t counts[] = {1, 1, 0};
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "off", 1);
     for (int on = 0; on < 2; on++) {
         if (on)
             setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
@@ -1551,6 +1552,7 @@ static void test_off_costs_nothing(void **state)
         fake_close();
         unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
     }
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
 }
 
 /* Everything again on a driver that has the newer commands as extensions. */

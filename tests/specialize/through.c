@@ -4,6 +4,7 @@
 
 #include <belfry/background.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -507,6 +508,27 @@ static void what_was_learnt_is_there_at_the_next_start(void **state)
     free(report);
 }
 
+/* Shaders are rebuilt unless that is switched off; a program that makes no pipeline that could be
+ * leaves nothing in the folder of what is remembered. */
+static void it_is_on_by_itself_and_leaves_no_file_without_need(void **state)
+{
+    (void)state;
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    struct fixture f;
+    fixture_open(&f, NULL);
+    fixture_close(&f);
+    assert_int_equal(rmdir(cache), 0);
+
+    struct program p;
+    program_open(&p);
+    BfBackgroundProcessingProperties properties;
+    assert_success(bfGetBackgroundProcessingProperties(p.f.bf, &properties));
+    assert_true(properties.backgroundProcessingSupported);
+    free(program_close(&p));
+    assert_int_equal(rmdir(cache), -1);
+    assert_int_equal(errno, ENOTEMPTY);
+}
+
 /* A build may be under way when its pipeline goes; another one comes to its place. */
 static void a_pipeline_may_go_while_it_is_built(void **state)
 {
@@ -540,6 +562,7 @@ static const struct CMUnitTest tests[] = {
     THROUGH(a_commit_that_ends_profiling_publishes_unjudged),
     THROUGH(discarded_measurements_are_void),
     THROUGH(what_was_learnt_is_there_at_the_next_start),
+    THROUGH(it_is_on_by_itself_and_leaves_no_file_without_need),
     THROUGH(a_pipeline_may_go_while_it_is_built),
 };
 
