@@ -17,8 +17,8 @@ struct trace_frames trace_frames_find(const struct trace_model *m)
     for (uint32_t q = 0; q < m->queue_count; q++) {
         if (m->queues[q].ordinals == 0)
             continue;
-        uint64_t busy = m->busy.queues[q].busy_ns;
-        uint64_t best = frames.queue == TRACE_NONE ? 0 : m->busy.queues[frames.queue].busy_ns;
+        uint64_t busy = m->busy.queues[q].busy;
+        uint64_t best = frames.queue == TRACE_NONE ? 0 : m->busy.queues[frames.queue].busy;
         if (frames.queue == TRACE_NONE || busy > best ||
             (busy == best && m->queues[q].ordinals > m->queues[frames.queue].ordinals))
             frames.queue = q;

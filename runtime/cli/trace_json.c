@@ -33,8 +33,8 @@ static void engines_print(const struct trace_model *m, FILE *out)
         fprintf(out,
                 ", \"handed_over\": %" PRIu64 ", \"timed\": %" PRIu64 ", \"busy_ns\": %" PRIu64
                 ", \"with_another_ns\": %" PRIu64 "}",
-                m->engines[e].packets, m->engines[e].timed, m->busy.engines[e].busy_ns,
-                m->busy.engines[e].shared_ns);
+                m->engines[e].packets, m->engines[e].timed, m->busy.engines[e].busy,
+                m->busy.engines[e].shared);
     }
     fprintf(out, "\n  ],\n");
 }
@@ -63,7 +63,7 @@ static void queues_print(const struct trace_model *m, FILE *out)
                 ", \"longest_ns\": %" PRIu64,
                 queue->submissions, queue->executed, queue->untimed, queue->presents,
                 trace_queue_fence_operations(queue), queue->dropped, queue->unfinished,
-                m->busy.queues[q].busy_ns, queue->held, queue->held_ns, queue->held_longest_ns);
+                m->busy.queues[q].busy, queue->held, queue->held_ns, queue->held_longest_ns);
         if (queue->held) {
             fprintf(out, ", \"packet\": %" PRIu64 ", ", queue->held_longest_id);
             if (queue->held_longest.on_predecessor)
@@ -154,7 +154,7 @@ void trace_report_json(const struct trace_report *r, FILE *out)
             ", \"calibrated\": %s,\n  \"any_engine_busy_ns\": %" PRIu64
             ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
             m->first_ns, m->last_ns, m->host_signals, m->uncalibrated ? "false" : "true",
-            m->busy.any_ns, m->busy.several_ns);
+            m->busy.any, m->busy.several_engines);
     engines_print(m, out);
     queues_print(m, out);
     waits_print(m, out);

@@ -16,8 +16,8 @@ static void path_draw(struct picture *p)
         const struct trace_hop *hop = &path->hops[i];
         const struct trace_packet *packet = trace_packet_at(p->model, hop->packet);
         char hint[TRACE_HOP_SIZE];
-        char hinted[TRACE_HOP_SIZE + TRACE_CELL];
-        char cell[TRACE_CELL];
+        char hinted[TRACE_HOP_SIZE + BF_CELL];
+        char cell[BF_CELL];
         char label[TRACE_PACKET_SIZE];
         char number[32];
         char classes[32];
@@ -43,7 +43,7 @@ static void path_draw(struct picture *p)
             inside = hop->kind == TRACE_HOP_START ? "starting" : "unknown";
         }
         snprintf(hinted, sizeof(hinted), "%s: %s",
-                 trace_duration(cell, hop->end_ns - hop->begin_ns),
+                 bf_cell_duration(cell, hop->end_ns - hop->begin_ns),
                  trace_hop_label(p->report, hop, hint));
         /* A word that would be cut says less than none. */
         bool fits = trace_draw_text_width(inside, FONT) < x2 - x1 - 4;
@@ -144,14 +144,14 @@ static void packet_hint(struct picture *p, struct trace_packet *packet, char hin
 {
     struct trace_model *m = p->model;
     char label[TRACE_PACKET_SIZE];
-    char a[TRACE_CELL] = "?";
-    char b[TRACE_CELL] = "?";
-    char c[TRACE_CELL] = "?";
+    char a[BF_CELL] = "?";
+    char b[BF_CELL] = "?";
+    char c[BF_CELL] = "?";
     if (packet->queued_ns && packet->handed_over_ns >= packet->queued_ns)
-        trace_duration(a, packet->handed_over_ns - packet->queued_ns);
+        bf_cell_duration(a, packet->handed_over_ns - packet->queued_ns);
     if (packet->end_ns)
-        trace_duration(b, packet->end_ns - packet->begin_ns);
-    trace_duration(c, packet->held_ns);
+        bf_cell_duration(b, packet->end_ns - packet->begin_ns);
+    bf_cell_duration(c, packet->held_ns);
     snprintf(hint, 512, "%s of %.200s: %s in the software queue (%s held), %s on the GPU",
              trace_packet_label(packet, label), m->queues[packet->queue].name, a, c, b);
 }
@@ -221,11 +221,11 @@ static void operation_draw(struct picture *p, uint32_t queue, const struct opera
         x2 = x1 + 2;
     char fence[TRACE_FENCE_SIZE];
     char hint[TRACE_FENCE_SIZE + 96];
-    char a[TRACE_CELL];
+    char a[BF_CELL];
     trace_fence_label(p->model, o->fence, fence);
     const char *verb = o->wait ? "wait" : "signal";
     snprintf(hint, sizeof(hint), "%s%s%s: %s%s", verb, *fence ? " " : "", fence,
-             trace_duration(a, o->end_ns - o->begin_ns), o->hung ? " and no end" : "");
+             bf_cell_duration(a, o->end_ns - o->begin_ns), o->hung ? " and no end" : "");
     const char *label = *fence ? fence : verb;
     bool fits = trace_draw_text_width(label, FONT - 1) < x2 - x1 - 4;
     const char *classes =

@@ -11,11 +11,15 @@
 /* Beyond this no clock of ours counts; it leaves room for sums. */
 #define TIME_MAX (UINT64_MAX / 4)
 
+/* Executions that may come out of order in a file. */
+#define BUSY_PENDING 16384
+
 struct trace_model *trace_model_create(void)
 {
     struct trace_model *m = calloc(1, sizeof(*m));
     if (!m)
         return NULL;
+    m->busy.pending_most = BUSY_PENDING;
     m->track_capacity = 1024;
     m->tracks = calloc(m->track_capacity, sizeof(*m->tracks));
     if (!m->tracks) {
@@ -29,7 +33,7 @@ void trace_model_destroy(struct trace_model *m)
 {
     if (!m)
         return;
-    trace_busy_finish(&m->busy);
+    bf_overlap_finish(&m->busy);
     free(m->tracks);
     free(m);
 }
@@ -296,7 +300,7 @@ static void hardware_end(struct trace_model *m, struct trace_track *track, uint6
     if (!p || !p->begin_ns || p->end_ns)
         return;
     p->end_ns = time_ns > p->begin_ns ? time_ns : p->begin_ns;
-    trace_busy_add(&m->busy, track->index, p->begin_ns, p->end_ns);
+    bf_overlap_add(&m->busy, track->index, p->begin_ns, p->end_ns);
 }
 
 static void hardware_instant(struct trace_model *m, struct trace_track *track,

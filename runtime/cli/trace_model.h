@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/trace_busy.h"
+#include "trace/overlap.h"
 #include "cli/trace_event.h"
 
 #define TRACE_WINDOW       16384 /* powers of two */
@@ -252,7 +252,7 @@ struct trace_model {
     uint64_t operation_count; /* seen; the last TRACE_OPERATIONS are kept */
     struct trace_operation operations[TRACE_OPERATIONS];
     uint64_t signals[TRACE_NAMES_MAX]; /* by fence: 1 + number of the newest signal; 0: none */
-    struct trace_busy busy;
+    struct bf_overlap busy;
 };
 
 /* NULL: out of memory. */

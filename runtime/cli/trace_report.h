@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/trace_frame.h"
+#include "trace/cells.h"
 
 struct trace_report {
     const char *file;
@@ -31,11 +32,6 @@ void trace_report_print(const struct trace_report *report, FILE *out);
 void trace_report_json(const struct trace_report *report, FILE *out);
 /* The frame and its neighbours; the report must have one. False: out of memory, nothing was written. */
 bool trace_report_svg(const struct trace_report *report, FILE *out);
-
-/* "1.23 ms" */
-#define TRACE_CELL 32
-const char *trace_duration(char cell[TRACE_CELL], uint64_t ns);
-const char *trace_percent(char cell[TRACE_CELL], uint64_t part, uint64_t whole);
 
 /* Who is meant by a cause: a queue's name, "the CPU", "unknown". */
 const char *trace_cause_name(const struct trace_model *model, uint32_t cause);

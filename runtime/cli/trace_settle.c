@@ -306,5 +306,5 @@ void trace_model_settle(struct trace_model *m)
     m->settled = true;
     while (m->retired < m->next_serial)
         trace_settle_oldest(m);
-    trace_busy_settle(&m->busy);
+    bf_overlap_settle(&m->busy);
 }

@@ -20,7 +20,7 @@ static uint64_t tick_step(const struct picture *p)
 }
 
 /* In the unit that suits the whole axis. */
-static void tick_label(const struct picture *p, char cell[TRACE_CELL], uint64_t ns, uint64_t step)
+static void tick_label(const struct picture *p, char cell[BF_CELL], uint64_t ns, uint64_t step)
 {
     static const struct {
         uint64_t ns;
@@ -29,7 +29,7 @@ static void tick_label(const struct picture *p, char cell[TRACE_CELL], uint64_t 
     size_t u = 0;
     while (u < 3 && p->end_ns - p->begin_ns < 2 * units[u].ns)
         u++;
-    snprintf(cell, TRACE_CELL, "%.*f %s", step < units[u].ns, (double)ns / (double)units[u].ns,
+    snprintf(cell, BF_CELL, "%.*f %s", step < units[u].ns, (double)ns / (double)units[u].ns,
              units[u].name);
 }
 
@@ -37,19 +37,19 @@ static void head_draw(struct picture *p)
 {
     const struct trace_model *m = p->report->model;
     char text[768];
-    char a[TRACE_CELL];
-    char b[TRACE_CELL];
+    char a[BF_CELL];
+    char b[BF_CELL];
     trace_draw_text(p->out, 20, 36, "strong", "start", 19, 900, m->program);
     snprintf(text, sizeof(text), "%s%s%s%s", m->device, *m->driver ? " (" : "", m->driver,
              *m->driver ? ")" : "");
     trace_draw_text(p->out, 20, 58, "dim", "start", 12, 900, text);
     snprintf(text, sizeof(text), "frame %" PRIu64 " of %" PRIu64 ": %s", p->report->frame.number,
              p->report->frames.count,
-             trace_duration(a, p->report->frame.end_ns - p->report->frame.begin_ns));
+             bf_cell_duration(a, p->report->frame.end_ns - p->report->frame.begin_ns));
     trace_draw_text(p->out, RIGHT, 36, "strong", "end", 14, 400, text);
     snprintf(text, sizeof(text), "%s, from %s after the beginning",
-             trace_duration(a, p->end_ns - p->begin_ns),
-             trace_duration(b, p->begin_ns - p->model->first_ns));
+             bf_cell_duration(a, p->end_ns - p->begin_ns),
+             bf_cell_duration(b, p->begin_ns - p->model->first_ns));
     trace_draw_text(p->out, RIGHT, 58, "dim", "end", 12, 500, text);
 }
 
@@ -58,7 +58,7 @@ static void axis_draw(struct picture *p, double bottom)
     uint64_t step = tick_step(p);
     for (uint64_t ns = 0; ns <= p->end_ns - p->begin_ns; ns += step) {
         double x = picture_x(p, p->begin_ns + ns);
-        char label[TRACE_CELL];
+        char label[BF_CELL];
         tick_label(p, label, ns, step);
         trace_draw_line(p->out, x, TOP - 2, x, bottom, "grid");
         bool last = x > RIGHT - 24;
@@ -85,9 +85,9 @@ static void frames_draw(struct picture *p, double bottom)
                        &(struct trace_draw_box){x1 + 0.5, y, x2 - x1 - 1, 20,
                                                 chosen ? "bandhead" : "band", NULL, NULL, 0});
         char text[96];
-        char cell[TRACE_CELL];
+        char cell[BF_CELL];
         snprintf(text, sizeof(text), "frame %" PRIu64 " · %s", frame->number,
-                 trace_duration(cell, frame->end_ns - frame->begin_ns));
+                 bf_cell_duration(cell, frame->end_ns - frame->begin_ns));
         trace_draw_text(p->out, (x1 + x2) / 2, y + 14, chosen ? "strong" : "dim", "middle", 11.5,
                         x2 - x1 - 8, text);
     }

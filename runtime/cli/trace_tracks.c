@@ -143,7 +143,7 @@ static bool engine_make(struct trace_model *m, struct trace_track *track)
         m->lost.tracks++;
         return false;
     }
-    if (!trace_busy_add_engine(&m->busy)) {
+    if (!bf_overlap_add_engine(&m->busy)) {
         m->out_of_memory = true;
         return false;
     }
@@ -168,7 +168,7 @@ static bool queue_make(struct trace_model *m, struct trace_track *track)
         m->lost.tracks++;
         return false;
     }
-    if (!trace_busy_add_queue(&m->busy, engine->index)) {
+    if (!bf_overlap_add_queue(&m->busy, engine->index)) {
         m->out_of_memory = true;
         return false;
     }

@@ -5,28 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *trace_duration(char cell[TRACE_CELL], uint64_t ns)
-{
-    if (ns < 1000)
-        snprintf(cell, TRACE_CELL, "%" PRIu64 " ns", ns);
-    else if (ns < 1000000)
-        snprintf(cell, TRACE_CELL, "%.1f µs", (double)ns / 1e3);
-    else if (ns < 1000000000)
-        snprintf(cell, TRACE_CELL, "%.2f ms", (double)ns / 1e6);
-    else
-        snprintf(cell, TRACE_CELL, "%.2f s", (double)ns / 1e9);
-    return cell;
-}
-
-const char *trace_percent(char cell[TRACE_CELL], uint64_t part, uint64_t whole)
-{
-    if (whole == 0)
-        snprintf(cell, TRACE_CELL, "-");
-    else
-        snprintf(cell, TRACE_CELL, "%.1f %%", 100.0 * (double)part / (double)whole);
-    return cell;
-}
-
 const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
 {
     if (cause == TRACE_CAUSE_CPU)

@@ -2,6 +2,14 @@
 
 #include <stdlib.h>
 
+void bf_overlap_finish(struct bf_overlap *overlap)
+{
+    free(overlap->queues);
+    free(overlap->engines);
+    free(overlap->pending);
+    *overlap = (struct bf_overlap){0};
+}
+
 bool bf_overlap_add_engine(struct bf_overlap *overlap)
 {
     struct bf_overlap_engine *engines =
@@ -15,6 +23,13 @@ bool bf_overlap_add_engine(struct bf_overlap *overlap)
 
 bool bf_overlap_add_queue(struct bf_overlap *overlap, uint32_t engine)
 {
+    if (!overlap->pending) {
+        uint32_t most = overlap->pending_most ? overlap->pending_most : BF_OVERLAP_PENDING;
+        overlap->pending = malloc(most * sizeof(*overlap->pending));
+        if (!overlap->pending)
+            return false;
+        overlap->pending_most = most;
+    }
     struct bf_overlap_queue *queues =
         realloc(overlap->queues, (overlap->queue_count + 1) * sizeof(*queues));
     if (!queues)
@@ -22,13 +37,6 @@ bool bf_overlap_add_queue(struct bf_overlap *overlap, uint32_t engine)
     overlap->queues = queues;
     queues[overlap->queue_count++] = (struct bf_overlap_queue){.engine = engine};
     return true;
-}
-
-void bf_overlap_finish(struct bf_overlap *overlap)
-{
-    free(overlap->queues);
-    free(overlap->engines);
-    *overlap = (struct bf_overlap){0};
 }
 
 /* One stretch of time during which nothing changes. */
@@ -55,8 +63,13 @@ static void account(struct bf_overlap *o, uint64_t duration)
         o->any += duration;
     if (queues >= 2)
         o->several_queues += duration;
-    if (engines >= 2)
-        o->several_engines += duration;
+    if (engines < 2)
+        return;
+    o->several_engines += duration;
+    for (uint32_t e = 0; e < o->engine_count; e++) {
+        if (o->engines[e].active)
+            o->engines[e].shared += duration;
+    }
 }
 
 /* Moves the sweep to 'to', from the end of one queue's activity to the next. */
@@ -114,8 +127,10 @@ static void heap_push(struct bf_overlap *o, struct bf_overlap_interval interval)
 static void advance_one(struct bf_overlap *o)
 {
     struct bf_overlap_interval interval = heap_pop(o);
-    if (interval.begin < o->now)
+    if (interval.begin < o->now) {
         o->late++;
+        o->late_ns += (interval.end < o->now ? interval.end : o->now) - interval.begin;
+    }
     sweep(o, interval.begin);
     struct bf_overlap_queue *queue = &o->queues[interval.queue];
     if (interval.end > queue->active_until)
@@ -126,7 +141,7 @@ void bf_overlap_add(struct bf_overlap *overlap, uint32_t queue, uint64_t begin, 
 {
     if (queue >= overlap->queue_count || end <= begin)
         return;
-    if (overlap->pending_count == BF_OVERLAP_PENDING)
+    if (overlap->pending_count == overlap->pending_most)
         advance_one(overlap);
     heap_push(overlap, (struct bf_overlap_interval){begin, end, queue});
 }

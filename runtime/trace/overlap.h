@@ -1,12 +1,12 @@
 /*
  * How long each queue and engine was busy, and how long several at once, from intervals that come
  * in almost any order: a sweep along the time axis that lags behind the newest interval, so that
- * memory is bounded however long the program runs.
+ * memory is bounded however long the program runs, or however large the file is.
  *
  * An interval that comes so late that the sweep has passed its begin counts from where the sweep
- * stands ('late' tells how many).
+ * stands; 'late' tells how many, 'late_ns' how much was left out.
  *
- * Thread-safety: none; the trace's lock is held.
+ * All times are in nanoseconds. Thread-safety: one thread at a time.
  */
 #ifndef BELFRY_TRACE_OVERLAP_H
 #define BELFRY_TRACE_OVERLAP_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BF_OVERLAP_PENDING 1024 /* intervals not yet swept over */
+#define BF_OVERLAP_PENDING 1024
 
 struct bf_overlap_interval {
     uint64_t begin;
@@ -30,7 +30,8 @@ struct bf_overlap_queue {
 
 struct bf_overlap_engine {
     uint64_t busy;
-    bool active; /* scratch */
+    uint64_t shared; /* of it, while another engine was busy too */
+    bool active;     /* scratch */
 };
 
 struct bf_overlap {
@@ -43,11 +44,14 @@ struct bf_overlap {
     uint64_t several_queues;  /* at least two queues, */
     uint64_t several_engines; /* at least two engines */
     uint64_t late;
+    uint64_t late_ns;
     uint32_t pending_count;
-    struct bf_overlap_interval pending[BF_OVERLAP_PENDING]; /* a heap, smallest begin first */
+    uint32_t pending_most; /* by how many the sweep lags; 0 stands for BF_OVERLAP_PENDING */
+    struct bf_overlap_interval *pending; /* not yet swept over: a heap, smallest begin first */
 };
 
-/* A zeroed struct is ready for use. False: out of memory, nothing changed. */
+/* A zeroed struct is ready for use; pending_most may be set before there is a queue. False: out of
+ * memory, nothing changed. */
 bool bf_overlap_add_engine(struct bf_overlap *overlap);
 bool bf_overlap_add_queue(struct bf_overlap *overlap, uint32_t engine);
 void bf_overlap_finish(struct bf_overlap *overlap);

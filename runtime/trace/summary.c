@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/cells.h"
+
 /* Both sweeps and the table know the same engines and queues under the same numbers, or none of
  * them knows the new one. */
 bool bf_summary_add_engine(struct bf_summary *s, const char *name)
@@ -87,49 +89,9 @@ void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *pac
     bf_summary_extend(s, end_ns);
 }
 
-#define CELL 24
-static const char *duration(char cell[CELL], uint64_t ns)
-{
-    if (ns < 1000)
-        snprintf(cell, CELL, "%" PRIu64 " ns", ns);
-    else if (ns < 1000000)
-        snprintf(cell, CELL, "%.1f us", (double)ns / 1e3);
-    else if (ns < 1000000000)
-        snprintf(cell, CELL, "%.2f ms", (double)ns / 1e6);
-    else
-        snprintf(cell, CELL, "%.2f s", (double)ns / 1e9);
-    return cell;
-}
-
-static const char *percent(char cell[CELL], uint64_t part, uint64_t whole)
-{
-    if (whole == 0)
-        snprintf(cell, CELL, "-");
-    else
-        snprintf(cell, CELL, "%.1f %%", 100.0 * (double)part / (double)whole);
-    return cell;
-}
-
-/* Columns are counted in characters, not bytes; printf counts bytes. */
-static int padded(const char *text, int width)
-{
-    for (const char *c = text; *c; c++)
-        if (((uint8_t)*c & 0xC0) == 0x80)
-            width++;
-    return width;
-}
-
-static int width_of(const char *text, int at_least)
-{
-    int characters = 0;
-    for (const char *c = text; *c; c++)
-        characters += ((uint8_t)*c & 0xC0) != 0x80;
-    return characters > at_least ? characters : at_least;
-}
-
 static void print_head(const struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
 {
-    char a[CELL];
+    char a[BF_CELL];
     fprintf(out, "Belfry: %s on %s%s%s%s\n", head->program, head->device,
             head->driver[0] ? " (" : "", head->driver, head->driver[0] ? ")" : "");
     uint64_t packets = 0;
@@ -141,7 +103,8 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
         dropped += s->queues[q].dropped;
     }
     fprintf(out, "  %s, %" PRIu64 " submissions, %" PRIu64 " presents, %" PRIu64 " host signals",
-            duration(a, s->last_ns - s->first_ns), packets - presents, presents, s->host_signals);
+            bf_cell_duration(a, s->last_ns - s->first_ns), packets - presents, presents,
+            s->host_signals);
     if (dropped)
         fprintf(out, ", %" PRIu64 " dropped", dropped);
     fprintf(out, "\n");
@@ -162,8 +125,8 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
 
 static void print_engines(const struct bf_summary *s, int width, FILE *out)
 {
-    char a[CELL];
-    char b[CELL];
+    char a[BF_CELL];
+    char b[BF_CELL];
     fprintf(out, "\n  %-*s  %6s  %11s  %6s  %10s  %7s\n", width, "engine", "queues", "handed over",
             "timed", "busy", "of time");
     for (uint32_t e = 0; e < s->engine_count; e++) {
@@ -179,36 +142,40 @@ static void print_engines(const struct bf_summary *s, int width, FILE *out)
         }
         uint64_t busy = s->executing.engines[e].busy;
         bool known = timed > 0 || handed_over == 0;
-        fprintf(out, "  %-*s  %6" PRIu32 "  %11" PRIu64 "  %6" PRIu64 "  %10s  %7s\n",
-                padded(s->engines[e].name, width), s->engines[e].name, queues, handed_over, timed,
-                known ? duration(a, busy) : "unknown",
-                known ? percent(b, busy, s->last_ns - s->first_ns) : "-");
+        const char *time = known ? bf_cell_duration(a, busy) : "unknown";
+        fprintf(out, "  %-*s  %6" PRIu32 "  %11" PRIu64 "  %6" PRIu64 "  %*s  %7s\n",
+                bf_cell_padded(s->engines[e].name, width), s->engines[e].name, queues, handed_over,
+                timed, bf_cell_padded(time, 10), time,
+                known ? bf_cell_percent(b, busy, s->last_ns - s->first_ns) : "-");
     }
 }
 
 static void print_queues(const struct bf_summary *s, int engine_width, int width, FILE *out)
 {
-    char a[CELL];
-    char b[CELL];
+    char a[BF_CELL];
+    char b[BF_CELL];
     fprintf(out, "\n  %-*s  %-*s  %11s  %5s  %10s  %10s\n", width, "queue", engine_width, "engine",
             "submissions", "held", "held for", "busy");
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct bf_summary_queue *q = &s->queues[i];
         bool known = q->timed > 0 || q->handed_over == q->presents;
-        fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %10s  %10s\n",
-                padded(q->name, width), q->name, padded(s->engines[q->engine].name, engine_width),
+        const char *held = q->held ? bf_cell_duration(a, q->held_ns) : "-";
+        const char *busy = known ? bf_cell_duration(b, s->executing.queues[i].busy) : "unknown";
+        fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %*s  %*s\n",
+                bf_cell_padded(q->name, width), q->name,
+                bf_cell_padded(s->engines[q->engine].name, engine_width),
                 s->engines[q->engine].name, q->queued - q->presents, q->held,
-                q->held ? duration(a, q->held_ns) : "-",
-                known ? duration(b, s->executing.queues[i].busy) : "unknown");
+                bf_cell_padded(held, 10), held, bf_cell_padded(busy, 10), busy);
     }
 }
 
-static void print_overlap(const char *what, const struct bf_overlap *o, FILE *out)
+static void print_overlap(const char *what, uint64_t several, uint64_t any, FILE *out)
 {
-    char a[CELL];
-    char b[CELL];
-    fprintf(out, "  %-26s %10s  %7s\n", what, duration(a, o->several_queues),
-            percent(b, o->several_queues, o->any));
+    char a[BF_CELL];
+    char b[BF_CELL];
+    bf_cell_duration(a, several);
+    fprintf(out, "  %-26s %*s  %7s\n", what, bf_cell_padded(a, 10), a,
+            bf_cell_percent(b, several, any));
 }
 
 static void print_rest(const struct bf_summary *s, FILE *out)
@@ -221,24 +188,25 @@ static void print_rest(const struct bf_summary *s, FILE *out)
         held_ns += s->queues[q].held_ns;
         timed += s->queues[q].timed;
     }
-    char a[CELL];
-    char b[CELL];
+    char a[BF_CELL];
+    char b[BF_CELL];
     if (timed) {
         fprintf(out, "\n  overlap: two or more              time  of busy\n");
-        print_overlap("queues with work in flight", &s->in_flight, out);
-        print_overlap("queues executing", &s->executing, out);
-        fprintf(out, "  %-26s %10s  %7s\n", "engines executing",
-                duration(a, s->executing.several_engines),
-                percent(b, s->executing.several_engines, s->executing.any));
+        print_overlap("queues with work in flight", s->in_flight.several_queues, s->in_flight.any,
+                      out);
+        print_overlap("queues executing", s->executing.several_queues, s->executing.any, out);
+        print_overlap("engines executing", s->executing.several_engines, s->executing.any, out);
     }
     if (!held) {
         fprintf(out, "\n  held: none\n");
         return;
     }
-    fprintf(out, "\n  held: %" PRIu64 " submissions, %s in all", held, duration(a, held_ns));
+    fprintf(out, "\n  held: %" PRIu64 " submissions, %s in all", held,
+            bf_cell_duration(a, held_ns));
     if (s->longest.ns)
-        fprintf(out, "; longest %s: packet %" PRIu64 " of %s, on %s", duration(b, s->longest.ns),
-                s->longest.packet, s->queues[s->longest.queue].name, s->longest.obstacle);
+        fprintf(out, "; longest %s: packet %" PRIu64 " of %s, on %s",
+                bf_cell_duration(b, s->longest.ns), s->longest.packet,
+                s->queues[s->longest.queue].name, s->longest.obstacle);
     fprintf(out, "\n");
 }
 
@@ -249,9 +217,9 @@ void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, 
     int engine_width = 10;
     int queue_width = 10;
     for (uint32_t e = 0; e < s->engine_count; e++)
-        engine_width = width_of(s->engines[e].name, engine_width);
+        engine_width = bf_cell_width(s->engines[e].name, engine_width);
     for (uint32_t q = 0; q < s->queue_count; q++)
-        queue_width = width_of(s->queues[q].name, queue_width);
+        queue_width = bf_cell_width(s->queues[q].name, queue_width);
     print_head(s, head, out);
     if (s->engine_count)
         print_engines(s, engine_width, out);

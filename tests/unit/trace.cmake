@@ -27,7 +27,7 @@ endforeach()
 # The way to the file, with a disk of the test's own: the parts are built into the test, and the one
 # that writes for it.
 belfry_objects(parts trace/protobuf.c trace/words.c trace/perfetto.c trace/output.c trace/flow.c
-  trace/fence_ops.c trace/overlap.c trace/summary.c trace/track.c trace/trace.c trace/packets.c
+  trace/fence_ops.c trace/overlap.c trace/cells.c trace/summary.c trace/track.c trace/trace.c trace/packets.c
   trace/fences.c)
 add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${runtime}/trace/file.c
   ${parts})

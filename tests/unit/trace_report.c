@@ -78,14 +78,14 @@ static void busy_and_overlap(void **state)
     static const uint64_t busy[] = {870000, 750000, 390000};
     static const uint64_t shared[] = {280000, 100000, 380000};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(m->busy.engines[i].busy_ns, busy[i]);
-        assert_int_equal(m->busy.queues[i].busy_ns, busy[i]);
-        assert_int_equal(m->busy.engines[i].shared_ns, shared[i]);
+        assert_int_equal(m->busy.engines[i].busy, busy[i]);
+        assert_int_equal(m->busy.queues[i].busy, busy[i]);
+        assert_int_equal(m->busy.engines[i].shared, shared[i]);
         assert_int_equal(m->engines[i].timed, 2);
         assert_int_equal(m->engines[i].packets, 2);
     }
-    assert_int_equal(m->busy.any_ns, 1630000);
-    assert_int_equal(m->busy.several_ns, 380000);
+    assert_int_equal(m->busy.any, 1630000);
+    assert_int_equal(m->busy.several_engines, 380000);
     assert_int_equal(m->first_ns, T(80));
     assert_int_equal(m->last_ns, T(1900));
     assert_int_equal(m->queues[0].presents, 2);
@@ -638,7 +638,7 @@ static void frame_long_ago(void **state)
     assert_int_equal(load->report.frame.end_ns, T(990));
     /* The sums are those of the whole file all the same. */
     assert_int_equal(load->report.model->queues[0].submissions, 3 * TRACE_WINDOW);
-    assert_int_equal(load->report.model->busy.engines[0].busy_ns, 3ull * TRACE_WINDOW * 80000);
+    assert_int_equal(load->report.model->busy.engines[0].busy, 3ull * TRACE_WINDOW * 80000);
     assert_int_equal(load->report.path->count, 4);
     trace_load_destroy(load);
     made_finish(m);
@@ -679,8 +679,8 @@ static void the_runtimes_own_timeline(void **state)
     assert_int_equal(m->queue_count, 2);
     assert_string_equal(m->queues[0].name, "direct");
     assert_string_equal(m->engines[m->queues[0].engine].name, "graphics 0");
-    assert_int_equal(m->busy.queues[0].busy_ns, 390);
-    assert_int_equal(m->busy.queues[1].busy_ns, 490);
+    assert_int_equal(m->busy.queues[0].busy, 390);
+    assert_int_equal(m->busy.queues[1].busy, 490);
     assert_int_equal(m->queues[0].held, 1);
     assert_int_equal(m->queues[0].held_ns, late.handed_over_ns - late.held_since_ns);
     const struct trace_wait_row *row = row_of(load, "direct", "copy", "frame");

@@ -115,6 +115,7 @@ static void too_late(void **state)
     bf_overlap_add(o, 1, 10, 1000 + 10 * 100 + 1);
     bf_overlap_settle(o);
     assert_int_equal(o->late, 1);
+    assert_int_equal(o->late_ns, 1990);
     assert_int_equal(o->queues[0].busy, 5 * (BF_OVERLAP_PENDING + 100));
     assert_int_equal(o->queues[1].busy, 1);
     overlap_free(o);
