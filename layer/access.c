@@ -103,6 +103,19 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyBuffer(VkDevice device, VkBuffe
     d->vk.vkDestroyBuffer(device, buffer, allocator);
 }
 
+/* Here the library asks for what the program calls the buffer, or the image (device/above.h). */
+VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
+    VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
+{
+    struct layer_device *d = layer_device_of(device);
+    bool asked = d->access &&
+                 bf_above_hear(d->runtime, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, requirements);
+    if (!asked || bf_access_knows_buffer(d->access->check, buffer))
+        d->vk.vkGetBufferMemoryRequirements(device, buffer, requirements);
+    else
+        *requirements = (VkMemoryRequirements){0};
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkCreateImage(VkDevice device,
                                                           const VkImageCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
@@ -126,6 +139,19 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImage(VkDevice device, VkImage 
     if (d->access)
         bf_access_image_remove(d->access->check, image);
     d->vk.vkDestroyImage(device, image, allocator);
+}
+
+/* Of the commands that take an image this one alone asks nothing of it. */
+VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
+    VkDevice device, VkImage image, uint32_t *count, VkSparseImageMemoryRequirements *requirements)
+{
+    struct layer_device *d = layer_device_of(device);
+    bool asked =
+        d->access && bf_above_hear(d->runtime, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, count);
+    if (!asked || bf_access_knows_image(d->access->check, image))
+        d->vk.vkGetImageSparseMemoryRequirements(device, image, count, requirements);
+    else
+        *count = 0;
 }
 
 /* A view of slices of a 3D image counts them as layers. */

@@ -153,8 +153,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkGetSemaphoreCounterValue(VkDevice 
                                                                        uint64_t *value)
 {
     struct layer_device *d = layer_device_of(device);
+    bool asked = d->access &&
+                 bf_above_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value);
     VkResult result = layer_vkGetSemaphoreCounterValue(device, semaphore, value);
-    if (result == VK_SUCCESS && d->access)
+    if (result == VK_SUCCESS && d->access && !asked)
         bf_access_semaphore_read(d->access->check, semaphore, *value);
     return result;
 }

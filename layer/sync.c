@@ -107,6 +107,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
     PFN_vkGetSemaphoreCounterValue next = d->vk.vkGetSemaphoreCounterValue
                                               ? d->vk.vkGetSemaphoreCounterValue
                                               : d->vk.vkGetSemaphoreCounterValueKHR;
+    if (d->runtime &&
+        bf_above_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value)) {
+        const struct bf_semaphore *known =
+            semaphore ? bf_semaphore_find(d->runtime, semaphore) : NULL;
+        *value = 0;
+        return known && known->timeline ? next(device, semaphore, value) : VK_SUCCESS;
+    }
     VkResult result = next(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
         bf_device_lost(d->runtime, "vkGetSemaphoreCounterValue");
