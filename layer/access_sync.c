@@ -130,7 +130,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkSignalSemaphore(VkDevice device,
                                                               const VkSemaphoreSignalInfo *info)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->access)
+    if (d->access && !bf_above_hear_signal(d->runtime, info->semaphore))
         bf_access_semaphore_signal(d->access->check, info->semaphore, info->value);
     return told(d, layer_vkSignalSemaphore(device, info), "vkSignalSemaphore has failed");
 }
@@ -153,10 +153,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkGetSemaphoreCounterValue(VkDevice 
                                                                        uint64_t *value)
 {
     struct layer_device *d = layer_device_of(device);
-    bool asked = d->access &&
-                 bf_above_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value);
     VkResult result = layer_vkGetSemaphoreCounterValue(device, semaphore, value);
-    if (result == VK_SUCCESS && d->access && !asked)
+    if (result == VK_SUCCESS && d->access)
         bf_access_semaphore_read(d->access->check, semaphore, *value);
     return result;
 }

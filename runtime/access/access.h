@@ -182,6 +182,7 @@ struct bf_access_image_info {
     VkImageType type;
     VkFormat format;
     uint32_t mips, layers;
+    bool sparse; /* with sparse residency */
 };
 
 /* Told by the layer. A resource that was never told counts as one, with no end and no parts. */

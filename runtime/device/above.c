@@ -4,10 +4,10 @@
 
 #include "device/device.h"
 
-/* What this thread is asking. */
+/* What this thread is asking, or announcing. */
 struct question {
     const struct bf_device *device;
-    VkObjectType type;
+    VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: it announces a signal of 'handle' */
     const void *result; /* where the command is to put it */
     uint64_t handle;    /* what has come down so far; 0: nothing */
     bool certain;       /* with that place for the result: it was our call, not a layer's own */
@@ -24,6 +24,13 @@ bool bf_above_hear(struct bf_device *device, VkObjectType type, uint64_t handle,
     if (question->result == result)
         question->certain = true;
     return true;
+}
+
+bool bf_above_hear_signal(struct bf_device *device, VkSemaphore semaphore)
+{
+    const struct question *question = asking;
+    return question && question->device == device && question->type == VK_OBJECT_TYPE_UNKNOWN &&
+           question->handle == (uint64_t)semaphore;
 }
 
 /* The function of the loader that made the device: it is the one whose callback the layer was given.
@@ -64,6 +71,8 @@ static const struct bf_above *look(struct bf_device *device)
         VkDevice handle = device->handle;
         above->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
             handle, core12 ? "vkGetSemaphoreCounterValue" : "vkGetSemaphoreCounterValueKHR");
+        above->signal_semaphore = (PFN_vkSignalSemaphore)get(
+            handle, core12 ? "vkSignalSemaphore" : "vkSignalSemaphoreKHR");
         above->buffer_requirements =
             (PFN_vkGetBufferMemoryRequirements)get(handle, "vkGetBufferMemoryRequirements");
         above->image_requirements = (PFN_vkGetImageSparseMemoryRequirements)get(
@@ -135,6 +144,21 @@ VkImage bf_above_image(struct bf_device *device, VkImage image)
 const char *bf_above_excuse(struct bf_device *device, VkObjectType type)
 {
     return can_ask(device, type) ? "" : ", and layers above Belfry's can't be asked for it";
+}
+
+void bf_above_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+                       uint64_t value)
+{
+    PFN_vkSignalSemaphore signal = look(device)->signal_semaphore;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = named, .value = value};
+    struct question question = {.device = device, .handle = (uint64_t)semaphore};
+    struct question *outer = asking;
+    if (!signal)
+        return;
+    asking = &question;
+    signal(device->handle, &info);
+    asking = outer;
 }
 
 PFN_vkQueueSubmit2 bf_above_submit2(struct bf_device *device)

@@ -14,10 +14,17 @@
  *        command below is called with it. Only where nobody can be asked does a handle count as it
  *        is: on attached devices, whose functions are the program's own, and where the loader or
  *        the command isn't found.
- *  AB-3  Asking changes nothing: below, an object that is there is queried, or nothing happens; the
- *        check 'access' takes it for no look of the CPU's; the caller holds no lock.
+ *  AB-3  Asking changes nothing: a semaphore's question goes no further than Belfry's layer and is
+ *        answered with an error, so that nobody learns a value; for others, an object that is there
+ *        is queried below. The check 'access' takes none of it for a look of the CPU's. The caller
+ *        holds no lock.
  *  AB-4  What bfVkQueueSubmit is given goes down the whole chain, as the program's vkQueueSubmit2
  *        would, and one call on a VkQueue at a time.
+ *  AB-5  To each value that the program's calls will give an imported or exported fence, the layers
+ *        above that follow its semaphore hear a vkSignalSemaphore, before the value can be read. It
+ *        goes no further than Belfry's layer. (Else validation would take the value, once it is read
+ *        or waited for, to come from nowhere, and wait for its origin.) Values of other processes'
+ *        are not announced, nor those that the GPU stores without a call.
  *
  * Proven by tests/layer (wrapped.c).
  */
@@ -41,6 +48,7 @@ struct bf_above {
     PFN_vkGetSemaphoreCounterValue counter_value;
     PFN_vkGetBufferMemoryRequirements buffer_requirements;
     PFN_vkGetImageSparseMemoryRequirements image_requirements;
+    PFN_vkSignalSemaphore signal_semaphore;
     PFN_vkQueueSubmit2 submit2;
 };
 
@@ -57,15 +65,23 @@ VkImage bf_above_image(struct bf_device *device, VkImage image);
  * everybody could be asked. */
 const char *bf_above_excuse(struct bf_device *device, VkObjectType type);
 
+/* AB-5. 'named' is what the program calls the semaphore. No lock is held but one that orders the
+ * semaphore's announcements. */
+void bf_above_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+                       uint64_t value);
+
 /* vkQueueSubmit2 as the program would call it; NULL: it has none. */
 PFN_vkQueueSubmit2 bf_above_submit2(struct bf_device *device);
 
 /*
- * Called by the layer's stand-ins for the commands above, before anything else, with the handle and
- * the place for the result that came. True: the handle was asked for, and is noted. The stand-in
- * then calls on for what is there, and leaves everything else be.
+ * Called by the layer's stand-ins for the commands that ask, before anything else, with the handle
+ * and the place for the result that came. True: the handle was asked for, and is noted; the stand-in
+ * does nothing but what AB-3 says.
  */
 BF_SHARED bool bf_above_hear(struct bf_device *device, VkObjectType type, uint64_t handle,
                              const void *result);
+
+/* The same for vkSignalSemaphore. True: it is an announcement, and ends here. */
+BF_SHARED bool bf_above_hear_signal(struct bf_device *device, VkSemaphore semaphore);
 
 #endif

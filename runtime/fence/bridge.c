@@ -29,6 +29,20 @@ bool bf_bridge_watches(const struct bf_fence *fence, uint64_t value)
     return fence->mirror && value > fence->mirror_wanted;
 }
 
+void bf_bridge_announce(struct bf_fence *fence, uint64_t value)
+{
+    VkSemaphore named = (VkSemaphore)atomic_load(&fence->named);
+    if (!named)
+        return;
+    bf_lock_acquire(&fence->announce_lock);
+    if (value > fence->announced) {
+        VkSemaphore semaphore = fence->imported ? fence->imported->handle : fence->mirror;
+        fence->announced = value;
+        bf_above_announce(fence->device, named, semaphore, value);
+    }
+    bf_lock_release(&fence->announce_lock);
+}
+
 /* The mirror's lock is held. */
 static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
 {
@@ -143,6 +157,7 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
             .semaphore = fence->imported->handle,
             .value = value,
         };
+        bf_bridge_announce(fence, value);
         bf_access_fence_signal(fence->access, value);
         result = device->signal_semaphore(device->handle, &info);
     }
@@ -263,7 +278,8 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
         bf_log(BF_LOG_ERROR, "bfImportFence: semaphore or pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    semaphore = find_semaphore(device, semaphore, __func__);
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
@@ -283,6 +299,8 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     if (!device->ledger.lost)
         atomic_store(&fence->value, counter);
     bf_lock_release(&device->ledger.lock);
+    fence->announced = counter;
+    atomic_store(&fence->named, (uint64_t)named);
     bf_access_fence_remove(fence->access);
     fence->access = bf_access_semaphore_import(device->access, semaphore);
     *out = (BfFence)fence;
@@ -301,7 +319,8 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
                           : "the fence is imported, or has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    semaphore = find_semaphore(device, semaphore, __func__);
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_device_is_lost(device))
@@ -335,7 +354,10 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     bf_shared_absorb(fence, &effects);
     bf_bridge_applied(fence, atomic_load(&fence->value), &effects);
     bf_ledger_monitor(&device->ledger, fence, &effects);
+    fence->announced = counter;
     bf_lock_release(&device->ledger.lock);
+    atomic_store(&fence->named, (uint64_t)named);
+    bf_bridge_announce(fence, bfGetFenceValue(handle));
     bf_effects_run(device, &effects);
     return VK_SUCCESS;
 }
