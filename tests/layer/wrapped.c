@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "belfry/belfry.h"
+#include "belfry/native_fence.h"
 #include "lines.h"
 #include "wrapper.h"
 
@@ -167,6 +168,57 @@ static void test_exports(void **state)
         vkDestroySemaphore(w.device, other, NULL);
         close_world();
     }
+}
+
+static void expect_signals(uint32_t count, uint64_t last)
+{
+    assert_int_equal(wrapper->signals, count);
+    assert_int_equal(wrapper->signalled, last);
+}
+
+/* AB-5: what layers above hear, each value once, and what comes of it below, nothing. */
+static void test_announcements(void **state)
+{
+    (void)state;
+    assert_true(open_world(WRAPPER ":" BELFRY));
+    const VkSemaphore semaphores[2] = {world_timeline(&w, 3), world_timeline(&w, 0)};
+    const BfFenceCreateInfo info = {.initialValue = 2};
+    BfFence imported = import(semaphores[0]), exported, gate;
+    assert_success(bfCreateFence(device, &info, &exported));
+    assert_success(bfCreateFence(device, &info, &gate));
+    *wrapper = (struct wrapper){0};
+    assert_success(bfExportFence(exported, semaphores[1]));
+    expect_signals(1, 2);
+    assert_success(bfSignalFence(exported, 4));
+    expect_signals(2, 4);
+    assert_success(bfSignalFence(exported, 1)); /* a rewind, which the semaphore doesn't follow */
+    expect_signals(2, 4);
+    assert_success(bfSignalFence(imported, 5));
+    expect_signals(3, 5);
+    assert_int_equal(bfSignalFence(imported, 5), VK_ERROR_VALIDATION_FAILED_EXT);
+    expect_signals(3, 5);
+    /* What is still to come isn't there because it was announced. */
+    assert_success(bfQueueWait(copy, gate, 3));
+    assert_success(bfQueueSignal(copy, imported, 6));
+    expect_signals(4, 6);
+    assert_success(bfQueueSignal(copy, exported, 7));
+    expect_signals(5, 7);
+    assert_int_equal(bfGetFenceValue(imported), 5);
+    assert_int_equal(world_value(&w, semaphores[0]), 5);
+    assert_int_equal(world_value(&w, semaphores[1]), 4);
+    assert_success(bfSignalFence(gate, 3));
+    world_wait(&w, semaphores[0], 6);
+    world_wait(&w, semaphores[1], 7);
+    const uint64_t many = 8;
+    assert_success(bfUpdateFenceValues(1, &exported, &many, 0));
+    expect_signals(6, 8);
+    assert_int_equal(world_value(&w, semaphores[1]), 8);
+    bfDestroyFence(imported);
+    bfDestroyFence(exported);
+    bfDestroyFence(gate);
+    for (uint32_t i = 0; i < 2; i++)
+        vkDestroySemaphore(w.device, semaphores[i], NULL);
+    close_world();
 }
 
 /* Nobody's handles, whatever they are called below, and binary ones. */
@@ -535,7 +587,8 @@ static void test_uses_of_sparse_images(void **state)
     unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
 }
 
-/* To ask for a semaphore is no look at its value: it orders nothing. */
+/* To ask for a semaphore is no look at its value: it orders nothing. And what is announced is not
+ * signalled by the CPU. */
 static void test_asking_is_no_look(void **state)
 {
     (void)state;
@@ -543,21 +596,30 @@ static void test_asking_is_no_look(void **state)
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
-        const VkBuffer buffer = make_buffer(0);
-        const BfResourceUse use = {.buffer = buffer, .size = 64, .write = VK_TRUE};
+        const VkBuffer buffers[2] = {make_buffer(0), make_buffer(1024)};
+        const BfResourceUse use[2] = {{.buffer = buffers[0], .size = 64, .write = VK_TRUE},
+                                      {.buffer = buffers[1], .size = 64, .write = VK_TRUE}};
         const VkSemaphore semaphore = world_timeline(&w, 0);
         BfFence fence = import(semaphore), again;
         lines_begin();
-        execute_using(copy, &use, VK_NULL_HANDLE);
+        execute_using(copy, &use[0], VK_NULL_HANDLE);
         assert_success(bfQueueSignal(copy, fence, 1));
         again = import(semaphore);
-        execute_using(direct, &use, VK_NULL_HANDLE);
+        execute_using(direct, &use[0], VK_NULL_HANDLE);
         settle();
         expect_lines(1);
+        lines_begin();
+        execute_using(copy, &use[1], VK_NULL_HANDLE);
+        assert_success(bfQueueSignal(copy, fence, 2));
+        assert_success(bfQueueWait(direct, fence, 2));
+        execute_using(direct, &use[1], VK_NULL_HANDLE);
+        settle();
+        expect_lines(0);
         bfDestroyFence(fence);
         bfDestroyFence(again);
         vkDestroySemaphore(w.device, semaphore, NULL);
-        vkDestroyBuffer(w.device, buffer, NULL);
+        for (uint32_t i = 0; i < 2; i++)
+            vkDestroyBuffer(w.device, buffers[i], NULL);
         close_world();
     }
     unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
@@ -569,6 +631,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_imports),
         cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_announcements),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_old_device),
         cmocka_unit_test(test_submissions),

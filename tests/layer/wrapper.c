@@ -141,6 +141,10 @@ static VkResult VKAPI_CALL wrap_vkSignalSemaphore(VkDevice device,
 {
     VkSemaphoreSignalInfo copy = *info;
     copy.semaphore = (VkSemaphore)below(SEMAPHORE, (uint64_t)info->semaphore);
+    pthread_mutex_lock(&lock);
+    wrapper.signals++;
+    wrapper.signalled = info->value;
+    pthread_mutex_unlock(&lock);
     return NEXT(device, vkSignalSemaphore)(device, &copy);
 }
 
@@ -213,8 +217,8 @@ static void VKAPI_CALL wrap_vkGetBufferMemoryRequirements(VkDevice device, VkBuf
 static void VKAPI_CALL wrap_vkGetImageMemoryRequirements(VkDevice device, VkImage image,
                                                          VkMemoryRequirements *requirements)
 {
-    NEXT(device, vkGetImageMemoryRequirements)(device, (VkImage)below(IMAGE, (uint64_t)image),
-                                               requirements);
+    NEXT(device, vkGetImageMemoryRequirements)
+    (device, (VkImage)below(IMAGE, (uint64_t)image), requirements);
 }
 
 static VkResult VKAPI_CALL wrap_vkBindBufferMemory(VkDevice device, VkBuffer buffer,
