@@ -103,6 +103,19 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyBuffer(VkDevice device, VkBuffe
     d->vk.vkDestroyBuffer(device, buffer, allocator);
 }
 
+/* Here the library asks for what the program calls the buffer, or the image (device/above.h). */
+VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
+    VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
+{
+    struct layer_device *d = layer_device_of(device);
+    bool asked = d->access &&
+                 bf_above_hear(d->runtime, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer, requirements);
+    if (!asked || bf_access_knows_buffer(d->access->check, buffer))
+        d->vk.vkGetBufferMemoryRequirements(device, buffer, requirements);
+    else
+        *requirements = (VkMemoryRequirements){0};
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkCreateImage(VkDevice device,
                                                           const VkImageCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator,
@@ -114,7 +127,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkCreateImage(VkDevice device,
     if (result != VK_SUCCESS || !d->access)
         return result;
     const struct bf_access_image_info told = {info->imageType, info->format, info->mipLevels,
-                                              info->arrayLayers};
+                                              info->arrayLayers,
+                                              info->flags & VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT};
     bf_access_image_add(d->access->check, *image, &told);
     return result;
 }
@@ -126,6 +140,22 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImage(VkDevice device, VkImage 
     if (d->access)
         bf_access_image_remove(d->access->check, image);
     d->vk.vkDestroyImage(device, image, allocator);
+}
+
+/* Of the commands that take an image this one alone asks nothing of it: others are not for disjoint
+ * images, or for images of one tiling alone. */
+VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
+    VkDevice device, VkImage image, uint32_t *count, VkSparseImageMemoryRequirements *requirements)
+{
+    struct layer_device *d = layer_device_of(device);
+    bool asked =
+        d->access && bf_above_hear(d->runtime, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, count);
+    struct bf_access_image_info info;
+    /* The answer for most images is known; there are drivers that complain of such questions. */
+    if (!asked || (bf_access_image_get(d->access->check, image, &info) && info.sparse))
+        d->vk.vkGetImageSparseMemoryRequirements(device, image, count, requirements);
+    else
+        *count = 0;
 }
 
 /* A view of slices of a 3D image counts them as layers. */
@@ -192,7 +222,7 @@ layer_access_vkCreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInfoKH
     struct swapchain *swapchain = calloc(1, sizeof(*swapchain));
     if (swapchain)
         swapchain->info = (struct bf_access_image_info){VK_IMAGE_TYPE_2D, info->imageFormat, 1,
-                                                        info->imageArrayLayers};
+                                                        info->imageArrayLayers, false};
     keep(d->access, &d->access->swapchains, (uint64_t)*handle, swapchain);
     return result;
 }

@@ -104,8 +104,10 @@ bool layer_format_has_depth(VkFormat format);
 #define LAYER_ACCESS_OBJECT_COMMANDS(X)                                                            \
     X(vkCreateBuffer, vkCreateBuffer)                                                              \
     X(vkDestroyBuffer, vkDestroyBuffer)                                                            \
+    X(vkGetBufferMemoryRequirements, vkGetBufferMemoryRequirements)                                \
     X(vkCreateImage, vkCreateImage)                                                                \
     X(vkDestroyImage, vkDestroyImage)                                                              \
+    X(vkGetImageSparseMemoryRequirements, vkGetImageSparseMemoryRequirements)                      \
     X(vkCreateImageView, vkCreateImageView)                                                        \
     X(vkDestroyImageView, vkDestroyImageView)                                                      \
     X(vkCreateFramebuffer, vkCreateFramebuffer)                                                    \

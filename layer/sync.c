@@ -41,6 +41,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
                                                        const VkSemaphoreSignalInfo *info)
 {
     struct layer_device *d = layer_device_of(device);
+    if (d->runtime && bf_above_hear_signal(d->runtime, info->semaphore))
+        return VK_SUCCESS;
     PFN_vkSignalSemaphore next =
         d->vk.vkSignalSemaphore ? d->vk.vkSignalSemaphore : d->vk.vkSignalSemaphoreKHR;
     VkResult result = next(device, info);
@@ -107,6 +109,9 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
     PFN_vkGetSemaphoreCounterValue next = d->vk.vkGetSemaphoreCounterValue
                                               ? d->vk.vkGetSemaphoreCounterValue
                                               : d->vk.vkGetSemaphoreCounterValueKHR;
+    if (d->runtime &&
+        bf_above_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
+        return VK_ERROR_OUT_OF_HOST_MEMORY; /* one of the command's own errors */
     VkResult result = next(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
         bf_device_lost(d->runtime, "vkGetSemaphoreCounterValue");

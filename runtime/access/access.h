@@ -102,6 +102,7 @@ BF_SHARED void bf_access_destroy(struct bf_access *access);
 /* From now on nothing is checked: one line says why (NULL: none). For whoever finds that the model
  * no longer follows the program: the device is lost, a call that was told has failed. */
 BF_SHARED void bf_access_stop(struct bf_access *access, const char *why);
+bool bf_access_has_ended(struct bf_access *access);
 
 /* ------------------------------------------------------------------------------------- Queues -- */
 
@@ -181,12 +182,16 @@ struct bf_access_image_info {
     VkImageType type;
     VkFormat format;
     uint32_t mips, layers;
+    bool sparse; /* with sparse residency */
 };
 
 /* Told by the layer. A resource that was never told counts as one, with no end and no parts. */
 BF_SHARED void bf_access_buffer_add(struct bf_access *access, VkBuffer buffer, VkDeviceSize size);
 BF_SHARED void bf_access_image_add(struct bf_access *access, VkImage image,
                                    const struct bf_access_image_info *info);
+/* Has it been told, and not removed since? Not where the check has ended. */
+BF_SHARED bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer);
+BF_SHARED bool bf_access_knows_image(struct bf_access *access, VkImage image);
 BF_SHARED void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer);
 BF_SHARED void bf_access_image_remove(struct bf_access *access, VkImage image);
 BF_SHARED void bf_access_buffer_name(struct bf_access *access, VkBuffer buffer, const char *name);

@@ -42,6 +42,11 @@ void bf_access_stop(struct bf_access *access, const char *why)
     bf_access_leave(access);
 }
 
+bool bf_access_has_ended(struct bf_access *access)
+{
+    return atomic_load_explicit(&access->off, memory_order_relaxed);
+}
+
 void bf_access_fail(struct bf_access *access)
 {
     bf_access_stop(access, "out of memory");

@@ -102,6 +102,23 @@ void bf_access_image_add(struct bf_access *access, VkImage image,
     resource_add(access, true, (uint64_t)image, VK_WHOLE_SIZE, info);
 }
 
+static bool knows(struct bf_access *access, bool image, uint64_t handle)
+{
+    const struct bf_access_resource *resource =
+        handle ? bf_map_find(map_of(access, image), handle) : NULL;
+    return resource && resource->told;
+}
+
+bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer)
+{
+    return knows(access, false, (uint64_t)buffer);
+}
+
+bool bf_access_knows_image(struct bf_access *access, VkImage image)
+{
+    return knows(access, true, (uint64_t)image);
+}
+
 void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer)
 {
     resource_remove(access, false, (uint64_t)buffer);

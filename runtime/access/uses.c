@@ -1,5 +1,8 @@
 /* bfQueueUses: what the program says its queue is going to use. */
+#include <stdlib.h>
+
 #include "access/access.h"
+#include "device/device.h"
 #include "os/handle.h"
 #include "os/log.h"
 #include "queue/command_queue.h"
@@ -22,6 +25,28 @@ static bool check_use(uint32_t i, const BfResourceUse *use)
     return true;
 }
 
+/* The layer has been told of every buffer and image; attached devices have nobody who tells. */
+static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *use)
+{
+    if (device->attached)
+        return true;
+    bool image = use->image != VK_NULL_HANDLE, known;
+    uint64_t named = image ? (uint64_t)use->image : (uint64_t)use->buffer;
+    if (image) {
+        use->image = bf_above_image(device, use->image);
+        known = bf_access_knows_image(device->access, use->image);
+    } else {
+        use->buffer = bf_above_buffer(device, use->buffer);
+        known = bf_access_knows_buffer(device->access, use->buffer);
+    }
+    if (known || bf_access_has_ended(device->access))
+        return true;
+    VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;
+    bf_log(BF_LOG_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
+           image ? "image" : "buffer", (unsigned long long)named, bf_above_excuse(device, type));
+    return false;
+}
+
 VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
@@ -34,5 +59,21 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
         if (!check_use(i, &uses[i]))
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return bf_access_queue_uses(((struct bf_command_queue *)handle)->access, count, uses);
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    struct bf_device *device = queue->base.device;
+    if (!count || !queue->access || bf_access_has_ended(device->access))
+        return VK_SUCCESS;
+    BfResourceUse *found = malloc(count * sizeof(*found));
+    if (!found)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
+        found[i] = uses[i];
+        if (!find_resource(device, i, &found[i]))
+            result = VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (result == VK_SUCCESS)
+        result = bf_access_queue_uses(queue->access, count, found);
+    free(found);
+    return result;
 }

@@ -239,6 +239,40 @@ struct bf_queue *bf_device_vkqueue(BfDevice handle, VkQueue queue, const char *c
     return NULL;
 }
 
+static bool check_semaphores(struct bf_device *device, const VkSemaphoreSubmitInfo *list,
+                             uint32_t count)
+{
+    for (uint32_t i = 0; i < count && !device->attached; i++) {
+        if (bf_semaphore_find(device, list[i].semaphore))
+            continue;
+        bf_log(BF_LOG_ERROR, "bfVkQueueSubmit: semaphore 0x%llx is none of this device's%s",
+               (unsigned long long)list[i].semaphore,
+               bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+        return false;
+    }
+    return true;
+}
+
+/* On an attached device, or where the program has no vkQueueSubmit2 to go by: then the handles have
+ * to be those that Belfry knows. */
+static VkResult submit_here(struct bf_queue *queue, VkQueue vk_queue, uint32_t count,
+                            const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct bf_access *access = queue->device->access;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!check_semaphores(queue->device, infos[i].pWaitSemaphoreInfos,
+                              infos[i].waitSemaphoreInfoCount) ||
+            !check_semaphores(queue->device, infos[i].pSignalSemaphoreInfos,
+                              infos[i].signalSemaphoreInfoCount))
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bf_access_vkqueue_submit2(access, vk_queue, count, infos, fence);
+    VkResult result = bf_queue_submit(queue, count, infos, fence);
+    if (result != VK_SUCCESS)
+        bf_access_stop(access, "bfVkQueueSubmit has failed");
+    return result;
+}
+
 VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
                          const VkSubmitInfo2 *infos, VkFence fence)
 {
@@ -256,11 +290,12 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
-    struct bf_access *access = queue->device->access;
-    bf_access_vkqueue_submit2(access, vk_queue, count, infos, fence);
-    VkResult result = bf_queue_submit(queue, count, infos, fence);
-    if (result != VK_SUCCESS)
-        bf_access_stop(access, "bfVkQueueSubmit has failed");
+    PFN_vkQueueSubmit2 submit2 = bf_above_submit2(queue->device);
+    if (!submit2)
+        return submit_here(queue, vk_queue, count, infos, fence);
+    bf_lock_acquire(&queue->calls_lock);
+    VkResult result = submit2(vk_queue, count, infos, fence);
+    bf_lock_release(&queue->calls_lock);
     return result;
 }
 
@@ -271,6 +306,8 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->device->attached)
         bf_engine_enter(queue->engine);
+    else
+        bf_lock_acquire(&queue->calls_lock);
     return VK_SUCCESS;
 }
 
@@ -283,6 +320,8 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
         atomic_store(&queue->unwitnessed, true); /* whatever went in there */
         bf_engine_leave(queue->engine, 0);
         bf_access_idle(queue->device->access); /* it may have been a wait */
+    } else {
+        bf_lock_release(&queue->calls_lock);
     }
     return VK_SUCCESS;
 }

@@ -162,6 +162,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (result != VK_SUCCESS)
         goto fail;
     device->set_loader_data = info->set_loader_data;
+    device->api_version = info->api_version;
     device->timestamp_period_ns = info->timestamp_period_ns;
     device->host_query_reset = info->host_query_reset;
     device->memory = info->memory;

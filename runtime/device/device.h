@@ -11,6 +11,7 @@
 #include <volk.h>
 
 #include "belfry/belfry.h"
+#include "device/above.h"
 #include "device/gpu_clock.h"
 #include "fence/ledger.h"
 #include "fence/store.h"
@@ -69,6 +70,8 @@ struct bf_device {
     enum bf_fence_log_mode fence_log;
     struct bf_device *next_registered;
     bool attached; /* by the program, not by the layer */
+    uint32_t api_version; /* what the program may use; 0 where it is attached */
+    struct bf_above above;
 
     uint32_t engine_count, queue_count;
     struct bf_engine *engines;
@@ -134,6 +137,7 @@ struct bf_device_info {
     uint32_t background_tasks;
     bool developer_mode;
     bool layer; /* it is the layer's, which sees all of the program's calls */
+    uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;

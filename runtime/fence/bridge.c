@@ -29,6 +29,20 @@ bool bf_bridge_watches(const struct bf_fence *fence, uint64_t value)
     return fence->mirror && value > fence->mirror_wanted;
 }
 
+void bf_bridge_announce(struct bf_fence *fence, uint64_t value)
+{
+    VkSemaphore named = (VkSemaphore)atomic_load(&fence->named);
+    if (!named)
+        return;
+    bf_lock_acquire(&fence->announce_lock);
+    if (value > fence->announced) {
+        VkSemaphore semaphore = fence->imported ? fence->imported->handle : fence->mirror;
+        fence->announced = value;
+        bf_above_announce(fence->device, named, semaphore, value);
+    }
+    bf_lock_release(&fence->announce_lock);
+}
+
 /* The mirror's lock is held. */
 static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
 {
@@ -143,6 +157,7 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
             .semaphore = fence->imported->handle,
             .value = value,
         };
+        bf_bridge_announce(fence, value);
         bf_access_fence_signal(fence->access, value);
         result = device->signal_semaphore(device->handle, &info);
     }
@@ -212,25 +227,29 @@ void bf_bridge_stop(struct bf_fence *fence, bool device_stays)
     bf_lock_release(&device->ledger.bridge_lock);
 }
 
+/* The program's timeline semaphore as Belfry knows it; VK_NULL_HANDLE and one line where it is none
+ * that can be a fence. */
+static VkSemaphore find_semaphore(struct bf_device *device, VkSemaphore named, const char *call)
+{
+    VkSemaphore semaphore = bf_above_semaphore(device, named);
+    const struct bf_semaphore *known = semaphore ? bf_semaphore_find(device, semaphore) : NULL;
+    bool ours = known || (device->attached && semaphore);
+    if (!ours)
+        bf_log(BF_LOG_ERROR, "%s: semaphore 0x%llx is none of this device's%s", call,
+               (unsigned long long)named, bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+    else if (known && !known->timeline)
+        bf_log(BF_LOG_ERROR, "%s: semaphore 0x%llx is a binary one", call,
+               (unsigned long long)named);
+    return ours && (!known || known->timeline) ? semaphore : VK_NULL_HANDLE;
+}
+
 /* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
  * is made now, of one that may be signalled where Belfry doesn't see it. */
 static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, bool external,
                                  uint64_t *counter)
 {
     struct bf_device *device = fence->device;
-    struct bf_semaphore *known = bf_semaphore_find(device, semaphore);
-    if (!known && !device->attached) {
-        bf_log(
-            BF_LOG_ERROR,
-            "bfImportFence, bfExportFence: semaphore 0x%llx is none of this device's: does a layer "
-            "above Belfry's wrap handles?",
-            (unsigned long long)semaphore);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    if (known && !known->timeline) {
-        bf_log(BF_LOG_ERROR, "bfImportFence, bfExportFence: the semaphore is a binary one");
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
+    struct bf_semaphore *known;
     VkResult result = device->counter_value(device->handle, semaphore, counter);
     if (result != VK_SUCCESS)
         return result;
@@ -259,6 +278,10 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
         bf_log(BF_LOG_ERROR, "bfImportFence: semaphore or pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
+    if (!semaphore)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
     uint64_t counter;
     VkResult result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
@@ -276,6 +299,8 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     if (!device->ledger.lost)
         atomic_store(&fence->value, counter);
     bf_lock_release(&device->ledger.lock);
+    fence->announced = counter;
+    atomic_store(&fence->named, (uint64_t)named);
     bf_access_fence_remove(fence->access);
     fence->access = bf_access_semaphore_import(device->access, semaphore);
     *out = (BfFence)fence;
@@ -294,6 +319,10 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
                           : "the fence is imported, or has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
+    if (!semaphore)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     VkResult result = bf_sleepers_ensure(device);
@@ -325,7 +354,10 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     bf_shared_absorb(fence, &effects);
     bf_bridge_applied(fence, atomic_load(&fence->value), &effects);
     bf_ledger_monitor(&device->ledger, fence, &effects);
+    fence->announced = counter;
     bf_lock_release(&device->ledger.lock);
+    atomic_store(&fence->named, (uint64_t)named);
+    bf_bridge_announce(fence, bfGetFenceValue(handle));
     bf_effects_run(device, &effects);
     return VK_SUCCESS;
 }

@@ -30,6 +30,10 @@ bool bf_bridge_watches(const struct bf_fence *fence, uint64_t value);
 /* Signals the mirror, and drops the reference that bf_bridge_applied took. No lock is held. */
 void bf_bridge_mirror(struct bf_fence *fence);
 
+/* A call of the program's will set the fence to the value: layers above that follow its semaphore are
+ * told, before the value can be seen (AB-5, device/above.h). Any fence; no lock is held. */
+void bf_bridge_announce(struct bf_fence *fence, uint64_t value);
+
 /* For an imported fence; no lock is held. */
 uint64_t bf_bridge_value(struct bf_fence *fence);
 VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value);

@@ -444,6 +444,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
         bf_effects_run(device, &effects);
         return bf_device_lost(device, __func__);
     }
+    bf_bridge_announce(fence, value);
     bf_access_fence_signal(fence->access, value);
     bf_lock_acquire(&device->ledger.lock);
     bf_fence_signal(fence, value, &effects);

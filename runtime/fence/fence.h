@@ -105,6 +105,11 @@ struct bf_fence {
     bool mirror_listed; /* somebody is about to signal it */
     struct bf_fence *next_mirrored;
 
+    /* Imported or exported: what the program calls the semaphore; 0: it is neither. */
+    _Atomic uint64_t named;
+    struct bf_lock announce_lock; /* held over announcements, so that they only grow; taken first */
+    uint64_t announced;
+
     VkSemaphore registered; /* known to the scheduler on this fence's account alone */
 
     struct bf_shared *shared; /* open elsewhere too, perhaps (fence/shared.h); NULL: it is not */

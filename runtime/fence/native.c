@@ -4,6 +4,7 @@
 
 #include "access/access.h"
 #include "device/device.h"
+#include "fence/bridge.h"
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
@@ -373,6 +374,8 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         bf_effects_run(device, &effects);
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
+    for (uint32_t i = 0; i < count && !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT); i++)
+        bf_bridge_announce((struct bf_fence *)fences[i], flags ? UINT64_MAX : values[i]);
     bf_lock_acquire(&ledger->lock);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = (struct bf_fence *)fences[i];

@@ -694,6 +694,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         uint64_t before;
         if (!bf_bridge_may_signal(fence, value, &before, __func__))
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        bf_bridge_announce(fence, value);
         bf_access_queue_signal(queue->access, fence->access, value);
         VkResult result = submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
@@ -710,6 +711,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     VkResult owned = bf_shared_check(fence);
     if (owned != VK_SUCCESS)
         return owned;
+    bf_bridge_announce(fence, value);
     bf_access_queue_signal(queue->access, fence->access, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         (bf_log_is_read(queue->base.log) && fence->log_handle))

@@ -30,6 +30,9 @@ struct bf_queue {
     bool is_command_queue;     /* queue/command_queue.h */
     uint32_t trace_id;
 
+    /* Under the layer: around what goes down the chain on this VkQueue (AB-4, device/above.h), and
+     * between bfLockVkQueue and bfUnlockVkQueue. Taken before any other. */
+    struct bf_lock calls_lock;
     struct bf_lock lock; /* leaf lock: the packet list and the spares */
     struct bf_packet *head, *tail;
     struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */

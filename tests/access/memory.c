@@ -77,7 +77,7 @@ static void program(struct bf_access *access)
     const VkSemaphore timeline = HANDLE(VkSemaphore, 4), binary = HANDLE(VkSemaphore, 5);
     const VkFence vkfence = HANDLE(VkFence, 6);
     const VkSwapchainKHR swapchain = HANDLE(VkSwapchainKHR, 7);
-    const struct bf_access_image_info image = {VK_IMAGE_TYPE_2D, VK_FORMAT_R8_UNORM, 4, 2};
+    const struct bf_access_image_info image = {VK_IMAGE_TYPE_2D, VK_FORMAT_R8_UNORM, 4, 2, false};
     bf_access_buffer_add(access, CHECK_BUFFER(1), 4096);
     bf_access_buffer_name(access, CHECK_BUFFER(2), "never told");
     bf_access_image_add(access, CHECK_IMAGE(1), &image);

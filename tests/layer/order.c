@@ -18,29 +18,6 @@
 #define BELOW      "VK_LAYER_BELFRYTEST_below"
 #define OVERLAY    "VK_LAYER_MESA_overlay"
 
-/* Other people's layers are not built for the thread sanitizer, which then sees races in them that
- * are none. */
-#ifdef __SANITIZE_THREAD__
-#define JUDGEABLE false
-#else
-#define JUDGEABLE true
-#endif
-
-static bool has_layer(const char *name)
-{
-    if (!JUDGEABLE)
-        return false;
-    VkLayerProperties list[64];
-    uint32_t n = 64;
-    assert_success(volkInitialize());
-    assert_true(vkEnumerateInstanceLayerProperties(&n, list) >= 0);
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(list[i].layerName, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static struct bystander *find_bystander(const char *name, void **library)
 {
     char path[4096];
@@ -290,7 +267,7 @@ static void silent(const char *layers)
 static void test_validation_above(void **state)
 {
     (void)state;
-    if (!has_layer(VALIDATION))
+    if (!world_has_layer(VALIDATION))
         skip();
     silent(VALIDATION ":" BELFRY);
 }
@@ -298,7 +275,7 @@ static void test_validation_above(void **state)
 static void test_validation_below(void **state)
 {
     (void)state;
-    if (!has_layer(VALIDATION))
+    if (!world_has_layer(VALIDATION))
         skip();
     silent(BELFRY ":" VALIDATION);
 }
@@ -308,7 +285,7 @@ static void test_validation_of_old_devices(void **state)
 {
     (void)state;
     static const char *const lists[] = {VALIDATION ":" BELFRY, BELFRY ":" VALIDATION};
-    if (!has_layer(VALIDATION))
+    if (!world_has_layer(VALIDATION))
         skip();
     for (size_t i = 0; i < 2; i++) {
         world_layers = lists[i];
@@ -370,7 +347,7 @@ static void validation_speaks(const char *layers)
 static void test_validation_speaks(void **state)
 {
     (void)state;
-    if (!has_layer(VALIDATION))
+    if (!world_has_layer(VALIDATION))
         skip();
     validation_speaks(VALIDATION ":" BELFRY);
     validation_speaks(BELFRY ":" VALIDATION);
@@ -380,11 +357,11 @@ static void test_everything_at_once(void **state)
 {
     (void)state;
     uint32_t submits;
-    if (!has_layer(VALIDATION))
+    if (!world_has_layer(VALIDATION))
         skip();
     silent(ABOVE ":" VALIDATION ":" BELFRY ":" BELOW);
     silent(ABOVE ":" BELFRY ":" VALIDATION ":" BELOW);
-    if (!has_layer(OVERLAY))
+    if (!world_has_layer(OVERLAY))
         return;
     run_program(OVERLAY ":" BELFRY, &submits);
     run_program(BELFRY ":" OVERLAY, &submits);

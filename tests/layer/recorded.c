@@ -15,12 +15,6 @@
 #define WORDS      64
 #define ROUNDS     12
 
-#ifdef __SANITIZE_THREAD__
-#define JUDGEABLE false /* races in other people's layers are none of ours */
-#else
-#define JUDGEABLE true
-#endif
-
 struct push {
     uint32_t mode, times, amount, index;
 };
@@ -39,19 +33,6 @@ struct program {
     VkCommandBuffer primary, secondary;
     uint32_t expected[WORDS];
 };
-
-static bool has_validation(void)
-{
-    VkLayerProperties list[64];
-    uint32_t n = 64;
-    assert_success(volkInitialize());
-    assert_true(vkEnumerateInstanceLayerProperties(&n, list) >= 0);
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(list[i].layerName, VALIDATION) == 0)
-            return true;
-    }
-    return false;
-}
 
 static void make_buffer(struct program *p)
 {
@@ -289,7 +270,7 @@ static void test_alone(void **state)
 
 static void validated(const char *layers)
 {
-    if (!JUDGEABLE || !has_validation())
+    if (!world_has_layer(VALIDATION))
         skip();
     setenv("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT", 1);
     run(layers);

@@ -24,6 +24,24 @@ static void environment_apply(const char *environment, bool set)
     }
 }
 
+bool world_has_layer(const char *name)
+{
+#ifdef __SANITIZE_THREAD__
+    (void)name;
+    return false;
+#else
+    VkLayerProperties list[64];
+    uint32_t n = 64;
+    assert_success(volkInitialize());
+    assert_true(vkEnumerateInstanceLayerProperties(&n, list) >= 0);
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(list[i].layerName, name) == 0)
+            return true;
+    }
+    return false;
+#endif
+}
+
 static bool has_instance_extension(const char *name)
 {
     VkExtensionProperties list[64];

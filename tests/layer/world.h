@@ -46,6 +46,10 @@ struct world {
  * found their manifests.) NULL for none. */
 extern const char *world_layers;
 
+/* Is there a layer of other people's to be judged by? Not under the thread sanitizer, for which they
+ * are not built and which then sees races in them that are none. */
+bool world_has_layer(const char *name);
+
 /* The instance: 'environment' is "NAME=value NAME=value", names get BELFRY_ICD_ in front, set while
  * the instance is made; NULL for none. */
 VkResult world_instance(struct world *w, const char *environment);

@@ -1,0 +1,167 @@
+#include "device/above.h"
+
+#include <dlfcn.h>
+
+#include "device/device.h"
+
+/* What this thread is asking, or announcing. */
+struct question {
+    const struct bf_device *device;
+    VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: it announces a signal of 'handle' */
+    const void *result; /* where the command is to put it */
+    uint64_t handle;    /* what has come down so far; 0: nothing */
+    bool certain;       /* with that place for the result: it was our call, not a layer's own */
+};
+static _Thread_local struct question *asking __attribute__((tls_model("initial-exec")));
+
+bool bf_above_hear(struct bf_device *device, VkObjectType type, uint64_t handle, const void *result)
+{
+    struct question *question = asking;
+    if (!question || question->device != device || question->type != type)
+        return false;
+    if (!question->certain)
+        question->handle = handle;
+    if (question->result == result)
+        question->certain = true;
+    return true;
+}
+
+bool bf_above_hear_signal(struct bf_device *device, VkSemaphore semaphore)
+{
+    const struct question *question = asking;
+    return question && question->device == device && question->type == VK_OBJECT_TYPE_UNKNOWN &&
+           question->handle == (uint64_t)semaphore;
+}
+
+/* The function of the loader that made the device: it is the one whose callback the layer was given.
+ * Nothing is loaded, and no other loader's function will do. */
+static PFN_vkGetDeviceProcAddr loader_function(const struct bf_device *device)
+{
+    union {
+        VkResult (*function)(VkDevice device, void *object);
+        const void *address;
+    } known = {.function = device->set_loader_data};
+    union {
+        void *address;
+        PFN_vkGetDeviceProcAddr function;
+    } found = {NULL};
+    Dl_info loader, same;
+    if (!known.function || !dladdr(known.address, &loader) || !loader.dli_fname)
+        return NULL;
+    void *library = dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    found.address = dlsym(library, "vkGetDeviceProcAddr");
+    dlclose(library);
+    if (!found.address || !dladdr(found.address, &same) || same.dli_fbase != loader.dli_fbase)
+        return NULL;
+    return found.function;
+}
+
+static const struct bf_above *look(struct bf_device *device)
+{
+    struct bf_above *above = &device->above;
+    bf_lock_acquire(&above->lock);
+    PFN_vkGetDeviceProcAddr get =
+        above->looked || device->attached ? NULL : loader_function(device);
+    if (get) {
+        /* By the name under which the program has it: the other one is no command of the device. */
+        bool core12 = device->api_version >= VK_API_VERSION_1_2,
+             core13 = device->api_version >= VK_API_VERSION_1_3;
+        VkDevice handle = device->handle;
+        above->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
+            handle, core12 ? "vkGetSemaphoreCounterValue" : "vkGetSemaphoreCounterValueKHR");
+        above->signal_semaphore = (PFN_vkSignalSemaphore)get(
+            handle, core12 ? "vkSignalSemaphore" : "vkSignalSemaphoreKHR");
+        above->buffer_requirements =
+            (PFN_vkGetBufferMemoryRequirements)get(handle, "vkGetBufferMemoryRequirements");
+        above->image_requirements = (PFN_vkGetImageSparseMemoryRequirements)get(
+            handle, "vkGetImageSparseMemoryRequirements");
+        above->submit2 =
+            (PFN_vkQueueSubmit2)get(handle, core13 ? "vkQueueSubmit2" : "vkQueueSubmit2KHR");
+    }
+    above->looked = true;
+    bf_lock_release(&above->lock);
+    return above;
+}
+
+/* The question stands while the command runs. */
+static void ask(struct question *question)
+{
+    struct question *outer = asking;
+    const struct bf_above *above = &question->device->above;
+    union {
+        uint64_t value;
+        uint32_t count;
+        VkMemoryRequirements requirements;
+    } result;
+    VkDevice device = question->device->handle;
+    uint64_t handle = question->handle;
+    question->handle = 0;
+    question->result = &result;
+    asking = question;
+    if (question->type == VK_OBJECT_TYPE_SEMAPHORE)
+        above->counter_value(device, (VkSemaphore)handle, &result.value);
+    else if (question->type == VK_OBJECT_TYPE_BUFFER)
+        above->buffer_requirements(device, (VkBuffer)handle, &result.requirements);
+    else
+        above->image_requirements(device, (VkImage)handle, &result.count, NULL);
+    asking = outer;
+}
+
+static bool can_ask(struct bf_device *device, VkObjectType type)
+{
+    const struct bf_above *above = look(device);
+    return type == VK_OBJECT_TYPE_SEMAPHORE ? above->counter_value != NULL
+           : type == VK_OBJECT_TYPE_BUFFER  ? above->buffer_requirements != NULL
+                                            : above->image_requirements != NULL;
+}
+
+static uint64_t translate(struct bf_device *device, VkObjectType type, uint64_t handle)
+{
+    if (!can_ask(device, type))
+        return handle;
+    struct question question = {.device = device, .type = type, .handle = handle};
+    ask(&question);
+    return question.handle;
+}
+
+VkSemaphore bf_above_semaphore(struct bf_device *device, VkSemaphore semaphore)
+{
+    return (VkSemaphore)translate(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+}
+
+VkBuffer bf_above_buffer(struct bf_device *device, VkBuffer buffer)
+{
+    return (VkBuffer)translate(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+}
+
+VkImage bf_above_image(struct bf_device *device, VkImage image)
+{
+    return (VkImage)translate(device, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
+}
+
+const char *bf_above_excuse(struct bf_device *device, VkObjectType type)
+{
+    return can_ask(device, type) ? "" : ", and layers above Belfry's can't be asked for it";
+}
+
+void bf_above_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+                       uint64_t value)
+{
+    PFN_vkSignalSemaphore signal = look(device)->signal_semaphore;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = named, .value = value};
+    struct question question = {.device = device, .handle = (uint64_t)semaphore};
+    struct question *outer = asking;
+    if (!signal)
+        return;
+    asking = &question;
+    signal(device->handle, &info);
+    asking = outer;
+}
+
+PFN_vkQueueSubmit2 bf_above_submit2(struct bf_device *device)
+{
+    return look(device)->submit2;
+}
