@@ -41,7 +41,15 @@ static bool discards_all(const struct bf_draw *draw)
            !is_dynamic(draw, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
 
-static VkResult plan_attachment(struct bf_draw *draw, VkFormat format, VkImageUsageFlags more,
+/* The number is ignored where nothing is rasterised. */
+static VkSampleCountFlagBits samples_of(const struct bf_draw *draw)
+{
+    const VkPipelineMultisampleStateCreateInfo *state = draw->subject->graphics->pMultisampleState;
+    return state && !discards_all(draw) ? state->rasterizationSamples : VK_SAMPLE_COUNT_1_BIT;
+}
+
+static VkResult plan_attachment(struct bf_draw *draw, VkFormat format,
+                                VkSampleCountFlagBits samples, VkImageUsageFlags more,
                                 uint32_t *index)
 {
     bool color = bf_format_aspects(format) == VK_IMAGE_ASPECT_COLOR_BIT;
@@ -50,6 +58,7 @@ static VkResult plan_attachment(struct bf_draw *draw, VkFormat format, VkImageUs
         .view = draw->layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D,
         .usage = more | (color ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
                                : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT),
+        .samples = samples,
         .layers = draw->layers,
         .written = true,
     };
@@ -81,9 +90,7 @@ static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *p
     }
     VkResult result = plan_layers(draw, views);
     for (uint32_t i = 0; i < pass->attachmentCount && result == VK_SUCCESS; i++) {
-        if (pass->pAttachments[i].samples != VK_SAMPLE_COUNT_1_BIT)
-            return bf_dummies_refuse(draw->dummies, "it draws to several samples");
-        result = plan_attachment(draw, pass->pAttachments[i].format,
+        result = plan_attachment(draw, pass->pAttachments[i].format, pass->pAttachments[i].samples,
                                  inputs >> i & 1 ? VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT : 0,
                                  &draw->attachments[i]);
         draw->attachment_count = i + 1;
@@ -94,6 +101,11 @@ static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *p
 static VkResult plan_rendering(struct bf_draw *draw)
 {
     const VkPipelineRenderingCreateInfo *rendering = draw->rendering;
+    const VkSampleCountFlagBits samples = samples_of(draw);
+    if (samples != VK_SAMPLE_COUNT_1_BIT &&
+        find_chained(draw->subject->graphics->pNext,
+                     VK_STRUCTURE_TYPE_ATTACHMENT_SAMPLE_COUNT_INFO_AMD))
+        return bf_dummies_refuse(draw->dummies, "attachments may differ in their samples");
     if (rendering->colorAttachmentCount > BF_DRAW_ATTACHMENTS)
         return bf_dummies_refuse(draw->dummies, "it has very many attachments");
     VkResult result = plan_layers(draw, rendering->viewMask);
@@ -102,12 +114,12 @@ static VkResult plan_rendering(struct bf_draw *draw)
         draw->attachments[i] = NO_IMAGE;
         draw->attachment_count = i + 1;
         if (format != VK_FORMAT_UNDEFINED)
-            result = plan_attachment(draw, format, 0, &draw->attachments[i]);
+            result = plan_attachment(draw, format, samples, 0, &draw->attachments[i]);
     }
     VkFormat depth = rendering->depthAttachmentFormat ? rendering->depthAttachmentFormat
                                                       : rendering->stencilAttachmentFormat;
     if (result == VK_SUCCESS && depth != VK_FORMAT_UNDEFINED)
-        result = plan_attachment(draw, depth, 0, &draw->depth);
+        result = plan_attachment(draw, depth, samples, 0, &draw->depth);
     return result;
 }
 
@@ -196,8 +208,9 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_dummies *dummies,
             return bf_dummies_refuse(dummies, "it has dynamic state that is not known here");
     }
     const VkPipelineMultisampleStateCreateInfo *samples = graphics->pMultisampleState;
-    if (!discards_all(draw) && samples && samples->rasterizationSamples > VK_SAMPLE_COUNT_1_BIT)
-        return bf_dummies_refuse(dummies, "it draws to several samples");
+    if (samples && find_chained(samples->pNext,
+                                VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT))
+        return bf_dummies_refuse(dummies, "it says where samples are");
     if (graphics->pInputAssemblyState &&
         graphics->pInputAssemblyState->topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST)
         return bf_dummies_refuse(dummies, "it draws patches");

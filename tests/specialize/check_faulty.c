@@ -38,7 +38,7 @@ static void init_drawing(struct faulty *f)
         f->attachments[i] =
             (VkAttachmentDescription2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
                                        .format = formats[i],
-                                       .samples = VK_SAMPLE_COUNT_1_BIT};
+                                       .samples = VK_SAMPLE_COUNT_4_BIT};
     f->color = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
                                         .attachment = 0,
                                         .layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
