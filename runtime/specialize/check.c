@@ -271,9 +271,11 @@ static VkResult prepare(struct bf_check *check)
     if (subject->addresses)
         return bf_dummies_refuse(dummies, "it goes through addresses of buffers");
     dummies->graphics = subject->graphics != NULL;
-    VkResult result = bf_dummies_add_layout(dummies, subject->layout);
-    if (result == VK_SUCCESS && subject->graphics)
+    VkResult result = VK_SUCCESS;
+    if (subject->graphics)
         result = bf_draw_plan(&check->draw, dummies, subject);
+    if (result == VK_SUCCESS)
+        result = bf_dummies_add_layout(dummies, subject->layout);
     if (result != VK_SUCCESS)
         return result;
     uint32_t index = dummies->graphics ? DIRECT : COMPUTE;
@@ -402,15 +404,20 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
     }
 }
 
-/* Vertex shaders that make up their vertices often take them from an array of three. */
+/* Vertex shaders that make up their vertices often take them from an array of three. Where fragments
+ * read what others write, there is one triangle, or one that is culled beside. */
 static void record_draw(struct bf_check *check, const struct seed *seed)
 {
     const struct bf_check_subject *subject = check->info->subject;
     const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
+    const VkPipelineRasterizationStateCreateInfo *raster = subject->graphics->pRasterizationState;
     bool buffers = state && state->vertexBindingDescriptionCount;
-    bf_draw_record(&check->draw, check->commands[WORK],
-                   subject->fragile && !buffers ? 3 : seed->vertices,
-                   subject->fragile ? 1 : seed->instances, check->seed);
+    bool single = subject->fragile || check->draw.feedback;
+    uint32_t vertices = single && !buffers ? 3 : seed->vertices;
+    if (check->draw.feedback && buffers)
+        vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
+    bf_draw_record(&check->draw, check->commands[WORK], vertices, single ? 1 : seed->instances,
+                   check->seed);
 }
 
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)

@@ -426,6 +426,10 @@ void bf_dummies_finish(struct bf_dummies *dummies)
         struct bf_dummy_image *image = &dummies->images[i];
         if (image->view)
             vk->vkDestroyImageView(device->handle, image->view, NULL);
+        for (uint32_t k = 0; k < 2; k++) {
+            if (image->parts[k])
+                vk->vkDestroyImageView(device->handle, image->parts[k], NULL);
+        }
         if (image->handle)
             vk->vkDestroyImage(device->handle, image->handle, NULL);
         if (image->memory)

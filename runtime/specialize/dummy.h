@@ -26,6 +26,7 @@ struct bf_device;
 
 #define BF_DUMMY_EXTENT 64 /* of images, in width and height */
 #define BF_DUMMY_SETS   32
+#define BF_DUMMY_INPUTS 32 /* input attachments of a subpass, at most */
 
 /* Where they are made. */
 struct bf_dummy_place {
@@ -86,6 +87,7 @@ struct bf_dummy_image {
     VkImage handle;
     VkDeviceMemory memory;
     VkImageView view; /* of everything; of depth and stencil, depth alone unless an attachment */
+    VkImageView parts[2];      /* of an attachment's depth, or stencil, alone; made as needed */
     VkDeviceSize offset, size; /* in 'source', and in 'result' where written; behind the arena */
     struct bf_dummy_several several;
 };
@@ -119,6 +121,8 @@ struct bf_dummies {
     uint32_t attribute_count, attribute_room;
     struct bf_dummy_image *images;
     uint32_t image_count, image_room;
+    uint32_t inputs[BF_DUMMY_INPUTS]; /* input attachments: images; UINT32_MAX: not used */
+    uint32_t input_count;
     VkBufferView *views;
     uint32_t view_count, view_room;
     VkSampler *samplers;
@@ -154,7 +158,7 @@ VkResult bf_dummies_add_attribute(struct bf_dummies *dummies,
                                   const struct bf_dummy_attribute *attribute);
 VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_image_info *info,
                               uint32_t *index);
-/* Whatever its sets need; once. */
+/* Whatever its sets need; once, and after the attachments. */
 VkResult bf_dummies_add_layout(struct bf_dummies *dummies, const struct bf_check_layout *layout);
 VkResult bf_dummies_build(struct bf_dummies *dummies);
 

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "shaders/check_count.frag.h"
+#include "shaders/check_feeds.frag.h"
+#include "shaders/check_reads.frag.h"
+#include "shaders/check_reads_samples.frag.h"
 #include "shaders/check_samples.frag.h"
 
 #define SAMPLES VK_SAMPLE_COUNT_4_BIT /* any device can */
@@ -15,6 +18,37 @@ static void use_samples(struct drawing *d)
     d->samples.rasterizationSamples = SAMPLES;
     d->words[1] = check_samples_frag;
     d->sizes[1] = sizeof(check_samples_frag);
+}
+
+static VkAttachmentReference2 refer(uint32_t n, VkImageLayout layout, VkImageAspectFlags aspects)
+{
+    return (VkAttachmentReference2)DRAWING_REFERENCE(n, layout, aspects);
+}
+
+static VkAttachmentReference2 drawn(uint32_t n)
+{
+    return refer(n, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, VK_IMAGE_ASPECT_COLOR_BIT);
+}
+
+static VkAttachmentReference2 read_by(uint32_t n)
+{
+    return refer(n, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_IMAGE_ASPECT_COLOR_BIT);
+}
+
+static VkAttachmentDescription2 attachment(VkFormat format, VkSampleCountFlagBits samples)
+{
+    bool color = bf_format_aspects(format) == VK_IMAGE_ASPECT_COLOR_BIT;
+    return (VkAttachmentDescription2){
+        .sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
+        .format = format,
+        .samples = samples,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+        .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+        .finalLayout = color ? VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL
+                             : VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    };
 }
 
 /* ------------------------------------------------------------------------------ Several samples --
@@ -172,44 +206,48 @@ static void samples_of_several_views_are_compared(void **state)
 static void samples_that_are_resolved_are_compared(void **state)
 {
     (void)state;
-    const VkAttachmentDescription2 attachments[] = {
-        {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-         .format = wide,
-         .samples = SAMPLES,
-         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-         .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
-         .finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
-        {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-         .format = wide,
-         .samples = VK_SAMPLE_COUNT_1_BIT,
-         .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
-         .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-         .finalLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+    const VkFormat deep = VK_FORMAT_D32_SFLOAT;
+    const VkAttachmentDescription2 attachments[] = {attachment(wide, SAMPLES), attachment(wide, 1),
+                                                    attachment(deep, SAMPLES), attachment(deep, 1)};
+    const VkAttachmentReference2 color = drawn(0), resolve = drawn(1),
+                                 depth = refer(2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+                                               VK_IMAGE_ASPECT_DEPTH_BIT),
+                                 depth_resolve =
+                                     refer(3, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+                                           VK_IMAGE_ASPECT_DEPTH_BIT);
+    const VkSubpassDescriptionDepthStencilResolve resolves = {
+        .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
+        .depthResolveMode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
+        .pDepthStencilResolveAttachment = &depth_resolve,
     };
-    const VkAttachmentReference2 color =
-        DRAWING_REFERENCE(0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, VK_IMAGE_ASPECT_COLOR_BIT);
-    const VkAttachmentReference2 resolve =
-        DRAWING_REFERENCE(1, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, VK_IMAGE_ASPECT_COLOR_BIT);
-    const VkSubpassDescription2 subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                           .colorAttachmentCount = 1,
-                                           .pColorAttachments = &color,
-                                           .pResolveAttachments = &resolve};
-    const VkRenderPassCreateInfo2 pass = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
-        .attachmentCount = 2,
-        .pAttachments = attachments,
-        .subpassCount = 1,
-        .pSubpasses = &subpass,
-    };
-    struct world w;
-    struct drawing d;
-    world_open(&w);
-    drawing_init(&w, &d, &drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
-    use_samples(&d);
-    drawing_use_pass(&w, &d, &pass);
-    drawing_expect(&w, &d, "=!!!!");
-    drawing_finish(&w, &d);
-    world_close(&w);
+    for (int depths = 0; depths < 2; depths++) {
+        const VkSubpassDescription2 subpass = {
+            .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+            .pNext = depths ? &resolves : NULL,
+            .colorAttachmentCount = 1,
+            .pColorAttachments = &color,
+            .pResolveAttachments = &resolve,
+            .pDepthStencilAttachment = depths ? &depth : NULL,
+        };
+        const VkRenderPassCreateInfo2 pass = {
+            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+            .attachmentCount = 4,
+            .pAttachments = attachments,
+            .subpassCount = 1,
+            .pSubpasses = &subpass,
+        };
+        struct world w;
+        struct drawing d;
+        world_open(&w);
+        drawing_init(&w, &d, &drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
+        use_samples(&d);
+        d.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+        d.blends[0].colorWriteMask = depths ? 0 : 15;
+        drawing_use_pass(&w, &d, &pass);
+        drawing_expect(&w, &d, depths ? "==!==" : "=!!!!");
+        drawing_finish(&w, &d);
+        world_close(&w);
+    }
 }
 
 /* Errors of a last place in one sample are no reason, in relaxed mode; others are. */
@@ -236,6 +274,213 @@ static void samples_may_be_near(void **state)
     world_close(&w);
 }
 
+/* ---------------------------------------------------------------------------- Input attachments --
+ */
+
+static const VkSubpassDependency2 written_then_read = {
+    .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
+    .srcSubpass = 0,
+    .dstSubpass = 1,
+    .srcStageMask =
+        VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT,
+    .dstStageMask = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT |
+                    VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT |
+                    VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+    .srcAccessMask =
+        VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+    .dstAccessMask = VK_ACCESS_INPUT_ATTACHMENT_READ_BIT |
+                     VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                     VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+    .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
+};
+
+#define INPUT(binding_, count_, index_)                                                            \
+    {                                                                                              \
+        .binding = binding_, .type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, .count = count_,         \
+        .used = true, .number = BF_TEXEL_SFLOAT, .input_index = index_                             \
+    }
+static const struct bf_check_binding read_bindings[] = {INPUT(0, 2, 1), INPUT(1, 1, 0)};
+static const struct bf_check_set read_set = {.binding_count = 2, .bindings = read_bindings};
+
+/* A deferred renderer's pass: a subpass writes two colors and a depth, and another reads them. */
+struct deferred {
+    VkAttachmentDescription2 attachments[4];
+    VkAttachmentReference2 drawn[2], depth, inputs[3], result, depth_again;
+    VkSubpassDescription2 subpasses[2];
+    VkRenderPassCreateInfo2 pass;
+};
+
+static void deferred_init(struct deferred *p, VkFormat depth)
+{
+    const VkImageAspectFlags part = bf_format_aspects(depth);
+    *p = (struct deferred){
+        .attachments = {attachment(VK_FORMAT_R8G8B8A8_UNORM, 1), attachment(wide, 1),
+                        attachment(depth, 1), attachment(wide, 1)},
+        .drawn = {drawn(0), drawn(1)},
+        .depth = refer(2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL, part),
+        .inputs = {refer(2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+                         VK_IMAGE_ASPECT_DEPTH_BIT),
+                   read_by(0), read_by(1)},
+        .result = drawn(3),
+        .depth_again = refer(2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL, part),
+    };
+    p->subpasses[0] = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                              .colorAttachmentCount = 2,
+                                              .pColorAttachments = p->drawn,
+                                              .pDepthStencilAttachment = &p->depth};
+    p->subpasses[1] = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                              .inputAttachmentCount = 3,
+                                              .pInputAttachments = p->inputs,
+                                              .colorAttachmentCount = 1,
+                                              .pColorAttachments = &p->result,
+                                              .pDepthStencilAttachment = &p->depth_again};
+    p->pass = (VkRenderPassCreateInfo2){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+                                        .attachmentCount = 4,
+                                        .pAttachments = p->attachments,
+                                        .subpassCount = 2,
+                                        .pSubpasses = p->subpasses,
+                                        .dependencyCount = 1,
+                                        .pDependencies = &written_then_read};
+}
+
+static void use_reads(struct world *w, struct drawing *d, const struct deferred *p)
+{
+    drawing_init(w, d, &read_set, 1, &wide, VK_FORMAT_UNDEFINED);
+    d->words[1] = check_reads_frag;
+    d->sizes[1] = sizeof(check_reads_frag);
+    d->depth.depthTestEnable = d->depth.depthWriteEnable = VK_FALSE;
+    drawing_use_pass(w, d, &p->pass);
+    d->info.subpass = 1;
+}
+
+static void input_attachments_are_those_of_the_subpass(void **state)
+{
+    (void)state;
+    static const VkFormat depths[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct world w;
+        struct drawing d;
+        struct deferred p;
+        world_open(&w);
+        deferred_init(&p, depths[i]);
+        use_reads(&w, &d, &p);
+        drawing_expect(&w, &d, "=!!!!!");
+        drawing_finish(&w, &d);
+        world_close(&w);
+    }
+}
+
+static void input_attachments_may_have_several_samples(void **state)
+{
+    (void)state;
+    const struct bf_check_binding binding = INPUT(0, 1, 0);
+    const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
+    const VkAttachmentDescription2 attachments[] = {attachment(VK_FORMAT_R8G8B8A8_UNORM, SAMPLES),
+                                                    attachment(wide, SAMPLES)};
+    const VkAttachmentReference2 first = drawn(0), input = read_by(0), second = drawn(1);
+    const VkSubpassDescription2 subpasses[] = {
+        {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+         .colorAttachmentCount = 1,
+         .pColorAttachments = &first},
+        {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+         .inputAttachmentCount = 1,
+         .pInputAttachments = &input,
+         .colorAttachmentCount = 1,
+         .pColorAttachments = &second},
+    };
+    const VkRenderPassCreateInfo2 pass = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+        .attachmentCount = 2,
+        .pAttachments = attachments,
+        .subpassCount = 2,
+        .pSubpasses = subpasses,
+        .dependencyCount = 1,
+        .pDependencies = &written_then_read,
+    };
+    struct world w;
+    struct drawing d;
+    world_open(&w);
+    drawing_init(&w, &d, &set, 1, &wide, VK_FORMAT_UNDEFINED);
+    d.words[1] = check_reads_samples_frag;
+    d.sizes[1] = sizeof(check_reads_samples_frag);
+    d.samples.rasterizationSamples = SAMPLES;
+    drawing_use_pass(&w, &d, &pass);
+    d.info.subpass = 1;
+    drawing_expect(&w, &d, "=!!");
+    drawing_finish(&w, &d);
+    world_close(&w);
+}
+
+/* Within a subpass that depends on itself: no fragment may lie on another. */
+static void what_is_read_may_be_written(void **state)
+{
+    (void)state;
+    const struct bf_check_binding binding = INPUT(0, 1, 0);
+    const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
+    const VkAttachmentDescription2 only = attachment(wide, 1);
+    const VkAttachmentReference2 reference =
+        refer(0, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_ASPECT_COLOR_BIT);
+    const VkSubpassDescription2 subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                           .inputAttachmentCount = 1,
+                                           .pInputAttachments = &reference,
+                                           .colorAttachmentCount = 1,
+                                           .pColorAttachments = &reference};
+    const VkSubpassDependency2 dependency = {
+        .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
+        .srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+        .dstStageMask = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+        .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_INPUT_ATTACHMENT_READ_BIT,
+        .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
+    };
+    const VkRenderPassCreateInfo2 pass = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+        .attachmentCount = 1,
+        .pAttachments = &only,
+        .subpassCount = 1,
+        .pSubpasses = &subpass,
+        .dependencyCount = 1,
+        .pDependencies = &dependency,
+    };
+    struct world w;
+    struct drawing d;
+    world_open(&w);
+    drawing_init(&w, &d, &set, 1, &wide, VK_FORMAT_UNDEFINED);
+    d.words[1] = check_feeds_frag;
+    d.sizes[1] = sizeof(check_feeds_frag);
+    drawing_use_pass(&w, &d, &pass);
+    drawing_expect(&w, &d, "=!=");
+    drawing_finish(&w, &d);
+    world_close(&w);
+}
+
+static void input_attachments_that_are_not_there_are_uncheckable(void **state)
+{
+    (void)state;
+    struct world w;
+    struct drawing d;
+    struct deferred p;
+    struct trial t;
+    const enum bf_reason none = BF_REASON_NONE, uncheckable = BF_REASON_UNCHECKABLE;
+    world_open(&w);
+    deferred_init(&p, VK_FORMAT_D32_SFLOAT);
+    use_reads(&w, &d, &p);
+    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    trial_add(&t, t.info.general);
+    trial_expect(&w, &t, &none);
+    p.inputs[2].attachment = VK_ATTACHMENT_UNUSED;
+    trial_expect(&w, &t, &uncheckable);
+    assert_string_equal(t.info.why, "it reads input attachments that are not used");
+    p.subpasses[1].inputAttachmentCount = 2;
+    trial_expect(&w, &t, &uncheckable);
+    assert_string_equal(t.info.why, "it reads input attachments that are not there");
+    d.subject.check.pass = NULL; /* as from a rendering without a pass */
+    d.info.pNext = &d.rendering;
+    trial_expect(&w, &t, &uncheckable);
+    drawing_finish(&w, &d);
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
@@ -248,6 +493,10 @@ int main(int argc, char **argv)
         TEST(samples_of_several_views_are_compared),
         TEST(samples_that_are_resolved_are_compared),
         TEST(samples_may_be_near),
+        TEST(input_attachments_are_those_of_the_subpass),
+        TEST(input_attachments_may_have_several_samples),
+        TEST(what_is_read_may_be_written),
+        TEST(input_attachments_that_are_not_there_are_uncheckable),
     };
     return fixture_main(argc, argv, "check of passes", tests, sizeof(tests) / sizeof(tests[0]));
 }
