@@ -253,16 +253,10 @@ static VkResult end_commands(struct bf_check *check, uint32_t which)
     return device->vk.vkEndCommandBuffer(check->commands[which]);
 }
 
-/* The copies, which serve all runs. */
-static VkResult record_copies(struct bf_check *check)
+/* It serves all runs. */
+static VkResult record_download(struct bf_check *check)
 {
-    VkResult result = begin_commands(check, UPLOAD, false);
-    if (result != VK_SUCCESS)
-        return result;
-    bf_dummies_record_upload(&check->dummies, check->commands[UPLOAD]);
-    result = end_commands(check, UPLOAD);
-    if (result == VK_SUCCESS)
-        result = begin_commands(check, DOWNLOAD, false);
+    VkResult result = begin_commands(check, DOWNLOAD, false);
     if (result != VK_SUCCESS)
         return result;
     bf_dummies_record_download(&check->dummies, check->commands[DOWNLOAD]);
@@ -276,15 +270,20 @@ static VkResult prepare(struct bf_check *check)
     struct bf_dummies *dummies = &check->dummies;
     if (subject->addresses)
         return bf_dummies_refuse(dummies, "it goes through addresses of buffers");
-    VkResult result = bf_dummies_add_layout(dummies, subject->layout);
-    if (result == VK_SUCCESS && subject->graphics)
+    dummies->graphics = subject->graphics != NULL;
+    VkResult result = VK_SUCCESS;
+    if (subject->graphics)
         result = bf_draw_plan(&check->draw, dummies, subject);
+    if (result == VK_SUCCESS)
+        result = bf_dummies_add_layout(dummies, subject->layout);
     if (result != VK_SUCCESS)
         return result;
-    uint32_t index = subject->graphics || dummies->graphics ? DIRECT : COMPUTE;
+    uint32_t index = dummies->graphics ? DIRECT : COMPUTE;
     check->lane = &checker->lanes[index];
     result = open_lane(checker, index);
-    if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT ||
+        (result == VK_SUCCESS && dummies->several &&
+         !(check->lane->engine->family_flags & VK_QUEUE_COMPUTE_BIT)))
         return bf_dummies_refuse(dummies, "no engine for it");
     if (result == VK_SUCCESS)
         result = bf_dummies_build(dummies);
@@ -298,7 +297,7 @@ static VkResult prepare(struct bf_check *check)
         return result;
     }
     check->expected = malloc(bf_dummies_result_size(dummies));
-    return check->expected ? record_copies(check) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return check->expected ? record_download(check) : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
@@ -405,15 +404,20 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
     }
 }
 
-/* Vertex shaders that make up their vertices often take them from an array of three. */
+/* Vertex shaders that make up their vertices often take them from an array of three. Where fragments
+ * read what others write, there is one triangle, or one that is culled beside. */
 static void record_draw(struct bf_check *check, const struct seed *seed)
 {
     const struct bf_check_subject *subject = check->info->subject;
     const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
+    const VkPipelineRasterizationStateCreateInfo *raster = subject->graphics->pRasterizationState;
     bool buffers = state && state->vertexBindingDescriptionCount;
-    bf_draw_record(&check->draw, check->commands[WORK],
-                   subject->fragile && !buffers ? 3 : seed->vertices,
-                   subject->fragile ? 1 : seed->instances, check->seed);
+    bool single = subject->fragile || check->draw.feedback;
+    uint32_t vertices = single && !buffers ? 3 : seed->vertices;
+    if (check->draw.feedback && buffers)
+        vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
+    bf_draw_record(&check->draw, check->commands[WORK], vertices, single ? 1 : seed->instances,
+                   check->seed);
 }
 
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
@@ -480,7 +484,7 @@ static VkResult run(struct bf_check *check, VkPipeline pipeline, uint64_t *took_
 /* --------------------------------------------------------------------------------------- Verdict --
  */
 
-static void make_inputs(struct bf_check *check)
+static VkResult make_inputs(struct bf_check *check)
 {
     const struct bf_check_subject *subject = check->info->subject;
     const struct bf_dummies *dummies = &check->dummies;
@@ -505,6 +509,19 @@ static void make_inputs(struct bf_check *check)
     memcpy(check->push, check->info->push, sizeof(check->push));
     if (seed->other_push && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
+    VkResult result = begin_commands(check, UPLOAD, false);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_dummies_record_upload(&check->dummies, check->commands[UPLOAD], &inputs);
+    result = end_commands(check, UPLOAD);
+    if (result != VK_SUCCESS || !check->dummies.several)
+        return result;
+    result = execute(check, UPLOAD);
+    if (result == VK_SUCCESS)
+        result = execute(check, DOWNLOAD);
+    if (result == VK_SUCCESS)
+        bf_dummies_learn(&check->dummies);
+    return result;
 }
 
 static bool agrees(struct bf_check *check, const void *result)
@@ -583,11 +600,11 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
         *done = true;
         return VK_SUCCESS;
     }
-    if (check->turn == 0)
-        make_inputs(check);
     uint64_t took_ns = 0;
-    VkResult result =
-        run(check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle, &took_ns);
+    VkResult result = check->turn == 0 ? make_inputs(check) : VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = run(check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle,
+                     &took_ns);
     if (result == VK_TIMEOUT) {
         give_up(check, "a run did not end in time");
         *done = true;

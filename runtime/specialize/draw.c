@@ -41,7 +41,15 @@ static bool discards_all(const struct bf_draw *draw)
            !is_dynamic(draw, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
 
-static VkResult plan_attachment(struct bf_draw *draw, VkFormat format, VkImageUsageFlags more,
+/* The number is ignored where nothing is rasterised. */
+static VkSampleCountFlagBits samples_of(const struct bf_draw *draw)
+{
+    const VkPipelineMultisampleStateCreateInfo *state = draw->subject->graphics->pMultisampleState;
+    return state && !discards_all(draw) ? state->rasterizationSamples : VK_SAMPLE_COUNT_1_BIT;
+}
+
+static VkResult plan_attachment(struct bf_draw *draw, VkFormat format,
+                                VkSampleCountFlagBits samples, VkImageUsageFlags more,
                                 uint32_t *index)
 {
     bool color = bf_format_aspects(format) == VK_IMAGE_ASPECT_COLOR_BIT;
@@ -50,6 +58,7 @@ static VkResult plan_attachment(struct bf_draw *draw, VkFormat format, VkImageUs
         .view = draw->layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D,
         .usage = more | (color ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
                                : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT),
+        .samples = samples,
         .layers = draw->layers,
         .written = true,
     };
@@ -66,6 +75,20 @@ static VkResult plan_layers(struct bf_draw *draw, uint32_t view_mask)
                : VK_SUCCESS;
 }
 
+/* Does the subpass write what it reads? Then no fragment may lie on another. */
+static void find_feedback(struct bf_draw *draw, const VkSubpassDescription2 *subpass)
+{
+    for (uint32_t i = 0; i < subpass->inputAttachmentCount; i++) {
+        uint32_t n = subpass->pInputAttachments[i].attachment;
+        if (n == VK_ATTACHMENT_UNUSED)
+            continue;
+        for (uint32_t k = 0; k < subpass->colorAttachmentCount; k++)
+            draw->feedback |= subpass->pColorAttachments[k].attachment == n;
+        draw->feedback |=
+            subpass->pDepthStencilAttachment && subpass->pDepthStencilAttachment->attachment == n;
+    }
+}
+
 static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *pass)
 {
     uint32_t subpass = draw->subject->graphics->subpass, inputs = 0, views = 0;
@@ -80,13 +103,18 @@ static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *p
         }
     }
     VkResult result = plan_layers(draw, views);
+    find_feedback(draw, &pass->pSubpasses[subpass]);
     for (uint32_t i = 0; i < pass->attachmentCount && result == VK_SUCCESS; i++) {
-        if (pass->pAttachments[i].samples != VK_SAMPLE_COUNT_1_BIT)
-            return bf_dummies_refuse(draw->dummies, "it draws to several samples");
-        result = plan_attachment(draw, pass->pAttachments[i].format,
+        result = plan_attachment(draw, pass->pAttachments[i].format, pass->pAttachments[i].samples,
                                  inputs >> i & 1 ? VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT : 0,
                                  &draw->attachments[i]);
         draw->attachment_count = i + 1;
+    }
+    const VkSubpassDescription2 *own = &pass->pSubpasses[subpass];
+    for (uint32_t i = 0; i < own->inputAttachmentCount && i < BF_DUMMY_INPUTS; i++) {
+        uint32_t n = own->pInputAttachments[i].attachment;
+        draw->dummies->inputs[i] = n < pass->attachmentCount ? draw->attachments[n] : NO_IMAGE;
+        draw->dummies->input_count = i + 1;
     }
     return result;
 }
@@ -94,6 +122,11 @@ static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *p
 static VkResult plan_rendering(struct bf_draw *draw)
 {
     const VkPipelineRenderingCreateInfo *rendering = draw->rendering;
+    const VkSampleCountFlagBits samples = samples_of(draw);
+    if (samples != VK_SAMPLE_COUNT_1_BIT &&
+        find_chained(draw->subject->graphics->pNext,
+                     VK_STRUCTURE_TYPE_ATTACHMENT_SAMPLE_COUNT_INFO_AMD))
+        return bf_dummies_refuse(draw->dummies, "attachments may differ in their samples");
     if (rendering->colorAttachmentCount > BF_DRAW_ATTACHMENTS)
         return bf_dummies_refuse(draw->dummies, "it has very many attachments");
     VkResult result = plan_layers(draw, rendering->viewMask);
@@ -102,12 +135,12 @@ static VkResult plan_rendering(struct bf_draw *draw)
         draw->attachments[i] = NO_IMAGE;
         draw->attachment_count = i + 1;
         if (format != VK_FORMAT_UNDEFINED)
-            result = plan_attachment(draw, format, 0, &draw->attachments[i]);
+            result = plan_attachment(draw, format, samples, 0, &draw->attachments[i]);
     }
     VkFormat depth = rendering->depthAttachmentFormat ? rendering->depthAttachmentFormat
                                                       : rendering->stencilAttachmentFormat;
     if (result == VK_SUCCESS && depth != VK_FORMAT_UNDEFINED)
-        result = plan_attachment(draw, depth, 0, &draw->depth);
+        result = plan_attachment(draw, depth, samples, 0, &draw->depth);
     return result;
 }
 
@@ -196,8 +229,9 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_dummies *dummies,
             return bf_dummies_refuse(dummies, "it has dynamic state that is not known here");
     }
     const VkPipelineMultisampleStateCreateInfo *samples = graphics->pMultisampleState;
-    if (!discards_all(draw) && samples && samples->rasterizationSamples > VK_SAMPLE_COUNT_1_BIT)
-        return bf_dummies_refuse(dummies, "it draws to several samples");
+    if (samples && find_chained(samples->pNext,
+                                VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT))
+        return bf_dummies_refuse(dummies, "it says where samples are");
     if (graphics->pInputAssemblyState &&
         graphics->pInputAssemblyState->topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST)
         return bf_dummies_refuse(dummies, "it draws patches");
@@ -222,12 +256,92 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_dummies *dummies,
 /* -------------------------------------------------------------------------------------- Building --
  */
 
+/* What a render pass is made of that refers to layouts. */
+struct passage {
+    VkSubpassDescription2 *subpasses;
+    VkSubpassDescriptionDepthStencilResolve *resolves; /* one for each */
+    VkAttachmentReference2 *references;                /* all of them */
+    uint32_t count;                                    /* of references so far */
+};
+
+static uint32_t count_references(const VkRenderPassCreateInfo2 *pass)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pass->subpassCount; i++)
+        count += pass->pSubpasses[i].inputAttachmentCount +
+                 2 * pass->pSubpasses[i].colorAttachmentCount + 2;
+    return count;
+}
+
+/* The same attachments, in VK_IMAGE_LAYOUT_GENERAL. */
+static const VkAttachmentReference2 *refer(struct passage *p, const VkAttachmentReference2 *from,
+                                           uint32_t count)
+{
+    VkAttachmentReference2 *to = &p->references[p->count];
+    if (!from)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = from[i];
+        to[i].pNext = NULL;
+        to[i].layout = VK_IMAGE_LAYOUT_GENERAL;
+    }
+    p->count += count;
+    return to;
+}
+
+static void fill_subpass(struct passage *p, uint32_t index, const VkSubpassDescription2 *from)
+{
+    VkSubpassDescription2 *to = &p->subpasses[index];
+    const VkSubpassDescriptionDepthStencilResolve *resolve =
+        find_chained(from->pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE);
+    *to = *from;
+    to->pNext = NULL;
+    to->pInputAttachments = refer(p, from->pInputAttachments, from->inputAttachmentCount);
+    to->pColorAttachments = refer(p, from->pColorAttachments, from->colorAttachmentCount);
+    to->pResolveAttachments = refer(p, from->pResolveAttachments, from->colorAttachmentCount);
+    to->pDepthStencilAttachment = refer(p, from->pDepthStencilAttachment, 1);
+    if (!resolve)
+        return;
+    p->resolves[index] = *resolve;
+    p->resolves[index].pNext = NULL;
+    p->resolves[index].pDepthStencilResolveAttachment =
+        refer(p, resolve->pDepthStencilResolveAttachment, 1);
+    to->pNext = &p->resolves[index];
+}
+
+static void free_passage(struct passage *p)
+{
+    free(p->subpasses);
+    free(p->resolves);
+    free(p->references);
+}
+
+static bool fill_passage(struct passage *p, const VkRenderPassCreateInfo2 *pass)
+{
+    *p = (struct passage){
+        .subpasses = calloc(pass->subpassCount + 1, sizeof(*p->subpasses)),
+        .resolves = calloc(pass->subpassCount + 1, sizeof(*p->resolves)),
+        .references = calloc(count_references(pass) + 1, sizeof(*p->references)),
+    };
+    if (!p->subpasses || !p->resolves || !p->references) {
+        free_passage(p);
+        return false;
+    }
+    for (uint32_t i = 0; i < pass->subpassCount; i++)
+        fill_subpass(p, i, &pass->pSubpasses[i]);
+    return true;
+}
+
 static VkResult build_pass(struct bf_draw *draw)
 {
     const struct bf_device *device = draw->dummies->place->device;
     const struct VolkDeviceTable *vk = &device->vk;
     VkAttachmentDescription2 attachments[BF_DRAW_ATTACHMENTS];
     VkRenderPassCreateInfo2 info = *draw->subject->pass;
+    struct passage passage;
+    if (!fill_passage(&passage, &info))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    info.pSubpasses = passage.subpasses;
     for (uint32_t i = 0; i < info.attachmentCount; i++) {
         attachments[i] = info.pAttachments[i];
         attachments[i].pNext = NULL;
@@ -238,7 +352,9 @@ static VkResult build_pass(struct bf_draw *draw)
     info.pAttachments = attachments;
     PFN_vkCreateRenderPass2 create =
         vk->vkCreateRenderPass2 ? vk->vkCreateRenderPass2 : vk->vkCreateRenderPass2KHR;
-    return create(device->handle, &info, NULL, &draw->pass);
+    VkResult result = create(device->handle, &info, NULL, &draw->pass);
+    free_passage(&passage);
+    return result;
 }
 
 VkResult bf_draw_build(struct bf_draw *draw)

@@ -2,7 +2,8 @@
  * A draw with a pipeline that is checked: attachments, vertices and the dynamic state it asks for.
  *
  *  DR-1  Attachments hold made-up texels before, are loaded and stored, and are read back: whatever
- *        the program's render pass does with them, since one that is only compatible is used.
+ *        the program's render pass does with them, since one that is only compatible is used. Input
+ *        attachments are those of its subpass.
  *  DR-2  All state that the pipeline leaves to commands is set.
  *
  * Thread-safety: one thread at a time.
@@ -27,6 +28,7 @@ struct bf_draw {
     uint32_t depth;                     /* without a render pass */
     uint32_t buffers[BF_DRAW_BINDINGS]; /* of vertices, in the order of the state's bindings */
     uint32_t strides[BF_DRAW_BINDINGS];
+    bool feedback;     /* it may read what it writes, as an input attachment */
     VkRenderPass pass; /* compatible with the program's */
     VkFramebuffer framebuffer;
 };

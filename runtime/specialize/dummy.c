@@ -5,11 +5,11 @@
 
 #include "device/commands.h"
 #include "device/device.h"
+#include "specialize/dummy_samples.h"
 #include "specialize/dummy_sets.h"
 
 #define GUARD       4096 /* bytes before and behind each buffer */
 #define MOST_MEMORY (UINT64_C(64) << 20)
-#define MAX_REGIONS 32 /* of an image: aspects times levels */
 
 /* -------------------------------------------------------------------------------------- Planning --
  */
@@ -119,9 +119,14 @@ static void suit_view(struct bf_dummy_image_info *info)
         info->usage |= VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
 }
 
+/* Samples are read through a view of another format. */
 static VkImageCreateFlags image_flags(const struct bf_dummy_image_info *info)
 {
-    return is_cube(info->view) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
+    bool alias = info->samples != VK_SAMPLE_COUNT_1_BIT && info->written &&
+                 bf_format_aspects(info->format) == VK_IMAGE_ASPECT_COLOR_BIT &&
+                 bf_samples_alias(info->format) != info->format;
+    return (is_cube(info->view) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0) |
+           (alias ? VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT : 0);
 }
 
 static VkResult find_support(struct bf_dummies *dummies, const struct bf_dummy_image_info *info)
@@ -146,22 +151,54 @@ static uint32_t level_extent(uint32_t extent, uint32_t level)
     return extent >> level ? extent >> level : 1;
 }
 
-/* Copies of all of it, for a buffer where it begins at 'offset'; 'sizes' in bytes, 'texels' what they
- * consist of. Returns how many; none of an image with several samples. */
-static uint32_t list_regions(const struct bf_dummy_image *image, VkDeviceSize offset,
-                             VkBufferImageCopy regions[MAX_REGIONS],
-                             VkDeviceSize sizes[MAX_REGIONS], struct bf_texel texels[MAX_REGIONS])
+static bool has_several(const struct bf_dummy_image *image)
+{
+    return image->info.samples != VK_SAMPLE_COUNT_1_BIT;
+}
+
+/* As they are read, each on an alignment that suits storage buffers of any device. */
+static uint32_t list_samples(const struct bf_dummy_image *image,
+                             VkBufferImageCopy regions[BF_DUMMY_REGIONS],
+                             VkDeviceSize sizes[BF_DUMMY_REGIONS],
+                             struct bf_texel texels[BF_DUMMY_REGIONS])
 {
     const struct bf_dummy_image_info *info = &image->info;
+    VkDeviceSize offset = image->offset;
     uint32_t count = 0;
-    if (info->samples != VK_SAMPLE_COUNT_1_BIT)
-        return 0;
+    for (VkImageAspectFlags left = info->written ? image->aspects : 0; left; left &= left - 1) {
+        VkImageAspectFlagBits aspect = (VkImageAspectFlagBits)(left & ~(left - 1));
+        if (!bf_samples_texel(info->format, aspect, &texels[count]))
+            continue;
+        offset = align_up(offset, 256);
+        regions[count] = (VkBufferImageCopy){
+            .bufferOffset = offset,
+            .imageSubresource = {aspect, 0, 0, info->layers},
+            .imageExtent = info->extent,
+        };
+        sizes[count] = (VkDeviceSize)texels[count].size * info->extent.width * info->extent.height *
+                       info->layers * (uint32_t)info->samples;
+        offset += sizes[count++];
+    }
+    return count;
+}
+
+uint32_t bf_dummies_list_regions(const struct bf_dummy_image *image,
+                                 VkBufferImageCopy regions[BF_DUMMY_REGIONS],
+                                 VkDeviceSize sizes[BF_DUMMY_REGIONS],
+                                 struct bf_texel texels[BF_DUMMY_REGIONS])
+{
+    const struct bf_dummy_image_info *info = &image->info;
+    VkDeviceSize offset = image->offset;
+    uint32_t count = 0;
+    if (has_several(image))
+        return list_samples(image, regions, sizes, texels);
     for (VkImageAspectFlags left = image->aspects; left; left &= left - 1) {
         VkImageAspectFlagBits aspect = (VkImageAspectFlagBits)(left & ~(left - 1));
         struct bf_texel texel;
         if (!bf_texel_of(info->format, aspect, &texel))
             continue;
-        for (uint32_t level = 0; level < info->levels && count < MAX_REGIONS; level++, count++) {
+        for (uint32_t level = 0; level < info->levels && count < BF_DUMMY_REGIONS;
+             level++, count++) {
             const VkExtent3D extent = {level_extent(info->extent.width, level),
                                        level_extent(info->extent.height, level),
                                        level_extent(info->extent.depth, level)};
@@ -182,6 +219,39 @@ static uint32_t list_regions(const struct bf_dummy_image *image, VkDeviceSize of
     return count;
 }
 
+/* How it is filled, and read. */
+static VkResult plan_several(struct bf_dummies *dummies, struct bf_dummy_image *image)
+{
+    struct bf_dummy_image_info *info = &image->info;
+    const char *why = dummies->why;
+    VkResult result = VK_SUCCESS;
+    bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
+    const VkImageUsageFlags attachment =
+        color ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if (info->written) {
+        if (!(info->usage & attachment))
+            return bf_dummies_refuse(dummies, "it writes images of several samples");
+        result = bf_samples_can_read(dummies->place, info->format, info->samples);
+        if (result == VK_ERROR_FORMAT_NOT_SUPPORTED)
+            return bf_dummies_refuse(dummies, "an attachment's samples can't be read");
+        if (result != VK_SUCCESS)
+            return result;
+        info->usage |= VK_IMAGE_USAGE_SAMPLED_BIT;
+    }
+    struct bf_dummy_image_info with = *info;
+    with.usage |= attachment;
+    result = dummies->graphics ? find_support(dummies, &with) : VK_ERROR_FEATURE_NOT_PRESENT;
+    if (result != VK_SUCCESS && result != VK_ERROR_FEATURE_NOT_PRESENT)
+        return result;
+    dummies->why = why;
+    image->several.tiled = result == VK_SUCCESS;
+    if (image->several.tiled)
+        *info = with;
+    else if (!color)
+        return bf_dummies_refuse(dummies, "it reads depths of several samples");
+    return VK_SUCCESS;
+}
+
 VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_image_info *info,
                               uint32_t *index)
 {
@@ -191,17 +261,17 @@ VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_
     struct bf_dummy_image *image = &dummies->images[dummies->image_count];
     *image = (struct bf_dummy_image){.info = *info, .aspects = bf_format_aspects(info->format)};
     suit_view(&image->info);
-    bool several = image->info.samples != VK_SAMPLE_COUNT_1_BIT;
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     if (!image->aspects)
         return bf_dummies_refuse(dummies, "an image's format is not known here");
-    if (several && (!color || info->written))
-        return bf_dummies_refuse(dummies, "it writes images of several samples");
-    VkResult result = find_support(dummies, &image->info);
+    VkResult result = has_several(image) ? plan_several(dummies, image) : VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = find_support(dummies, &image->info);
     if (result != VK_SUCCESS)
         return result;
     if (!color)
         dummies->graphics = true;
+    dummies->several |= has_several(image) && image->info.written;
     dummies->image_count++;
     *index = dummies->image_count - 1;
     return VK_SUCCESS;
@@ -301,14 +371,14 @@ static VkResult build_image(struct bf_dummies *dummies, struct bf_dummy_image *i
 /* Where the images' content lies behind the arena's. */
 static VkResult place_images(struct bf_dummies *dummies)
 {
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     VkDeviceSize end = dummies->arena_size;
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         struct bf_dummy_image *image = &dummies->images[i];
         image->offset = align_up(end, 256);
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         end = count ? regions[count - 1].bufferOffset + sizes[count - 1] : image->offset;
         image->size = end - image->offset;
     }
@@ -330,6 +400,8 @@ VkResult bf_dummies_build(struct bf_dummies *dummies)
         result = bf_buffer_create(device, dummies->source_size, BF_BUFFER_HOST, &dummies->source);
     if (result == VK_SUCCESS)
         result = bf_buffer_create(device, dummies->source_size, BF_BUFFER_HOST, &dummies->result);
+    if (result == VK_SUCCESS)
+        result = bf_samples_build(dummies);
     if (result == VK_SUCCESS && dummies->layout)
         result = bf_dummies_build_sets(dummies);
     return result;
@@ -349,10 +421,15 @@ void bf_dummies_finish(struct bf_dummies *dummies)
         vk->vkDestroyBufferView(device->handle, dummies->views[i], NULL);
     for (uint32_t i = 0; i < dummies->sampler_count; i++)
         vk->vkDestroySampler(device->handle, dummies->samplers[i], NULL);
+    bf_samples_finish(dummies);
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         struct bf_dummy_image *image = &dummies->images[i];
         if (image->view)
             vk->vkDestroyImageView(device->handle, image->view, NULL);
+        for (uint32_t k = 0; k < 2; k++) {
+            if (image->parts[k])
+                vk->vkDestroyImageView(device->handle, image->parts[k], NULL);
+        }
         if (image->handle)
             vk->vkDestroyImage(device->handle, image->handle, NULL);
         if (image->memory)
@@ -438,9 +515,9 @@ static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
 
 void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs)
 {
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     uint8_t *bytes = dummies->source.mapped;
     memset(bytes, 0xa5, dummies->source_size);
     for (uint32_t i = 0; i < dummies->buffer_count; i++)
@@ -449,8 +526,8 @@ void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs)
         fill_attribute(dummies, inputs, i);
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
-        for (uint32_t k = 0; k < count; k++) {
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
+        for (uint32_t k = 0; k < count && !has_several(image); k++) {
             uint64_t stream = UINT64_C(1) << 32 | (uint64_t)i << 8 | k;
             uint8_t *place = bytes + regions[k].bufferOffset;
             if (regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT)
@@ -508,19 +585,24 @@ static void put_clear(const struct bf_dummies *dummies, VkCommandBuffer commands
         commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &color, 1, &all);
 }
 
-void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer commands)
+void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer commands,
+                              const struct bf_inputs *inputs)
 {
     const struct bf_device *device = dummies->place->device;
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     const VkBufferCopy whole = {.size = dummies->arena_size};
     device->vk.vkCmdCopyBuffer(commands, dummies->source.handle, dummies->arena, 1, &whole);
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
+        if (image->several.tiled) {
+            bf_samples_record_fill(dummies, commands, i, inputs);
+            continue;
+        }
         put_image_barrier(dummies, commands, image, VK_IMAGE_LAYOUT_UNDEFINED,
                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         if (count)
             device->vk.vkCmdCopyBufferToImage(commands, dummies->source.handle, image->handle,
                                               VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
@@ -534,26 +616,30 @@ void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer comman
 void bf_dummies_record_download(struct bf_dummies *dummies, VkCommandBuffer commands)
 {
     struct bf_device *device = dummies->place->device;
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
-    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                            VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
+    const VkPipelineStageFlags2 work = dummies->several ? VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
+                                                        : VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
+    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, work);
     const VkBufferCopy whole = {.size = dummies->arena_size};
     device->vk.vkCmdCopyBuffer(commands, dummies->arena, dummies->result.handle, 1, &whole);
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         if (!image->info.written || count == 0)
             continue;
+        if (has_several(image)) {
+            bf_samples_record_read(dummies, commands, image);
+            continue;
+        }
         put_image_barrier(dummies, commands, image, VK_IMAGE_LAYOUT_GENERAL,
                           VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
         device->vk.vkCmdCopyImageToBuffer(commands, image->handle,
                                           VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                                           dummies->result.handle, count, regions);
     }
-    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                            VK_PIPELINE_STAGE_2_HOST_BIT);
+    bf_commands_put_barrier(device, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
 /* --------------------------------------------------------------------------------------- Results --
@@ -576,30 +662,41 @@ static void clear_unused(uint8_t *bytes, const struct bf_texel *texel, size_t si
 
 const void *bf_dummies_result(struct bf_dummies *dummies)
 {
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     uint8_t *bytes = dummies->result.mapped;
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         for (uint32_t k = 0; k < count && image->info.written; k++)
             clear_unused(bytes + regions[k].bufferOffset, &texels[k], sizes[k]);
     }
     return bytes;
 }
 
+void bf_dummies_learn(struct bf_dummies *dummies)
+{
+    const uint8_t *result = bf_dummies_result(dummies);
+    for (uint32_t i = 0; i < dummies->image_count; i++) {
+        const struct bf_dummy_image *image = &dummies->images[i];
+        if (has_several(image))
+            memcpy((uint8_t *)dummies->source.mapped + image->offset, result + image->offset,
+                   image->size);
+    }
+}
+
 bool bf_dummies_changed(struct bf_dummies *dummies, const void *result)
 {
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     const uint8_t *before = dummies->source.mapped, *after = result;
     if (memcmp(before, after, dummies->arena_size) != 0)
         return true;
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         for (uint32_t k = 0; k < count && image->info.written; k++) {
             VkDeviceSize at = regions[k].bufferOffset;
             if (memcmp(before + at, after + at, sizes[k]) != 0)
@@ -685,15 +782,15 @@ static bool arenas_near(const struct bf_dummies *dummies, const uint8_t *a, cons
 bool bf_dummies_near(const struct bf_dummies *dummies, const void *a, const void *b,
                      float tolerance)
 {
-    VkBufferImageCopy regions[MAX_REGIONS];
-    VkDeviceSize sizes[MAX_REGIONS];
-    struct bf_texel texels[MAX_REGIONS];
+    VkBufferImageCopy regions[BF_DUMMY_REGIONS];
+    VkDeviceSize sizes[BF_DUMMY_REGIONS];
+    struct bf_texel texels[BF_DUMMY_REGIONS];
     const uint8_t *bytes_a = a, *bytes_b = b;
     if (!arenas_near(dummies, bytes_a, bytes_b, tolerance))
         return false;
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         const struct bf_dummy_image *image = &dummies->images[i];
-        uint32_t count = list_regions(image, image->offset, regions, sizes, texels);
+        uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         for (uint32_t k = 0; k < count && image->info.written; k++) {
             VkDeviceSize at = regions[k].bufferOffset;
             if (!texels_near(&texels[k], bytes_a + at, bytes_b + at, sizes[k], tolerance))

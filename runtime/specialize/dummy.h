@@ -4,8 +4,8 @@
  *
  *  DU-1  They are the check's own, and so is all memory within 'guard' bytes of a buffer: what a
  *        shader writes beyond one is seen as a difference.
- *  DU-2  Before each run all of it holds the same bytes: what bf_dummies_fill made.
- *  DU-3  Read back are all buffers, and all images that are written.
+ *  DU-2  Before each run on the same inputs all of it holds the same bytes, made by bf_dummies_fill.
+ *  DU-3  Read back are all buffers, and all images that are written, in all their samples.
  *
  * Plan them (bf_dummies_add_...), then build them, then fill, upload, run and download as often as
  * wanted. Thread-safety: one thread at a time.
@@ -26,6 +26,7 @@ struct bf_device;
 
 #define BF_DUMMY_EXTENT 64 /* of images, in width and height */
 #define BF_DUMMY_SETS   32
+#define BF_DUMMY_INPUTS 32 /* input attachments of a subpass, at most */
 
 /* Where they are made. */
 struct bf_dummy_place {
@@ -69,13 +70,26 @@ struct bf_dummy_image_info {
     bool written;
 };
 
+/* How an image of several samples is filled and read (specialize/dummy_samples.h). */
+struct bf_dummy_several {
+    bool tiled; /* filled as an attachment; else cleared */
+    VkImageView target;
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    uint32_t aspect_count; /* that are read */
+    VkImageView views[2];
+    VkDescriptorSet sets[2];
+};
+
 struct bf_dummy_image {
     struct bf_dummy_image_info info;
     VkImageAspectFlags aspects;
     VkImage handle;
     VkDeviceMemory memory;
     VkImageView view; /* of everything; of depth and stencil, depth alone unless an attachment */
+    VkImageView parts[2];      /* of an attachment's depth, or stencil, alone; made as needed */
     VkDeviceSize offset, size; /* in 'source', and in 'result' where written; behind the arena */
+    struct bf_dummy_several several;
 };
 
 /* What one binding of a set gets. */
@@ -92,7 +106,8 @@ struct bf_dummies {
     const struct bf_dummy_place *place;
     const char *why; /* static: why VK_ERROR_FEATURE_NOT_PRESENT was returned */
     const struct bf_check_layout *layout;
-    bool graphics;           /* needs a queue that can draw, for copies of depth */
+    bool graphics;           /* needs a queue that can draw: for a draw, or copies of depth */
+    bool several;            /* some images that are read back have several samples */
     uint32_t least_elements; /* of buffers' open arrays; UINT32_MAX: there are none */
     uint32_t least_count;    /* of descriptors in an array of several; UINT32_MAX: there are none */
 
@@ -106,6 +121,8 @@ struct bf_dummies {
     uint32_t attribute_count, attribute_room;
     struct bf_dummy_image *images;
     uint32_t image_count, image_room;
+    uint32_t inputs[BF_DUMMY_INPUTS]; /* input attachments: images; UINT32_MAX: not used */
+    uint32_t input_count;
     VkBufferView *views;
     uint32_t view_count, view_room;
     VkSampler *samplers;
@@ -116,6 +133,11 @@ struct bf_dummies {
     VkDescriptorSet sets[BF_DUMMY_SETS];
     uint32_t dynamic_counts[BF_DUMMY_SETS];
     uint32_t *zeros; /* dynamic offsets */
+    /* Of samples: from bits, from depths. */
+    VkDescriptorSetLayout reader_sets;
+    VkPipelineLayout reader_layout;
+    VkPipeline readers[2];
+    VkDescriptorPool reader_pool;
 };
 
 /*
@@ -136,15 +158,20 @@ VkResult bf_dummies_add_attribute(struct bf_dummies *dummies,
                                   const struct bf_dummy_attribute *attribute);
 VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_image_info *info,
                               uint32_t *index);
-/* Whatever its sets need; once. */
+/* Whatever its sets need; once, and after the attachments. */
 VkResult bf_dummies_add_layout(struct bf_dummies *dummies, const struct bf_check_layout *layout);
 VkResult bf_dummies_build(struct bf_dummies *dummies);
 
 /* Makes the content of what comes next; nothing of it is in use. */
 void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs);
-/* The same commands serve every fill. Between them images are in VK_IMAGE_LAYOUT_GENERAL. */
-void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer commands);
+/* Between them images are in VK_IMAGE_LAYOUT_GENERAL. The upload is that of the inputs which it was
+ * filled with; the same download serves every fill. */
+void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer commands,
+                              const struct bf_inputs *inputs);
 void bf_dummies_record_download(struct bf_dummies *dummies, VkCommandBuffer commands);
+/* After a fill, where some have 'several' samples: they have been uploaded, and downloaded again
+ * without a run in between, so that bf_dummies_changed can tell what they were. */
+void bf_dummies_learn(struct bf_dummies *dummies);
 void bf_dummies_bind(struct bf_dummies *dummies, VkCommandBuffer commands,
                      VkPipelineBindPoint point);
 

@@ -100,6 +100,21 @@ static VkResult plan_buffer(struct bf_dummies *dummies, const struct bf_check_bi
     return bf_dummies_add_buffer(dummies, &buffer, index);
 }
 
+/* The attachments are there; those of the descriptors must be among them. */
+static VkResult plan_inputs(struct bf_dummies *dummies, const struct bf_check_binding *binding,
+                            uint32_t *index)
+{
+    if (binding->input_index >= dummies->input_count ||
+        binding->count > dummies->input_count - binding->input_index)
+        return bf_dummies_refuse(dummies, "it reads input attachments that are not there");
+    for (uint32_t i = 0; i < binding->count; i++) {
+        if (dummies->inputs[binding->input_index + i] == UINT32_MAX)
+            return bf_dummies_refuse(dummies, "it reads input attachments that are not used");
+    }
+    *index = 0;
+    return VK_SUCCESS;
+}
+
 static VkResult plan_copy(struct bf_dummies *dummies, const struct bf_check_binding *binding,
                           uint32_t *index)
 {
@@ -122,7 +137,7 @@ static VkResult plan_copy(struct bf_dummies *dummies, const struct bf_check_bind
     case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC:
         return plan_buffer(dummies, binding, true, index);
     case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT:
-        return bf_dummies_refuse(dummies, "it reads input attachments");
+        return plan_inputs(dummies, binding, index);
     default:
         return bf_dummies_refuse(dummies, "it uses descriptors that are not known here");
     }
@@ -288,6 +303,43 @@ static VkResult write_images(struct bf_dummies *dummies, struct bf_dummy_write *
     return VK_SUCCESS;
 }
 
+/* Descriptors are of one aspect, attachments of all. */
+static VkResult find_part(struct bf_dummies *dummies, struct bf_dummy_image *image, bool stencil,
+                          VkImageView *view)
+{
+    const struct bf_device *device = dummies->place->device;
+    const VkImageViewCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = image->handle,
+        .viewType = image->info.view,
+        .format = image->info.format,
+        .subresourceRange = {stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : VK_IMAGE_ASPECT_DEPTH_BIT, 0,
+                             1, 0, image->info.layers},
+    };
+    VkResult result = VK_SUCCESS;
+    *view = image->view;
+    if (!(image->aspects & (image->aspects - 1)))
+        return result;
+    if (!image->parts[stencil])
+        result = device->vk.vkCreateImageView(device->handle, &info, NULL, &image->parts[stencil]);
+    *view = image->parts[stencil];
+    return result;
+}
+
+static VkResult write_inputs(struct bf_dummies *dummies, struct bf_dummy_write *write)
+{
+    const struct bf_check_binding *binding = write->binding;
+    VkDescriptorImageInfo *infos = write->infos;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < binding->count && result == VK_SUCCESS; i++) {
+        struct bf_dummy_image *image = &dummies->images[dummies->inputs[binding->input_index + i]];
+        infos[i].imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+        result = find_part(dummies, image, binding->number == BF_TEXEL_UINT, &infos[i].imageView);
+    }
+    write->write.pImageInfo = infos;
+    return result;
+}
+
 static VkResult write_texels(struct bf_dummies *dummies, struct bf_dummy_write *write)
 {
     VkBufferView *views = write->infos;
@@ -347,6 +399,8 @@ static VkResult fill_write(struct bf_dummies *dummies, struct bf_dummy_write *wr
     case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE:
     case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE:
         return write_images(dummies, write);
+    case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT:
+        return write_inputs(dummies, write);
     case VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER:
     case VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER:
         return write_texels(dummies, write);

@@ -111,8 +111,11 @@ static bool binding_describe(struct survey *survey, const struct bf_instruction 
         storage != SpvStorageClassStorageBuffer)
         return false;
     const struct bf_id *id = &m->ids[variable->result];
-    *binding = (struct bf_shader_binding){
-        .set = id->set, .binding = id->binding, .count = 1, .number = BF_NUMBER_NONE};
+    *binding = (struct bf_shader_binding){.set = id->set,
+                                          .binding = id->binding,
+                                          .count = 1,
+                                          .number = BF_NUMBER_NONE,
+                                          .input_index = id->input_index};
     const struct bf_instruction *pointer = bf_definition_as(m, variable->type, SpvOpTypePointer);
     const struct bf_instruction *type = pointer ? bf_definition(m, bf_word(m, pointer, 3)) : NULL;
     if (type && type->opcode == SpvOpTypeRuntimeArray) {

@@ -311,7 +311,7 @@ static const uint32_t *old_numbers(struct bf_arena *arena, uint32_t count,
 }
 
 static struct bf_kept_render_pass *pass_new(VkRenderPass pass, uint32_t attachment_count,
-                                            uint32_t subpass_count,
+                                            uint32_t subpass_count, uint32_t dependency_count,
                                             const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_render_pass *kept =
@@ -321,9 +321,12 @@ static struct bf_kept_render_pass *pass_new(VkRenderPass pass, uint32_t attachme
     struct bf_arena *arena = &kept->base.arena;
     kept->attachments = bf_arena_zeroed(arena, (attachment_count + 1) * sizeof(*kept->attachments));
     kept->subpasses = bf_arena_zeroed(arena, (subpass_count + 1) * sizeof(*kept->subpasses));
+    kept->dependencies =
+        bf_arena_zeroed(arena, (dependency_count + 1) * sizeof(*kept->dependencies));
     if (!arena->failed) {
         kept->attachment_count = attachment_count;
         kept->subpass_count = subpass_count;
+        kept->dependency_count = dependency_count;
     }
     return kept;
 }
@@ -333,7 +336,7 @@ void bf_kept_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
                              const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_render_pass *kept =
-        pass_new(pass, info->attachmentCount, info->subpassCount, allocator);
+        pass_new(pass, info->attachmentCount, info->subpassCount, info->dependencyCount, allocator);
     if (!kept)
         return;
     for (uint32_t i = 0; i < kept->attachment_count; i++) {
@@ -355,6 +358,22 @@ void bf_kept_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
             .depth = s->pDepthStencilAttachment ? s->pDepthStencilAttachment->attachment
                                                 : VK_ATTACHMENT_UNUSED,
             .depth_resolve = VK_ATTACHMENT_UNUSED,
+            .preserve_count = s->preserveAttachmentCount,
+            .preserves = bf_arena_copy(arena, s->pPreserveAttachments, s->preserveAttachmentCount,
+                                       sizeof(uint32_t)),
+        };
+    }
+    for (uint32_t i = 0; i < kept->dependency_count; i++) {
+        const VkSubpassDependency *d = &info->pDependencies[i];
+        kept->dependencies[i] = (VkSubpassDependency2){
+            .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
+            .srcSubpass = d->srcSubpass,
+            .dstSubpass = d->dstSubpass,
+            .srcStageMask = d->srcStageMask,
+            .dstStageMask = d->dstStageMask,
+            .srcAccessMask = d->srcAccessMask,
+            .dstAccessMask = d->dstAccessMask,
+            .dependencyFlags = d->dependencyFlags,
         };
     }
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
@@ -362,6 +381,8 @@ void bf_kept_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
             const VkRenderPassMultiviewCreateInfo *m = (const void *)s;
             for (uint32_t i = 0; i < m->subpassCount && i < kept->subpass_count; i++)
                 kept->subpasses[i].view_mask = m->pViewMasks[i];
+            for (uint32_t i = 0; i < m->dependencyCount && i < kept->dependency_count; i++)
+                kept->dependencies[i].viewOffset = m->pViewOffsets[i];
         } else if (s->sType != VK_STRUCTURE_TYPE_RENDER_PASS_INPUT_ATTACHMENT_ASPECT_CREATE_INFO) {
             kept->unknown = true;
         }
@@ -374,7 +395,7 @@ void bf_kept_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
                               const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_render_pass *kept =
-        pass_new(pass, info->attachmentCount, info->subpassCount, allocator);
+        pass_new(pass, info->attachmentCount, info->subpassCount, info->dependencyCount, allocator);
     if (!kept)
         return;
     kept->unknown = info->pNext != NULL;
@@ -399,14 +420,34 @@ void bf_kept_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
             .depth = s->pDepthStencilAttachment ? s->pDepthStencilAttachment->attachment
                                                 : VK_ATTACHMENT_UNUSED,
             .depth_resolve = VK_ATTACHMENT_UNUSED,
+            .preserve_count = s->preserveAttachmentCount,
+            .preserves = bf_arena_copy(arena, s->pPreserveAttachments, s->preserveAttachmentCount,
+                                       sizeof(uint32_t)),
         };
         for (const VkBaseInStructure *c = s->pNext; c; c = c->pNext) {
             const VkSubpassDescriptionDepthStencilResolve *r = (const void *)c;
             if (c->sType != VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)
                 kept->unknown = true;
-            else if (r->pDepthStencilResolveAttachment)
+            else if (r->pDepthStencilResolveAttachment) {
                 kept->subpasses[i].depth_resolve = r->pDepthStencilResolveAttachment->attachment;
+                kept->subpasses[i].depth_resolve_mode = r->depthResolveMode;
+                kept->subpasses[i].stencil_resolve_mode = r->stencilResolveMode;
+            }
         }
+    }
+    for (uint32_t i = 0; i < kept->dependency_count; i++) {
+        VkSubpassDependency2 *d = &kept->dependencies[i];
+        const VkMemoryBarrier2 *barrier = info->pDependencies[i].pNext;
+        *d = info->pDependencies[i];
+        d->pNext = NULL;
+        if (!barrier)
+            continue;
+        VkMemoryBarrier2 *kept_barrier =
+            barrier->sType == VK_STRUCTURE_TYPE_MEMORY_BARRIER_2 && !barrier->pNext
+                ? bf_arena_copy(&kept->base.arena, barrier, 1, sizeof(*barrier))
+                : NULL;
+        kept->unknown |= !kept_barrier;
+        d->pNext = kept_barrier;
     }
     add(ps, &kept->base);
 }

@@ -115,6 +115,9 @@ struct bf_kept_subpass {
     uint32_t input_count, color_count;
     const uint32_t *inputs, *colors, *resolves; /* resolves: NULL: none */
     uint32_t depth, depth_resolve;
+    VkResolveModeFlagBits depth_resolve_mode, stencil_resolve_mode;
+    uint32_t preserve_count;
+    const uint32_t *preserves;
 };
 
 struct bf_kept_render_pass {
@@ -123,6 +126,8 @@ struct bf_kept_render_pass {
     uint32_t attachment_count, subpass_count;
     struct bf_kept_attachment *attachments;
     struct bf_kept_subpass *subpasses;
+    uint32_t dependency_count;
+    VkSubpassDependency2 *dependencies; /* chained: a VkMemoryBarrier2, or nothing */
 };
 
 /* The ranges of a pipeline layout that was seen; kept for as long as the pipelines are. */

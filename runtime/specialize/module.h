@@ -38,7 +38,7 @@ struct bf_id {
     bool has_builtin, has_location, has_spec_id;
     bool non_semantic; /* an instruction set that says nothing of values */
     bool used;         /* by a function that the entry point reaches */
-    uint32_t builtin, location, component, set, binding, spec_id, array_stride;
+    uint32_t builtin, location, component, set, binding, input_index, spec_id, array_stride;
 };
 
 struct bf_function {

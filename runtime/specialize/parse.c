@@ -227,6 +227,9 @@ static void decorate(struct bf_id *id, uint32_t decoration, uint32_t value)
     case SpvDecorationDescriptorSet:
         id->set = value;
         break;
+    case SpvDecorationInputAttachmentIndex:
+        id->input_index = value;
+        break;
     case SpvDecorationNoContraction:
         id->no_contraction = true;
         break;

@@ -128,6 +128,7 @@ struct bf_shader_binding {
     uint32_t format;       /* SpvImageFormat */
     enum bf_number number; /* of the sampled type */
     bool arrayed, multisampled, depth;
+    uint32_t input_index; /* of an input attachment, in the subpass' list */
     /* Buffers: bytes without a last array of unknown length, and bytes of one of its elements. */
     uint32_t block_size, array_stride;
 };

@@ -29,6 +29,7 @@ struct bf_check_binding {
     VkSampleCountFlagBits samples; /* 0 is 1 */
     enum bf_texel_kind number;     /* of the type sampled: BF_TEXEL_SFLOAT, _UINT or _SINT */
     bool depth;                    /* compared with a reference */
+    uint32_t input_index;          /* of an input attachment: the first one's in the subpass' list */
     const VkSamplerCreateInfo *sampler; /* last seen, its pNext ignored; NULL: linear, repeated */
     /* Buffers. */
     VkDeviceSize size;                 /* last seen, of the range; 0: unknown */
@@ -63,7 +64,8 @@ struct bf_check_subject {
     /* Graphics; NULL: a compute pipeline. Stages, cache, flags and layout aren't looked at; a
      * chained VkPipelineRenderingCreateInfo is, where 'pass' is NULL. */
     const VkGraphicsPipelineCreateInfo *graphics;
-    /* The render pass that it was made for: the check makes a compatible one. */
+    /* The render pass that it was made for: the check makes a compatible one. Layouts aren't looked
+     * at; chained to subpasses may be a resolve of depth, to dependencies a memory barrier. */
     const VkRenderPassCreateInfo2 *pass;
 };
 

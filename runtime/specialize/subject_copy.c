@@ -96,6 +96,7 @@ static void use(struct bf_check_binding *to, const struct bf_shader_binding *b)
     to->depth |= b->depth;
     if (!to->used) {
         to->number = kind_of(b->number);
+        to->input_index = b->input_index;
         to->block_size = b->block_size;
         to->array_stride = b->array_stride;
         if (b->multisampled)
@@ -238,17 +239,29 @@ static VkAttachmentReference2 *refer(struct bf_arena *arena, const struct bf_kep
         attachments ? bf_arena_zeroed(arena, (count + 1) * sizeof(*references)) : NULL;
     for (uint32_t i = 0; references && i < count; i++) {
         bool used = attachments[i] < pass->attachment_count;
-        bool depth = used && bf_format_aspects(pass->attachments[attachments[i]].format) !=
-                                 VK_IMAGE_ASPECT_COLOR_BIT;
         references[i] = (VkAttachmentReference2){
             .sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
             .attachment = used ? attachments[i] : VK_ATTACHMENT_UNUSED,
-            .layout = depth ? VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL
-                            : VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+            .layout = VK_IMAGE_LAYOUT_GENERAL,
             .aspectMask = used ? bf_format_aspects(pass->attachments[attachments[i]].format) : 0,
         };
     }
     return references;
+}
+
+static const void *resolve_depth(struct bf_arena *arena, const struct bf_kept_render_pass *pass,
+                                 const struct bf_kept_subpass *from)
+{
+    VkSubpassDescriptionDepthStencilResolve *to = bf_arena_zeroed(arena, sizeof(*to));
+    const uint32_t attachment = from->depth_resolve;
+    if (to)
+        *to = (VkSubpassDescriptionDepthStencilResolve){
+            .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
+            .depthResolveMode = from->depth_resolve_mode,
+            .stencilResolveMode = from->stencil_resolve_mode,
+            .pDepthStencilResolveAttachment = refer(arena, pass, 1, &attachment),
+        };
+    return to;
 }
 
 static enum bf_reason fill_pass(struct owned *o, const struct bf_kept_render_pass *pass)
@@ -293,9 +306,11 @@ static enum bf_reason fill_pass(struct owned *o, const struct bf_kept_render_pas
             .pResolveAttachments = refer(arena, pass, from->color_count, from->resolves),
             .pDepthStencilAttachment =
                 depth < pass->attachment_count ? refer(arena, pass, 1, &depth) : NULL,
+            .preserveAttachmentCount = from->preserve_count,
+            .pPreserveAttachments = from->preserves,
         };
         if (from->depth_resolve < pass->attachment_count)
-            return BF_REASON_UNCHECKABLE;
+            subpasses[i].pNext = resolve_depth(arena, pass, from);
     }
     *info = (VkRenderPassCreateInfo2){
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
@@ -303,6 +318,8 @@ static enum bf_reason fill_pass(struct owned *o, const struct bf_kept_render_pas
         .pAttachments = attachments,
         .subpassCount = pass->subpass_count,
         .pSubpasses = subpasses,
+        .dependencyCount = pass->dependency_count,
+        .pDependencies = pass->dependencies,
     };
     o->subject.pass = info;
     return arena->failed ? BF_REASON_MEMORY : BF_REASON_NONE;

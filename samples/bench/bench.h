@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define BENCH_ROWS    256
-#define BENCH_NOTES   512
+#define BENCH_ROWS    512
+#define BENCH_NOTES   1536
 #define BENCH_SAMPLES 64 /* repetitions of one measurement, at most */
 
 struct bench_row {
@@ -38,7 +38,8 @@ struct bench_report {
 };
 
 struct bench_options {
-    const char *gpu; /* part of a device's name in any case; NULL for the first device */
+    const char *gpu;  /* part of a device's name in any case; NULL for the first device */
+    const char *form; /* `specialize`: the one form to measure, "compute" or "pass"; NULL: both */
 };
 
 struct bench {

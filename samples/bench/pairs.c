@@ -46,7 +46,8 @@ enum bench_side pair_first(uint32_t *random)
     return *random >> 31 ? BENCH_BELFRY : BENCH_PLAIN;
 }
 
-bool pairs_create(struct pairs *pairs, struct twin *twin, struct bench_found *found)
+bool pairs_create(struct pairs *pairs, struct twin *twin, enum corpus_form form,
+                  struct bench_found *found)
 {
     char folder[4096];
 
@@ -66,8 +67,8 @@ bool pairs_create(struct pairs *pairs, struct twin *twin, struct bench_found *fo
         pair->shader = &pairs->corpus.shaders[i];
         pairs->count = i + 1;
         for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY; ++side) {
-            if (corpus_pipeline_create(twin_use(twin, side), &pairs->corpus, pair->shader,
-                                       CORPUS_COMPUTE, &pair->pipelines[side]) < 0) {
+            if (corpus_pipeline_create(twin_use(twin, side), &pairs->corpus, pair->shader, form,
+                                       &pair->pipelines[side]) < 0) {
                 bench_found_nothing(found, "%s has no pipeline", pair->shader->name);
                 return false;
             }

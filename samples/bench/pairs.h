@@ -42,9 +42,10 @@ struct pairs {
     uint32_t count;
 };
 
-/* Reads the corpus beside the program and makes its compute shaders' pipelines. `pairs` must be zeroed;
- * destroy it in any case. False: a reason in `found`. */
-bool pairs_create(struct pairs *pairs, struct twin *twin, struct bench_found *found);
+/* Reads the corpus beside the program and makes pipelines of all its shaders in that form. `pairs` must
+ * be zeroed; destroy it in any case. False: a reason in `found`. */
+bool pairs_create(struct pairs *pairs, struct twin *twin, enum corpus_form form,
+                  struct bench_found *found);
 /* The pipelines go; names and times stay until pairs_destroy. */
 void pairs_release(struct pairs *pairs, struct twin *twin);
 void pairs_destroy(struct pairs *pairs);

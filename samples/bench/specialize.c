@@ -18,10 +18,22 @@
 #define ROW_BUILT  "the same: variants built for them"
 #define ROW_HALVES "two sets of values, each in half of the uses: variants"
 #define ROW_STREAM "a shader that only moves memory: variants kept"
-#define ROW_SLOWER "corpus: shaders slower by 1 % and 3 standard errors"
-#define ROW_BITS   "corpus: shaders that write other bits"
-#define ROW_KEPT   "corpus: time, geometric mean over what was rebuilt"
-#define ROW_ALL    "corpus: time, geometric mean over all"
+
+/* Of the corpus in a form, whose word comes first. */
+enum { ROW_SLOWER, ROW_BITS, ROW_KEPT, ROW_ALL, CORPUS_ROWS };
+static const char *const corpus_names[CORPUS_ROWS] = {
+    [ROW_SLOWER] = "shaders slower by 1 % and 3 standard errors",
+    [ROW_BITS] = "shaders that write other bits",
+    [ROW_KEPT] = "time, geometric mean over what was rebuilt",
+    [ROW_ALL] = "time, geometric mean over all",
+};
+static const struct {
+    const char *word;
+    const char *suffix; /* of a shader's row */
+} forms[CORPUS_FORMS] = {
+    [CORPUS_COMPUTE] = {"corpus", ""},
+    [CORPUS_PASS] = {"passes", " (pass)"},
+};
 
 static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
                                        ROW_HALVES, ROW_STREAM, NULL};
@@ -30,7 +42,7 @@ static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
 #define CORPUS_SIDE      128 /* pixels of a picture, both ways */
 #define WARM_FRAMES      2
 #define ROUNDS_SEEN      8 /* before what was seen is committed */
-#define ROUNDS_MOST      480
+#define ROUNDS_MOST      800
 #define TRAINING_SECONDS 120
 #define STEADY_SAMPLES   24
 #define CHURN_DISPATCHES 64
@@ -51,8 +63,13 @@ struct works {
     uint32_t churned;
 };
 
+/* A program with the corpus in one form. That with compute shaders has the works, too. What is drawn has
+ * a program of its own: how lavapipe's time stamps lie around dispatches depends on whether a device has
+ * drawn anything. */
 struct specialize {
     struct twin twin;
+    enum corpus_form form;
+    bool busy; /* has the works */
     struct works works[2];
     struct pairs pairs;
     bool corpus;
@@ -164,11 +181,13 @@ static VkResult round_draw(struct specialize *s, enum bench_side side, uint32_t 
     struct works *works = &s->works[side];
     double ns;
 
-    PASS(post_draw(works, gpu, &ns));
-    PASS(churn_draw(works, gpu));
-    PASS(halves_draw(works, gpu, 2 * frame));
-    PASS(halves_draw(works, gpu, 2 * frame + 1));
-    PASS(stream_draw(works, gpu));
+    if (s->busy) {
+        PASS(post_draw(works, gpu, &ns));
+        PASS(churn_draw(works, gpu));
+        PASS(halves_draw(works, gpu, 2 * frame));
+        PASS(halves_draw(works, gpu, 2 * frame + 1));
+        PASS(stream_draw(works, gpu));
+    }
     return s->corpus ? pairs_draw(&s->pairs, &s->twin, side, frame) : VK_SUCCESS;
 }
 
@@ -229,18 +248,20 @@ static VkResult post_measure(struct specialize *s)
 
 static VkResult all_run(struct specialize *s)
 {
-    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY; ++side)
+    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY && s->busy; ++side)
         PASS(works_create(&s->works[side], twin_use(&s->twin, side)));
-    s->corpus = pairs_create(&s->pairs, &s->twin, &s->no_corpus);
+    s->corpus = pairs_create(&s->pairs, &s->twin, s->form, &s->no_corpus);
     for (uint32_t i = 0; i < WARM_FRAMES; ++i) {
         PASS(round_draw(s, BENCH_PLAIN, i));
         PASS(round_draw(s, BENCH_BELFRY, i));
     }
     if (s->twin.specializes)
         PASS(train(s));
-    PASS(churn_measure(s));
+    if (s->busy)
+        PASS(churn_measure(s));
     PASS(twin_mode(&s->twin, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, NULL));
-    PASS(post_measure(s));
+    if (s->busy)
+        PASS(post_measure(s));
     return s->corpus ? pairs_measure(&s->pairs, &s->twin, STEADY_SAMPLES) : VK_SUCCESS;
 }
 
@@ -270,16 +291,22 @@ static void variants_note(struct bench_report *report, const struct variants *va
                    v->form);
 }
 
+static const char *corpus_row(const struct specialize *s, uint32_t row, char name[96])
+{
+    snprintf(name, 96, "%s: %s", forms[s->form].word, corpus_names[row]);
+    return name;
+}
+
 static void corpus_rows(const struct specialize *s, const struct variants *variants,
                         struct bench_report *report)
 {
+    char name[96];
     double logs[2] = {0}; /* of all, and of those that a variant was kept for */
     uint32_t counts[2] = {0}, slower = 0, differing = 0;
 
     if (!s->corpus) {
-        static const char *const rows[] = {ROW_SLOWER, ROW_BITS, ROW_KEPT, ROW_ALL};
-        for (uint32_t i = 0; i < 4; ++i)
-            bench_row_skip(report, rows[i], "%s", s->no_corpus.reason);
+        for (uint32_t i = 0; i < CORPUS_ROWS; ++i)
+            bench_row_skip(report, corpus_row(s, i, name), "%s", s->no_corpus.reason);
         return;
     }
     for (uint32_t i = 0; i < s->pairs.count; ++i) {
@@ -288,7 +315,8 @@ static void corpus_rows(const struct specialize *s, const struct variants *varia
         double plain = summary.median[BENCH_PLAIN], belfry = summary.median[BENCH_BELFRY];
         bool kept = variants_count(variants, pair->shader->name, true) > 0;
 
-        bench_row_value(report, pair->shader->name, "us", plain * 1e-3, belfry * 1e-3, INFINITY);
+        snprintf(name, sizeof name, "%s%s", pair->shader->name, forms[s->form].suffix);
+        bench_row_value(report, name, "us", plain * 1e-3, belfry * 1e-3, INFINITY);
         variants_note(report, variants, pair->shader->name);
         if (pair->slower)
             bench_note(report, "%s: slower by %.1f %%, standard error %.1f %%", pair->shader->name,
@@ -304,22 +332,24 @@ static void corpus_rows(const struct specialize *s, const struct variants *varia
             }
         }
     }
-    bench_row_value(report, ROW_SLOWER, "shaders", 0, slower, 0);
-    bench_row_value(report, ROW_BITS, "shaders", 0, differing, 0);
+    bench_row_value(report, corpus_row(s, ROW_SLOWER, name), "shaders", 0, slower, 0);
+    bench_row_value(report, corpus_row(s, ROW_BITS, name), "shaders", 0, differing, 0);
+    corpus_row(s, ROW_KEPT, name);
     if (counts[1])
-        bench_row_value(report, ROW_KEPT, "times", 1, exp(logs[1] / counts[1]), 1);
+        bench_row_value(report, name, "times", 1, exp(logs[1] / counts[1]), 1);
     else
-        bench_row_skip(report, ROW_KEPT, "no variant was kept");
+        bench_row_skip(report, name, "no variant was kept");
+    corpus_row(s, ROW_ALL, name);
     if (counts[0])
-        bench_row_value(report, ROW_ALL, "times", 1, exp(logs[0] / counts[0]), INFINITY);
+        bench_row_value(report, name, "times", 1, exp(logs[0] / counts[0]), INFINITY);
     else
-        bench_row_skip(report, ROW_ALL, "no shader of the corpus was timed");
-    bench_note(report, "corpus: %u shaders, %u with a variant that was kept, at %ux%u", counts[0],
-               counts[1], CORPUS_SIDE, CORPUS_SIDE);
+        bench_row_skip(report, name, "no shader of the corpus was timed");
+    bench_note(report, "%s: %u shaders, %u with a variant that was kept, at %ux%u",
+               forms[s->form].word, counts[0], counts[1], CORPUS_SIDE, CORPUS_SIDE);
 }
 
-static void rows(const struct specialize *s, const struct variants *variants,
-                 struct bench_report *report)
+static void works_rows(const struct specialize *s, const struct variants *variants,
+                       struct bench_report *report)
 {
     struct pair_summary post = pair_summarise(&s->post);
     double plain[STEADY_SAMPLES];
@@ -341,23 +371,44 @@ static void rows(const struct specialize *s, const struct variants *variants,
     variants_note(report, variants, "halves");
     bench_row_value(report, ROW_STREAM, "variants", 0, variants_count(variants, "stream", true), 0);
     variants_note(report, variants, "stream");
-    corpus_rows(s, variants, report);
-    if (!s->twin.specializes)
-        bench_note(report, "this layer rebuilds no shaders: both sides are the same");
-    else
-        bench_note(report, "trained with %u frames of each in %.1f s%s; %.120s", s->rounds,
-                   s->training_seconds, s->further ? ", and not to the end" : "",
-                   variants->summary);
 }
 
-static int specialize_run(const struct bench_options *options, struct bench_report *report)
+static void rows(const struct specialize *s, const struct variants *variants,
+                 struct bench_report *report)
+{
+    if (s->busy)
+        works_rows(s, variants, report);
+    corpus_rows(s, variants, report);
+    if (!s->twin.specializes)
+        bench_note(report, "%s: this layer rebuilds no shaders: both sides are the same",
+                   forms[s->form].word);
+    else
+        bench_note(report, "%s: trained with %u frames of each in %.1f s%s; %.120s",
+                   forms[s->form].word, s->rounds, s->training_seconds,
+                   s->further ? ", and not to the end" : "", variants->summary);
+}
+
+/* What can't be had here is skipped, with the same reason. */
+static void rows_skip(const struct specialize *s, const char *reason, struct bench_report *report)
+{
+    char name[96];
+    for (int i = 0; required[i] && s->busy; ++i)
+        bench_row_skip(report, required[i], "%s", reason);
+    for (uint32_t i = 0; i < CORPUS_ROWS; ++i)
+        bench_row_skip(report, corpus_row(s, i, name), "%s", reason);
+}
+
+static int form_run(const struct bench_options *options, enum corpus_form form,
+                    struct bench_report *report)
 {
     static struct specialize s;
     static struct variants variants;
     struct bench_found found = {0};
     VkResult result = VK_ERROR_INITIALIZATION_FAILED;
 
-    snprintf(report->device, sizeof report->device, "no device");
+    memset(&s, 0, sizeof s);
+    s.form = form;
+    s.busy = form == CORPUS_COMPUTE;
     if (twin_open(&s.twin, options->gpu, CORPUS_SIDE, CORPUS_SIDE, &found)) {
         snprintf(report->device, sizeof report->device, "%s",
                  s.twin.gpus[BENCH_PLAIN].device.properties.deviceName);
@@ -365,23 +416,33 @@ static int specialize_run(const struct bench_options *options, struct bench_repo
     }
     bool specializes = s.twin.specializes;
     /* The corpus is named in the rows: what is read stays until they are there. */
-    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY; ++side) {
+    for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY && s.busy; ++side) {
         if (s.twin.open[side])
             works_destroy(&s.works[side], twin_use(&s.twin, side));
     }
     pairs_release(&s.pairs, &s.twin);
     twin_close(&s.twin, &variants);
     s.twin.specializes = specializes;
-    if (found.reason[0]) {
-        for (int i = 0; required[i]; ++i)
-            bench_row_skip(report, required[i], "%s", found.reason);
-    } else if (result >= 0) {
+    if (found.reason[0])
+        rows_skip(&s, found.reason, report);
+    else if (result >= 0)
         rows(&s, &variants, report);
-    }
     pairs_destroy(&s.pairs);
     if (found.reason[0])
         return options->gpu ? SAMPLE_EXIT_NO_DEVICE : SAMPLE_EXIT_DONE;
     return result < 0 ? SAMPLE_EXIT_FAILED : SAMPLE_EXIT_DONE;
+}
+
+static int specialize_run(const struct bench_options *options, struct bench_report *report)
+{
+    int code = SAMPLE_EXIT_DONE;
+
+    snprintf(report->device, sizeof report->device, "no device");
+    for (enum corpus_form form = 0; form < CORPUS_FORMS && code == SAMPLE_EXIT_DONE; ++form) {
+        if (!options->form || !strcmp(options->form, corpus_form_name(form)))
+            code = form_run(options, form, report);
+    }
+    return code;
 }
 
 const struct bench bench_specialize = {

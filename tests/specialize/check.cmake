@@ -1,8 +1,11 @@
 # The check of rebuilt pipelines, on lavapipe: the test driver runs no shaders.
 file(GLOB check_shaders CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/check_shaders/*)
-add_library(belfry_check_world STATIC ${CMAKE_CURRENT_LIST_DIR}/check_world.c)
+add_library(belfry_check_world STATIC ${CMAKE_CURRENT_LIST_DIR}/check_world.c
+  ${CMAKE_CURRENT_LIST_DIR}/check_drawing.c)
 target_link_libraries(belfry_check_world PUBLIC belfry_fence_fixture belfry_internal)
-foreach(name compute draw)
+belfry_add_shaders(belfry_check_world ${CMAKE_CURRENT_LIST_DIR}/check_shaders/check_cover.vert
+  ${CMAKE_CURRENT_LIST_DIR}/check_shaders/check_shade.frag)
+foreach(name compute draw passes)
   add_executable(belfry-check-${name} ${CMAKE_CURRENT_LIST_DIR}/check_${name}.c)
   target_link_libraries(belfry-check-${name} PRIVATE belfry_check_world)
   belfry_add_shaders(belfry-check-${name} ${check_shaders})

@@ -4,14 +4,14 @@
 
 #include "check_world.h"
 
-#define FAULT_BINDINGS 9
+#define FAULT_BINDINGS 10 /* the last one where it draws */
 
 struct faulty {
     struct subject subject;
     VkGraphicsPipelineCreateInfo graphics; /* as far as a check looks at it */
     VkPipelineVertexInputStateCreateInfo vertices;
     VkAttachmentDescription2 attachments[2];
-    VkAttachmentReference2 color, depth;
+    VkAttachmentReference2 color, depth, input;
     VkSubpassDescription2 subpass;
     VkRenderPassCreateInfo2 pass;
     struct trial trial;

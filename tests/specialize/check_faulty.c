@@ -25,27 +25,30 @@ static const struct bf_check_binding bindings[FAULT_BINDINGS] = {
     BUFFER(6, UNIFORM_BUFFER),
     BUFFER(7, STORAGE_BUFFER),
     BUFFER(8, STORAGE_BUFFER_DYNAMIC),
+    IMAGE(9, INPUT_ATTACHMENT, 2D),
 };
-static const struct bf_check_set set = {.binding_count = FAULT_BINDINGS, .bindings = bindings};
 
 static const VkVertexInputBindingDescription vertex_binding = {0, 16, VK_VERTEX_INPUT_RATE_VERTEX};
 static const VkVertexInputAttributeDescription attribute = {0, 0, VK_FORMAT_R32G32_SFLOAT, 0};
 
 static void init_drawing(struct faulty *f)
 {
-    const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_D32_SFLOAT};
+    const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_D32_SFLOAT_S8_UINT};
     for (uint32_t i = 0; i < 2; i++)
         f->attachments[i] =
             (VkAttachmentDescription2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
                                        .format = formats[i],
-                                       .samples = VK_SAMPLE_COUNT_1_BIT};
+                                       .samples = VK_SAMPLE_COUNT_4_BIT};
     f->color = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
                                         .attachment = 0,
                                         .layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     f->depth = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
                                         .attachment = 1,
                                         .layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
+    f->input = f->depth;
     f->subpass = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                         .inputAttachmentCount = 1,
+                                         .pInputAttachments = &f->input,
                                          .colorAttachmentCount = 1,
                                          .pColorAttachments = &f->color,
                                          .pDepthStencilAttachment = &f->depth};
@@ -98,6 +101,8 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
 void faulty_init(struct world *w, struct faulty *f, bool draws)
 {
     *f = (struct faulty){0};
+    const struct bf_check_set set = {.binding_count = draws ? FAULT_BINDINGS : FAULT_BINDINGS - 1,
+                                     .bindings = bindings};
     subject_init(w, &f->subject, 1, &set, 16);
     VkPipeline pipeline;
     if (draws) {

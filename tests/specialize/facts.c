@@ -139,6 +139,7 @@ static void fragment(void **state)
     const struct bf_shader_binding *attachment = binding(facts, 0, 4);
     assert_int_equal(attachment->type, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT);
     assert_int_equal(attachment->dim, SpvDimSubpassData);
+    assert_int_equal(attachment->input_index, 3);
     bf_shader_release(shader);
 
     shader = shader_of("reach.frag", NULL);

@@ -253,6 +253,64 @@ static void unknown_samplers_are_contagious(void **state)
     fake_close();
 }
 
+static void older_render_passes_are_known(void **state)
+{
+    (void)state;
+    fake_open(false);
+    const VkAttachmentDescription attachments[] = {
+        {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_4_BIT},
+        {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_1_BIT},
+    };
+    const VkAttachmentReference first = {0, VK_IMAGE_LAYOUT_GENERAL},
+                                second = {1, VK_IMAGE_LAYOUT_GENERAL};
+    const uint32_t preserve = 1;
+    const VkSubpassDescription subpasses[] = {
+        {.colorAttachmentCount = 1,
+         .pColorAttachments = &first,
+         .preserveAttachmentCount = 1,
+         .pPreserveAttachments = &preserve},
+        {.inputAttachmentCount = 1,
+         .pInputAttachments = &first,
+         .colorAttachmentCount = 1,
+         .pColorAttachments = &second},
+    };
+    const VkSubpassDependency dependency = {0, 1, 2, 3, 4, 5, VK_DEPENDENCY_VIEW_LOCAL_BIT};
+    const uint32_t masks[2] = {1, 3};
+    const int32_t offset = -1;
+    const VkRenderPassMultiviewCreateInfo views = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO,
+        .subpassCount = 2,
+        .pViewMasks = masks,
+        .dependencyCount = 1,
+        .pViewOffsets = &offset,
+    };
+    const VkRenderPassCreateInfo info = {
+        .pNext = &views,
+        .attachmentCount = 2,
+        .pAttachments = attachments,
+        .subpassCount = 2,
+        .pSubpasses = subpasses,
+        .dependencyCount = 1,
+        .pDependencies = &dependency,
+    };
+    const VkRenderPass pass = (VkRenderPass)(uint64_t)0x1000;
+    bf_kept_render_pass_add(&fake.pipelines, pass, &info, &fake_allocator);
+    const struct bf_kept_render_pass *p = bf_kept_render_pass_find(&fake.pipelines, pass);
+    assert_false(p->unknown);
+    assert_int_equal(p->subpasses[0].preserve_count, 1);
+    assert_int_equal(p->subpasses[0].preserves[0], 1);
+    assert_int_equal(p->subpasses[1].view_mask, 3);
+    assert_int_equal(p->subpasses[1].input_count, 1);
+    assert_int_equal(p->dependency_count, 1);
+    const VkSubpassDependency2 *d = p->dependencies;
+    assert_int_equal(d->sType, VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2);
+    assert_true(d->srcSubpass == 0 && d->dstSubpass == 1 && d->srcStageMask == 2 &&
+                d->dstStageMask == 3 && d->srcAccessMask == 4 && d->dstAccessMask == 5);
+    assert_int_equal(d->dependencyFlags, VK_DEPENDENCY_VIEW_LOCAL_BIT);
+    assert_int_equal(d->viewOffset, -1);
+    fake_close();
+}
+
 /* The newer way to say the same, with a view mask and a resolve of depth. */
 static void newer_render_passes_are_known(void **state)
 {
@@ -265,18 +323,31 @@ static void newer_render_passes_are_known(void **state)
     const VkAttachmentReference2 references[] = {{.attachment = 0}, {.attachment = 1}};
     const VkSubpassDescriptionDepthStencilResolve resolve = {
         .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
+        .depthResolveMode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
+        .stencilResolveMode = VK_RESOLVE_MODE_MIN_BIT,
         .pDepthStencilResolveAttachment = &references[1],
     };
+    const uint32_t preserve = 1;
     const VkSubpassDescription2 subpass = {
         .pNext = &resolve,
         .viewMask = 3,
+        .preserveAttachmentCount = 1,
+        .pPreserveAttachments = &preserve,
         .pDepthStencilAttachment = &references[0],
+    };
+    VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
+    const VkSubpassDependency2 dependencies[] = {
+        {.srcSubpass = VK_SUBPASS_EXTERNAL, .viewOffset = 5},
+        {.pNext = &barrier, .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT},
     };
     VkRenderPassCreateInfo2 info = {
         .attachmentCount = 2,
         .pAttachments = attachments,
         .subpassCount = 1,
         .pSubpasses = &subpass,
+        .dependencyCount = 2,
+        .pDependencies = dependencies,
     };
     const VkRenderPass pass = (VkRenderPass)(uint64_t)0x1000;
     bf_kept_render_pass2_add(&fake.pipelines, pass, &info, &fake_allocator);
@@ -286,11 +357,27 @@ static void newer_render_passes_are_known(void **state)
     assert_int_equal(p->subpasses[0].view_mask, 3);
     assert_int_equal(p->subpasses[0].depth, 0);
     assert_int_equal(p->subpasses[0].depth_resolve, 1);
+    assert_int_equal(p->subpasses[0].depth_resolve_mode, VK_RESOLVE_MODE_SAMPLE_ZERO_BIT);
+    assert_int_equal(p->subpasses[0].stencil_resolve_mode, VK_RESOLVE_MODE_MIN_BIT);
+    assert_int_equal(p->subpasses[0].preserve_count, 1);
+    assert_int_equal(p->subpasses[0].preserves[0], 1);
+    assert_int_equal(p->dependency_count, 2);
+    assert_int_equal(p->dependencies[0].srcSubpass, VK_SUBPASS_EXTERNAL);
+    assert_int_equal(p->dependencies[0].viewOffset, 5);
+    assert_null(p->dependencies[0].pNext);
+    assert_int_equal(p->dependencies[1].dependencyFlags, VK_DEPENDENCY_BY_REGION_BIT);
+    assert_ptr_not_equal(p->dependencies[1].pNext, &barrier);
+    assert_memory_equal(p->dependencies[1].pNext, &barrier, sizeof(barrier));
     const VkBaseInStructure unheard = {(VkStructureType)0x7fffff00, NULL};
     info.pNext = &unheard;
     const VkRenderPass other = (VkRenderPass)(uint64_t)0x2000;
     bf_kept_render_pass2_add(&fake.pipelines, other, &info, &fake_allocator);
     assert_true(bf_kept_render_pass_find(&fake.pipelines, other)->unknown);
+    info.pNext = NULL;
+    barrier.pNext = &unheard;
+    const VkRenderPass third = (VkRenderPass)(uint64_t)0x3000;
+    bf_kept_render_pass2_add(&fake.pipelines, third, &info, &fake_allocator);
+    assert_true(bf_kept_render_pass_find(&fake.pipelines, third)->unknown);
     fake_close();
 }
 
@@ -499,6 +586,7 @@ int main(void)
         cmocka_unit_test(equal_ranges_have_equal_numbers),
         cmocka_unit_test(bindings_are_known),
         cmocka_unit_test(unknown_samplers_are_contagious),
+        cmocka_unit_test(older_render_passes_are_known),
         cmocka_unit_test(newer_render_passes_are_known),
         cmocka_unit_test(writes_are_seen_by_their_layout),
         cmocka_unit_test(templates_and_pushes_are_seen),

@@ -12,7 +12,7 @@ layout(location = 7) in Block {
 layout(location = 9) in vec4 ignored;
 layout(location = 0) out vec4 colour;
 layout(location = 2) out uvec2 more;
-layout(set = 0, binding = 4, input_attachment_index = 0) uniform subpassInput attachment;
+layout(set = 0, binding = 4, input_attachment_index = 3) uniform subpassInput attachment;
 layout(push_constant) uniform Push {
     uint x;
 } push;

@@ -1,0 +1,27 @@
+#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+
+// Reads every sample of an image's depth, as the bits of a float.
+
+layout(local_size_x = 128) in;
+
+layout(set = 0, binding = 0) uniform texture2DMSArray image;
+
+layout(set = 0, binding = 1, std430) writeonly buffer Words {
+    uint words[];
+};
+
+layout(push_constant) uniform Constants {
+    uint width, height, samples, count; // count: of samples in all
+    uint parts;                         // always 1
+};
+
+void main()
+{
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= count)
+        return;
+    uint pixel = i / samples;
+    ivec3 at = ivec3(pixel % width, pixel / width % height, pixel / (width * height));
+    words[i] = floatBitsToUint(texelFetch(image, at, int(i % samples)).x);
+}

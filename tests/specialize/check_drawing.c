@@ -1,0 +1,142 @@
+#include "check_drawing.h"
+
+#include <string.h>
+
+#include "shaders/check_cover.vert.h"
+#include "shaders/check_shade.frag.h"
+
+static const struct bf_check_binding shade_bindings[] = {
+    {.binding = 0,
+     .type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+     .count = 1,
+     .used = true,
+     .view = VK_IMAGE_VIEW_TYPE_2D,
+     .number = BF_TEXEL_SFLOAT},
+    {.binding = 1,
+     .type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+     .count = 1,
+     .used = true,
+     .block_size = 16,
+     .kinds = (const uint8_t[]){BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT},
+     .kind_count = 4},
+};
+const struct bf_check_set drawing_shade_set = {.binding_count = 2, .bindings = shade_bindings};
+
+void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set *set,
+                  uint32_t color_count, const VkFormat *colors, VkFormat depth)
+{
+    *d = (struct drawing){0};
+    subject_init(w, &d->subject, 1, set, 20);
+    d->vertices.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO;
+    d->assembly.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO;
+    d->assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    d->viewport = (VkViewport){0, 0, 64, 64, 0, 1};
+    d->scissor = (VkRect2D){.extent = {64, 64}};
+    d->view = (VkPipelineViewportStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &d->viewport,
+        .scissorCount = 1,
+        .pScissors = &d->scissor};
+    d->raster = (VkPipelineRasterizationStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
+    d->samples = (VkPipelineMultisampleStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    d->depth = (VkPipelineDepthStencilStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = VK_TRUE,
+        .depthWriteEnable = VK_TRUE,
+        .depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL};
+    for (uint32_t i = 0; i < color_count; i++) {
+        d->formats[i] = colors[i];
+        d->blends[i].colorWriteMask = 15;
+    }
+    d->blend = (VkPipelineColorBlendStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = color_count,
+        .pAttachments = d->blends};
+    d->dynamic.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO;
+    d->rendering = (VkPipelineRenderingCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+        .colorAttachmentCount = color_count,
+        .pColorAttachmentFormats = d->formats,
+        .depthAttachmentFormat =
+            bf_format_aspects(depth) & VK_IMAGE_ASPECT_DEPTH_BIT ? depth : VK_FORMAT_UNDEFINED,
+        .stencilAttachmentFormat =
+            bf_format_aspects(depth) & VK_IMAGE_ASPECT_STENCIL_BIT ? depth : VK_FORMAT_UNDEFINED};
+    d->info = (VkGraphicsPipelineCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+        .pNext = &d->rendering,
+        .stageCount = 2,
+        .pStages = d->stages,
+        .pVertexInputState = &d->vertices,
+        .pInputAssemblyState = &d->assembly,
+        .pViewportState = &d->view,
+        .pRasterizationState = &d->raster,
+        .pMultisampleState = &d->samples,
+        .pDepthStencilState = &d->depth,
+        .pColorBlendState = &d->blend,
+        .pDynamicState = &d->dynamic,
+        .layout = d->subject.layout.handle,
+    };
+    d->words[0] = check_cover_vert;
+    d->sizes[0] = sizeof(check_cover_vert);
+    d->words[1] = check_shade_frag;
+    d->sizes[1] = sizeof(check_shade_frag);
+    d->subject.check.graphics = &d->info;
+}
+
+void drawing_use_pass(struct world *w, struct drawing *d, const VkRenderPassCreateInfo2 *pass)
+{
+    d->pass = *pass;
+    assert_success(vkCreateRenderPass2(w->f.device, &d->pass, NULL, &d->pass_handle));
+    d->info.pNext = NULL;
+    d->info.renderPass = d->pass_handle;
+    d->subject.check.pass = &d->pass;
+}
+
+VkPipeline drawing_make(struct world *w, struct drawing *d, int32_t which)
+{
+    const VkSpecializationMapEntry entry = {.size = sizeof(which)};
+    const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
+    for (uint32_t i = 0; i < 2; i++) {
+        d->stages[i] = (VkPipelineShaderStageCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+            .module = make_module(w, d->words[i], d->sizes[i]),
+            .pName = "main",
+            .pSpecializationInfo = i ? &specialization : NULL};
+    }
+    assert_true(w->pipeline_count < WORLD_OBJECTS);
+    VkPipeline *made = &w->pipelines[w->pipeline_count++];
+    assert_success(vkCreateGraphicsPipelines(w->f.device, VK_NULL_HANDLE, 1, &d->info, NULL, made));
+    for (uint32_t i = 0; i < 2; i++) {
+        vkDestroyShaderModule(w->f.device, d->stages[i].module, NULL);
+        d->stages[i].pSpecializationInfo = NULL;
+    }
+    return *made;
+}
+
+void drawing_finish(struct world *w, struct drawing *d)
+{
+    vkDestroyRenderPass(w->f.device, d->pass_handle, NULL);
+}
+
+void drawing_expect(struct world *w, struct drawing *d, const char *letters)
+{
+    static const float push[] = {0.25f, 0, -0.5f, 0, 0.75f};
+    enum bf_reason reasons[8];
+    struct trial t;
+    trial_init(&t, &d->subject, drawing_make(w, d, 0));
+    memcpy(t.push, push, sizeof(push));
+    for (int32_t i = 0; letters[i]; i++) {
+        if (letters[i] == '.')
+            continue;
+        reasons[t.info.form_count] = letters[i] == '='   ? BF_REASON_NONE
+                                     : letters[i] == '!' ? BF_REASON_INEXACT
+                                                         : BF_REASON_UNCHECKABLE;
+        trial_add(&t, drawing_make(w, d, i));
+    }
+    trial_expect(w, &t, reasons);
+}

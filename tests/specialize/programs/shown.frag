@@ -1,0 +1,15 @@
+#version 450
+layout(push_constant) uniform Push { uint rounds, mode, factor; } push;
+layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput before;
+layout(location = 0) in vec2 place;
+layout(location = 0) out vec4 color;
+
+void main()
+{
+    uvec2 at = uvec2(gl_FragCoord.xy);
+    uint v = at.x * 31u + at.y;
+    for (uint r = 0u; r < push.rounds; r++)
+        v = push.mode == 0u ? v * push.factor + r : v ^ v << push.factor;
+    vec4 c = vec4(v & 255u, v >> 8 & 255u, v >> 16 & 255u, 255u) * (1.0 / 255.0) * (place.x < 0.0 ? 0.0 : 1.0);
+    color = vec4(c.xyz, subpassLoad(before).y);
+}

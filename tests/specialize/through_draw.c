@@ -1,0 +1,439 @@
+/* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
+ * attachments: they get variants, and the picture is the same. */
+#include "../fence/fixture.h"
+
+#include <belfry/background.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shaders/drawn.frag.h"
+#include "shaders/full.vert.h"
+#include "shaders/shown.frag.h"
+
+#define SIDE   48
+#define FORMAT VK_FORMAT_R8G8B8A8_UNORM
+
+struct push {
+    uint32_t rounds, mode, factor;
+};
+
+struct image {
+    VkImage handle;
+    VkDeviceMemory memory;
+    VkImageView view;
+};
+
+/* One render pass: a subpass that is cleared alone, and one that draws and, of several samples,
+ * resolves. */
+struct program {
+    struct fixture f;
+    uint32_t family;
+    VkSampleCountFlagBits samples;
+    bool reads; /* the first subpass' attachment, in the second one */
+    struct image before, drawn, resolved;
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
+    VkPipeline pipeline;
+    VkCommandBuffer commands;
+    char cache[64];
+};
+
+/* ------------------------------------------------------------------------------------- Program --
+ */
+
+static uint32_t find_family(const struct fixture *f)
+{
+    for (uint32_t i = 0; i < f->family_count; i++) {
+        if ((f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) && f->queues[i][0])
+            return i;
+    }
+    fail_msg("no family draws");
+    return 0;
+}
+
+static void make_image(struct program *p, VkSampleCountFlagBits samples, VkImageUsageFlags usage,
+                       struct image *image)
+{
+    VkDevice device = p->f.device;
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = FORMAT,
+        .extent = {SIDE, SIDE, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = samples,
+        .usage = usage | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+    };
+    assert_success(vkCreateImage(device, &info, NULL, &image->handle));
+    VkMemoryRequirements needs;
+    vkGetImageMemoryRequirements(device, image->handle, &needs);
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1))
+        type++;
+    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .allocationSize = needs.size,
+                                           .memoryTypeIndex = type};
+    assert_success(vkAllocateMemory(device, &allocate, NULL, &image->memory));
+    assert_success(vkBindImageMemory(device, image->handle, image->memory, 0));
+    const VkImageViewCreateInfo view = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = image->handle,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = FORMAT,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    assert_success(vkCreateImageView(device, &view, NULL, &image->view));
+}
+
+static void drop_image(struct program *p, struct image *image)
+{
+    vkDestroyImageView(p->f.device, image->view, NULL);
+    vkDestroyImage(p->f.device, image->handle, NULL);
+    vkFreeMemory(p->f.device, image->memory, NULL);
+}
+
+static void make_pass(struct program *p)
+{
+    VkDevice device = p->f.device;
+    const VkAttachmentDescription whole = {
+        .format = FORMAT,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+        .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+    };
+    VkAttachmentDescription attachments[3] = {whole, whole, whole};
+    attachments[1].samples = p->samples;
+    const VkAttachmentReference first = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
+                                input = {0, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                                second = {1, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
+                                resolve = {2, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkSubpassDescription subpasses[] = {
+        {.colorAttachmentCount = 1, .pColorAttachments = &first},
+        {.inputAttachmentCount = p->reads,
+         .pInputAttachments = &input,
+         .colorAttachmentCount = 1,
+         .pColorAttachments = &second,
+         .pResolveAttachments = p->samples > 1 ? &resolve : NULL},
+    };
+    const VkSubpassDependency dependencies[] = {
+        {0, 1, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+         VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, VK_ACCESS_INPUT_ATTACHMENT_READ_BIT,
+         VK_DEPENDENCY_BY_REGION_BIT},
+        {1, VK_SUBPASS_EXTERNAL, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+         VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+         VK_ACCESS_TRANSFER_READ_BIT, 0},
+    };
+    const VkRenderPassCreateInfo pass = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+        .attachmentCount = p->samples > 1 ? 3 : 2,
+        .pAttachments = attachments,
+        .subpassCount = 2,
+        .pSubpasses = subpasses,
+        .dependencyCount = 2,
+        .pDependencies = dependencies,
+    };
+    assert_success(vkCreateRenderPass(device, &pass, NULL, &p->pass));
+    const VkImageView views[] = {p->before.view, p->drawn.view, p->resolved.view};
+    const VkFramebufferCreateInfo framebuffer = {
+        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+        .renderPass = p->pass,
+        .attachmentCount = pass.attachmentCount,
+        .pAttachments = views,
+        .width = SIDE,
+        .height = SIDE,
+        .layers = 1,
+    };
+    assert_success(vkCreateFramebuffer(device, &framebuffer, NULL, &p->framebuffer));
+}
+
+static void make_sets(struct program *p)
+{
+    VkDevice device = p->f.device;
+    const VkDescriptorSetLayoutBinding binding = {
+        .descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
+        .descriptorCount = 1,
+        .stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT,
+    };
+    const VkDescriptorSetLayoutCreateInfo set_layout = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = p->reads,
+        .pBindings = &binding,
+    };
+    assert_success(vkCreateDescriptorSetLayout(device, &set_layout, NULL, &p->set_layout));
+    const VkPushConstantRange range = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(struct push)};
+    const VkPipelineLayoutCreateInfo layout = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &p->set_layout,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+    };
+    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
+    const VkDescriptorSetAllocateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = p->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &p->set_layout,
+    };
+    assert_success(vkAllocateDescriptorSets(device, &set, &p->set));
+    const VkDescriptorImageInfo bound = {
+        .imageView = p->before.view,
+        .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+    };
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = p->set,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
+        .pImageInfo = &bound,
+    };
+    vkUpdateDescriptorSets(device, p->reads, &write, 0, NULL);
+}
+
+static VkShaderModule make_module(struct program *p, const uint32_t *words, size_t size)
+{
+    const VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModule module;
+    assert_success(vkCreateShaderModule(p->f.device, &code, NULL, &module));
+    return module;
+}
+
+static void make_pipeline(struct program *p)
+{
+    VkDevice device = p->f.device;
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = make_module(p, full_vert, sizeof(full_vert)),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = p->reads ? make_module(p, shown_frag, sizeof(shown_frag))
+                            : make_module(p, drawn_frag, sizeof(drawn_frag)),
+         .pName = "main"},
+    };
+    const VkPipelineVertexInputStateCreateInfo vertex = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+    };
+    const VkViewport viewport = {0, 0, SIDE, SIDE, 0, 1};
+    const VkRect2D scissor = {.extent = {SIDE, SIDE}};
+    const VkPipelineViewportStateCreateInfo viewports = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &viewport,
+        .scissorCount = 1,
+        .pScissors = &scissor,
+    };
+    const VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+    const VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = p->samples,
+    };
+    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
+    const VkPipelineColorBlendStateCreateInfo blend = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &attachment,
+    };
+    const VkGraphicsPipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+        .stageCount = 2,
+        .pStages = stages,
+        .pVertexInputState = &vertex,
+        .pInputAssemblyState = &assembly,
+        .pViewportState = &viewports,
+        .pRasterizationState = &raster,
+        .pMultisampleState = &samples,
+        .pColorBlendState = &blend,
+        .layout = p->layout,
+        .renderPass = p->pass,
+        .subpass = 1,
+    };
+    assert_success(vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
+    for (int i = 0; i < 2; i++)
+        vkDestroyShaderModule(device, stages[i].module, NULL);
+}
+
+static void program_open(struct program *p, VkSampleCountFlagBits samples, bool reads)
+{
+    *p = (struct program){.samples = samples, .reads = reads};
+    snprintf(p->cache, sizeof(p->cache), "/tmp/belfry-through-XXXXXX");
+    assert_non_null(mkdtemp(p->cache));
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", p->cache, 1);
+    fixture_open(&p->f, NULL);
+    p->family = find_family(&p->f);
+    make_image(p, 1, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+               &p->before);
+    make_image(p, samples, VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &p->drawn);
+    make_image(p, 1, VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &p->resolved);
+    make_pass(p);
+    make_sets(p);
+    make_pipeline(p);
+    const VkCommandBufferAllocateInfo buffers = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = p->f.pools[p->family],
+        .commandBufferCount = 1,
+    };
+    assert_success(vkAllocateCommandBuffers(p->f.device, &buffers, &p->commands));
+}
+
+/* What Belfry said at the end; the caller frees it. */
+static char *program_close(struct program *p)
+{
+    VkDevice device = p->f.device;
+    vkDestroyPipeline(device, p->pipeline, NULL);
+    vkDestroyDescriptorPool(device, p->descriptors, NULL);
+    vkDestroyPipelineLayout(device, p->layout, NULL);
+    vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
+    vkDestroyFramebuffer(device, p->framebuffer, NULL);
+    vkDestroyRenderPass(device, p->pass, NULL);
+    drop_image(p, &p->before);
+    drop_image(p, &p->drawn);
+    drop_image(p, &p->resolved);
+    fflush(stderr);
+    int before = dup(STDERR_FILENO);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    fixture_close(&p->f);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    char *report = calloc(1, 65536);
+    rewind(file);
+    size_t length = fread(report, 1, 65535, file);
+    fclose(file);
+    fwrite(report, 1, length, stderr);
+    char command[100];
+    snprintf(command, sizeof(command), "rm -rf '%s'", p->cache);
+    assert_int_equal(system(command), 0);
+    return report;
+}
+
+/* ---------------------------------------------------------------------------------------- Runs --
+ */
+
+/* Draws, waits, and has the picture in the fixture's words. */
+static void frame(struct program *p, const struct push *push)
+{
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    const VkClearValue clears[3] = {{.color.float32 = {0, 1, 0, 0}}};
+    const VkRenderPassBeginInfo pass = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+        .renderPass = p->pass,
+        .framebuffer = p->framebuffer,
+        .renderArea = {.extent = {SIDE, SIDE}},
+        .clearValueCount = 3,
+        .pClearValues = clears,
+    };
+    assert_success(vkResetCommandPool(p->f.device, p->f.pools[p->family], 0));
+    assert_success(vkBeginCommandBuffer(p->commands, &begin));
+    vkCmdBeginRenderPass(p->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdNextSubpass(p->commands, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->pipeline);
+    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->layout, 0, 1, &p->set,
+                            0, NULL);
+    vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(*push),
+                       push);
+    vkCmdDraw(p->commands, 3, 1, 0, 0);
+    vkCmdEndRenderPass(p->commands);
+    const VkBufferImageCopy region = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+        .imageExtent = {SIDE, SIDE, 1},
+    };
+    vkCmdCopyImageToBuffer(p->commands, p->samples > 1 ? p->resolved.handle : p->drawn.handle,
+                           VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, p->f.buffer, 1, &region);
+    assert_success(vkEndCommandBuffer(p->commands));
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &p->commands};
+    memset(p->f.words, 0, SIDE * SIDE * 4);
+    assert_success(vkQueueSubmit(p->f.queues[p->family][0], 1, &submit, VK_NULL_HANDLE));
+    assert_success(vkQueueWaitIdle(p->f.queues[p->family][0]));
+    for (uint32_t y = 0; y < SIDE; y++) {
+        for (uint32_t x = 0; x < SIDE; x++) {
+            uint32_t v = x * 31 + y;
+            for (uint32_t r = 0; r < push->rounds; r++)
+                v = push->mode == 0 ? v * push->factor + r : v ^ v << push->factor;
+            assert_int_equal(p->f.words[y * SIDE + x], v | 0xff000000);
+        }
+    }
+}
+
+/* It is drawn, a variant is built, and drawn with. */
+static void expect_variant(VkSampleCountFlagBits samples, bool reads)
+{
+    const struct push hot = {6, 0, 5}, other = {6, 1, 5};
+    struct program p;
+    program_open(&p, samples, reads);
+    frame(&p, &hot);
+    BfEvent event = make_event(&p.f);
+    assert_success(bfSetBackgroundProcessingMode(
+        p.f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+        BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+    await_event(event);
+    for (int i = 0; i < 4; i++)
+        frame(&p, &hot);
+    frame(&p, &other);
+    char *report = program_close(&p);
+    const char *line = strstr(report, " unjudged ");
+    assert_non_null(line);
+    const char *picked = strstr(line, "picked=");
+    assert_non_null(picked);
+    assert_int_equal(strtoul(picked + 7, NULL, 10), 4);
+    free(report);
+}
+
+static void draws_to_several_samples_get_variants(void **state)
+{
+    (void)state;
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, false);
+}
+
+static void draws_that_read_input_attachments_get_variants(void **state)
+{
+    (void)state;
+    expect_variant(VK_SAMPLE_COUNT_1_BIT, true);
+}
+
+static void draws_that_do_both_get_variants(void **state)
+{
+    (void)state;
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, true);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(draws_to_several_samples_get_variants),
+    TEST(draws_that_read_input_attachments_get_variants),
+    TEST(draws_that_do_both_get_variants),
+};
+
+FIXTURE_MAIN("draws through", tests)
