@@ -17,6 +17,7 @@
 #include "specialize/recording.h"
 #include "specialize/specialize.h"
 #include "specialize/submission.h"
+#include "specialize/trial.h"
 
 #define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
 #define COMPUTE  VK_PIPELINE_BIND_POINT_COMPUTE
@@ -139,6 +140,14 @@ static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSu
     return submit_result;
 }
 
+static uint32_t stamps;
+static void VKAPI_CALL drv_stamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage,
+                                 VkQueryPool queries, uint32_t query)
+{
+    (void)buffer, (void)stage, (void)queries, (void)query;
+    stamps++;
+}
+
 static uint64_t counter;
 static VkResult VKAPI_CALL drv_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
@@ -238,6 +247,7 @@ static void open_world(void)
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
     FAKE_OVERRIDE(vkFreeCommandBuffers, drv_free);
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
+    FAKE_OVERRIDE(vkCmdWriteTimestamp, drv_stamp);
     FAKE_OVERRIDE(vkGetSemaphoreCounterValue, drv_counter);
     static const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -287,15 +297,22 @@ static VkCommandBuffer allocate(VkCommandPool from, VkCommandBufferLevel level)
     return buffer;
 }
 
-static void begin(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited)
+static void begin_with(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited,
+                       VkCommandBufferUsageFlags flags)
 {
     const VkCommandBufferInheritanceInfo inheritance = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
         .pipelineStatistics = inherited};
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = flags,
                                            .pInheritanceInfo = &inheritance};
     assert_int_equal(FAKE_CALL(vkBeginCommandBuffer)(buffer, &info), VK_SUCCESS);
     bound[0] = bound[1] = VK_NULL_HANDLE;
+}
+
+static void begin(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited)
+{
+    begin_with(buffer, inherited, 0);
 }
 
 static void bind(VkCommandBuffer buffer, VkPipelineBindPoint point)
@@ -874,6 +891,120 @@ static void test_many_buffers(void **state)
     close_world();
 }
 
+/* Measuring ------------------------------------------------------------------------------------- */
+
+static struct bf_trials trials;
+
+static void open_trials(void)
+{
+    open_world();
+    trials =
+        (struct bf_trials){.device = fake.device, .vk = specializer.recorder.vk, .period_ns = 1};
+    specializer.recorder.trials = &trials;
+    specializer.recorder.passes = 1;
+    for (int i = 0; i < 2; i++)
+        atomic_store(&variants[i]->on_trial, true);
+    stamps = 0;
+}
+
+static void close_trials(void)
+{
+    void *blocks = trials.blocks; /* one: it is only memory here */
+    close_world();
+    free(blocks);
+}
+
+/* How many stamps a pass gets that is begun so, and ended. */
+static uint32_t stamps_of_rendering(VkCommandBuffer buffer, VkRenderingFlags flags)
+{
+    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .flags = flags};
+    stamps = 0;
+    FAKE_CALL(vkCmdBeginRendering)(buffer, &info);
+    assert_true(stamps <= 1);
+    FAKE_CALL(vkCmdEndRendering)(buffer);
+    return stamps;
+}
+
+static uint32_t stamps_of_pass(VkCommandBuffer buffer, VkSubpassContents contents)
+{
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    const VkSubpassBeginInfo subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_BEGIN_INFO,
+                                        .contents = contents};
+    const VkSubpassEndInfo end = {.sType = VK_STRUCTURE_TYPE_SUBPASS_END_INFO};
+    stamps = 0;
+    FAKE_CALL(vkCmdBeginRenderPass)(buffer, &info, contents);
+    assert_true(stamps <= 1);
+    FAKE_CALL(vkCmdEndRenderPass)(buffer);
+    uint32_t first = stamps;
+    stamps = 0;
+    FAKE_CALL(vkCmdBeginRenderPass2)(buffer, &info, &subpass);
+    FAKE_CALL(vkCmdEndRenderPass2)(buffer, &end);
+    assert_int_equal(stamps, first);
+    return first;
+}
+
+static void test_passes(void **state)
+{
+    (void)state;
+    open_trials();
+    VkCommandBuffer buffer = allocate(pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    begin(buffer, 0);
+    assert_int_equal(stamps_of_pass(buffer, VK_SUBPASS_CONTENTS_INLINE), 2);
+    assert_int_equal(stamps_of_pass(buffer, VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS), 2);
+    begin(buffer, 0);
+    assert_int_equal(stamps_of_rendering(buffer, 0), 2);
+    assert_int_equal(
+        stamps_of_rendering(buffer, VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT), 2);
+    assert_int_equal(stamps_of_rendering(buffer, VK_RENDERING_SUSPENDING_BIT), 0);
+    assert_int_equal(stamps_of_rendering(buffer, VK_RENDERING_RESUMING_BIT), 0);
+    atomic_store(&specializer.recorder.passes, 0);
+    assert_int_equal(stamps_of_rendering(buffer, 0), 0);
+    atomic_store(&specializer.recorder.passes, 1);
+    begin_with(buffer, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    assert_int_equal(stamps_of_rendering(buffer, 0), 0);
+    close_trials();
+}
+
+/* How often of 200 a secondary command buffer that is begun so gets the variant. */
+static uint32_t picks_of(VkCommandBufferUsageFlags flags, VkPipelineBindPoint point)
+{
+    VkCommandBuffer secondary = allocate(pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkQueue queue = first_queue();
+    uint32_t picks = 0;
+    stamps = 0;
+    for (int i = 0; i < 200; i++) {
+        begin_with(secondary, 0, flags);
+        bind(secondary, point);
+        push(secondary, right);
+        VkPipeline got = point == GRAPHICS ? draw(secondary) : dispatch(secondary);
+        picks += got == VARIANT(point);
+        for (int k = 0; k < BF_RECORDING_SHARED; k++)
+            assert_int_equal(submit(queue, NULL, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
+    }
+    FAKE_CALL(vkFreeCommandBuffers)(fake.device, pool, 1, &secondary);
+    return picks;
+}
+
+/* Coins are thrown as they were begun, and dispatches measured in them. */
+static void test_secondaries_on_trial(void **state)
+{
+    (void)state;
+    const VkCommandBufferUsageFlags within = VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT,
+                                    repeats = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+    open_trials();
+    uint32_t half = picks_of(0, COMPUTE);
+    assert_in_range(half, 60, 140);
+    assert_int_equal(stamps, 400);
+    half = picks_of(within, GRAPHICS);
+    assert_in_range(half, 60, 140);
+    half = picks_of(within | repeats, GRAPHICS);
+    assert_in_range(half, 60, 140);
+    assert_int_equal(stamps, 0);
+    assert_int_equal(picks_of(repeats, COMPUTE), 200);
+    assert_int_equal(stamps, 0);
+    close_trials();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -883,6 +1014,7 @@ int main(void)
         cmocka_unit_test(test_generated),  cmocka_unit_test(test_shader_objects),
         cmocka_unit_test(test_references), cmocka_unit_test(test_handles_come_back),
         cmocka_unit_test(test_finished),   cmocka_unit_test(test_many_buffers),
+        cmocka_unit_test(test_passes),     cmocka_unit_test(test_secondaries_on_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
