@@ -18,6 +18,9 @@ struct query {
 static struct query queries[POOLS][QUERIES];
 static uint32_t pool_count;
 static uint64_t now;
+static bool denied;
+static uint64_t result_high;
+static uint32_t result_bits = 64;
 
 /* What runs between two stamps. */
 static struct query *open_sample;
@@ -52,7 +55,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
 {
     (void)device, (void)allocator;
     REQUIRE(info->queryType == VK_QUERY_TYPE_TIMESTAMP && info->queryCount <= QUERIES, "a pool");
-    if (pool_count == POOLS)
+    if (denied || pool_count == POOLS)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     *pool = (VkQueryPool)(uintptr_t)++pool_count;
     return VK_SUCCESS;
@@ -112,7 +115,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool,
         const struct query *q = query_of(pool, first + i);
         REQUIRE(!q->pending, "a result is read while it may be written");
         REQUIRE(q->written, "a result is read that isn't there");
-        memcpy((uint8_t *)data + i * stride, &q->value, sizeof(q->value));
+        uint64_t value = q->value;
+        if (result_bits < 64)
+            value = (value & ((UINT64_C(1) << result_bits) - 1)) | result_high++ << result_bits;
+        memcpy((uint8_t *)data + i * stride, &value, sizeof(value));
     }
     return VK_SUCCESS;
 }
@@ -278,6 +284,27 @@ void gpu_run(struct gpu_buffer *b)
     write_late();
     REQUIRE(!open_sample, "a sample doesn't end");
     set_pending(b, -1);
+}
+
+uint32_t gpu_pools(void)
+{
+    return pool_count;
+}
+
+void gpu_deny_pools(bool deny)
+{
+    denied = deny;
+}
+
+void gpu_set_clock(uint64_t ns)
+{
+    now = ns;
+}
+
+void gpu_mask_results(uint64_t high, uint32_t bits)
+{
+    result_high = high;
+    result_bits = bits;
 }
 
 const struct gpu_truth *gpu_truth_of(const struct bf_trial_sample *sample)

@@ -60,6 +60,13 @@ void gpu_submit(struct gpu_buffer *buffer);
 void gpu_run(struct gpu_buffer *buffer);
 void gpu_drop(struct gpu_buffer *buffer); /* the call has failed */
 
+/* What the driver is like: how many query pools there are, whether there are more to be had, what
+ * the clock says, and from which bit on results have these bits instead. */
+uint32_t gpu_pools(void);
+void gpu_deny_pools(bool deny);
+void gpu_set_clock(uint64_t ns);
+void gpu_mask_results(uint64_t high, uint32_t bits);
+
 /* What was between a sample's two stamps when it was last run: the time of it, and what work, as
  * draws of a pass count: all of one use, or 'candidate' BF_TRIAL_NONE. */
 struct gpu_truth {
