@@ -117,7 +117,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool,
         REQUIRE(q->written, "a result is read that isn't there");
         uint64_t value = q->value;
         if (result_bits < 64)
-            value = (value & ((UINT64_C(1) << result_bits) - 1)) | result_high++ << result_bits;
+            value = (value & ((UINT64_C(1) << result_bits) - 1)) | result_high-- << result_bits;
         memcpy((uint8_t *)data + i * stride, &value, sizeof(value));
     }
     return VK_SUCCESS;

@@ -113,6 +113,15 @@ static void what_is_recorded_around_a_dispatch(void **state)
     dispatch(0, 100);
     assert_int_equal(buffers[0].count, 1);
     assert_false(recordings[0]->thrown);
+    bf_recording_destroy(recordings[0]);
+    recordings[0] = bf_recording_create(&recorder, gpu_handle(&buffers[0]),
+                                        VK_COMMAND_BUFFER_LEVEL_PRIMARY, BF_RECORDING_PROTECTED);
+    assert_non_null(recordings[0]);
+    recordings[0]->timestamp_bits = 64;
+    begin(0, 0);
+    atomic_store(&recorder.passes, 1);
+    bf_recording_pass_begins(recordings[0]);
+    assert_int_equal(buffers[0].count, 0);
 }
 
 static uint32_t stamps_in(const struct gpu_buffer *b)
