@@ -208,8 +208,7 @@ layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBuf
         return result;
     bf_specializer_collect(d->specializer);
     bf_recording_reset(r);
-    if (!(info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT))
-        bf_recording_measure(r);
+    bf_recording_measure(r, info->flags);
     if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
         info->pInheritanceInfo->pipelineStatistics)
         bf_recording_query(r, true); /* perhaps, in whichever primary executes it */

@@ -150,11 +150,11 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
 
 /* Passes, which are measured as a whole ---------------------------------------------------------- */
 
-/* The recording, told that a pass begins whose draws are in it. */
-static struct bf_recording *begin_pass(VkCommandBuffer buffer, VkSubpassContents contents)
+/* The recording, told that a pass begins. */
+static struct bf_recording *begin_pass(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
-    if (recording && contents == VK_SUBPASS_CONTENTS_INLINE)
+    if (recording)
         bf_recording_pass_begins(recording);
     return recording;
 }
@@ -169,7 +169,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass(VkCommandBuffer
                                                                  const VkRenderPassBeginInfo *info,
                                                                  VkSubpassContents contents)
 {
-    struct bf_recording *recording = begin_pass(buffer, contents);
+    struct bf_recording *recording = begin_pass(buffer);
     layer_recording_table(recording, buffer)->vkCmdBeginRenderPass(buffer, info, contents);
 }
 
@@ -177,7 +177,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffe
                                                                   const VkRenderPassBeginInfo *info,
                                                                   const VkSubpassBeginInfo *subpass)
 {
-    struct bf_recording *recording = begin_pass(buffer, subpass->contents);
+    struct bf_recording *recording = begin_pass(buffer);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     PFN_vkCmdBeginRenderPass2 next =
         vk->vkCmdBeginRenderPass2 ? vk->vkCmdBeginRenderPass2 : vk->vkCmdBeginRenderPass2KHR;
@@ -207,7 +207,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer 
                                                                 const VkRenderingInfo *info)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
-    if (recording && info->flags == 0)
+    if (recording && !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT)))
         bf_recording_pass_begins(recording);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     PFN_vkCmdBeginRendering next =

@@ -34,13 +34,10 @@ static uint32_t epoch_of(struct bf_specializer *s)
     return atomic_load(&s->submissions.epoch);
 }
 
+/* NULL: its pipeline's record is gone. */
 static struct bf_course *course_of(struct bf_specializer *s, uint64_t id)
 {
-    for (struct bf_course *c = s->courses; c; c = c->next) {
-        if (c->pipeline->id == id)
-            return c;
-    }
-    return NULL;
+    return bf_map_find(&s->courses_by_id, id);
 }
 
 static void tell_swap(struct bf_specializer *s, const struct bf_course *course,
@@ -307,6 +304,11 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
         return; /* it keeps its general pipeline */
     course->pipeline = pipeline;
     bf_lock_acquire(&s->lock);
+    if (!bf_map_insert(&s->courses_by_id, pipeline->id, course)) {
+        bf_lock_release(&s->lock);
+        free(course);
+        return;
+    }
     course->next = s->courses;
     course->link = &s->courses;
     if (course->next)
@@ -330,6 +332,7 @@ void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
             }
             free(course->candidates[i].judge);
         }
+        bf_map_remove(&s->courses_by_id, pipeline->id);
         *course->link = course->next;
         if (course->next)
             course->next->link = course->link;
@@ -467,20 +470,21 @@ static void tell_uses(struct bf_candidate *c)
 static void measured(void *specializer, const struct bf_trial_sample *sample, double ns)
 {
     struct bf_specializer *s = specializer;
+    const struct bf_trial_use *use = &sample->use;
     struct bf_job *job = NULL;
     bf_lock_acquire(&s->lock);
-    struct bf_course *course = course_of(s, sample->pipeline);
+    struct bf_course *course = course_of(s, use->pipeline);
     struct bf_candidate *c =
-        course && sample->candidate < course->count ? &course->candidates[sample->candidate] : NULL;
+        course && use->candidate < course->count ? &course->candidates[use->candidate] : NULL;
     if (c && c->state == BF_COURSE_TRIAL) {
         tell_uses(c);
-        if (sample->variant && !c->used) {
+        if (use->variant && !c->used) {
             /* What a driver left for the first use in the program's own frames. */
             c->used = true;
             bf_judge_add_first_use(c->judge, ns);
         } else {
-            bf_judge_add_grouped(c->judge, sample->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
-                                 sample->recording, ns, sample->work);
+            bf_judge_add_grouped(c->judge, use->variant ? BF_JUDGE_VARIANT : BF_JUDGE_GENERAL,
+                                 use->thrown, ns, use->work);
         }
         job = judge(s, course, c);
     }

@@ -117,7 +117,8 @@ struct bf_specializer {
 
     struct bf_lock lock; /* over what follows and all courses */
     struct bf_course *courses;
-    uint32_t live; /* variants that are published */
+    struct bf_map courses_by_id; /* the same, by their pipelines' ids */
+    uint32_t live;               /* variants that are published */
     struct bf_report *report;
 };
 

@@ -104,10 +104,9 @@ void bf_judge_init(struct bf_judge *judge);
 void bf_judge_restart(struct bf_judge *judge);
 
 /*
- * A use of 'work' units took 'ns' on the GPU. 'group' is the number of its recording, which grows
- * from recording to recording of the pipeline; 0: the kind was drawn for this sample alone. Samples
- * of a recording come one behind the other; a pair of two recordings counts when a sample of a third
- * one comes. Returns the verdict; after it has been made, samples are left out.
+ * A use of 'work' units took 'ns' on the GPU. 'group' is the number of what its kind was drawn for,
+ * usually a recording, which grows from one to the next; 0: for this sample alone. Samples of a
+ * group come one behind the other; a pair of two groups counts when a sample of a third one comes. Returns the verdict; after it has been made, samples are left out.
  */
 enum bf_judgement bf_judge_add_grouped(struct bf_judge *judge, enum bf_judge_kind kind,
                                        uint64_t group, double ns, uint64_t work);

@@ -96,11 +96,13 @@ static void tell_counts(struct bf_recording *r)
 void bf_recording_end(struct bf_recording *r)
 {
     tell_counts(r);
+    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && r->trial && r->trial->count && !r->listed)
+        bf_submissions_list(r->recorder->submissions, r);
 }
 
 void bf_recording_reset(struct bf_recording *r)
 {
-    if (atomic_load_explicit(&r->pending, memory_order_acquire))
+    if (r->listed || atomic_load_explicit(&r->pending, memory_order_acquire))
         bf_submissions_recording_over(r->recorder->submissions, r);
     tell_counts(r);
     for (uint32_t i = 0; r->picked_count && i < r->picked_room; i++) {
@@ -110,7 +112,8 @@ void bf_recording_reset(struct bf_recording *r)
     }
     r->picked_count = 0;
     r->noted = false;
-    r->measurable = false;
+    r->thrown = r->measurable = r->unthrown = false;
+    r->inner_count = 0;
     if (r->trial && r->recorder->trials)
         bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
@@ -129,6 +132,7 @@ void bf_recording_destroy(struct bf_recording *r)
     free(r->picked);
     free(r->notes);
     free(r->trial);
+    free(r->inner);
     free(r);
 }
 
@@ -313,15 +317,32 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
 
 /* Trials ---------------------------------------------------------------------------------------- */
 
-void bf_recording_measure(struct bf_recording *r)
+/* By chance, so that no pattern of the program's falls together with it: each bit of the number
+ * decides (the last steps of MurmurHash3). */
+static bool throw_coin(uint64_t number)
 {
-    r->measurable =
-        r->recorder->trials && r->timestamp_bits && r->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    if (!r->measurable)
+    number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (number ^ number >> 33) & 1;
+}
+
+void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flags)
+{
+    bool within = r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY &&
+                  (flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+    bool repeats = flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+    r->thrown = r->recorder->trials && r->timestamp_bits && (within || !repeats) &&
+                !(r->blocks & BF_RECORDING_PROTECTED);
+    if (!r->thrown)
         return;
-    /* By chance, so that no pattern of the program's falls together with it. */
-    r->number = 1 + atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-    r->tries = bf_map_hash(r->number) >> 33 & 1;
+    /* Times are taken around its pass, by who executes it: it has none that it could repeat. */
+    r->measurable = !within;
+    uint64_t calls = atomic_load_explicit(&r->recorder->submissions->calls, memory_order_relaxed);
+    r->number = (calls / BF_RECORDING_SHARED + 1) << 32;
+    if (!within)
+        r->number |=
+            1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->tries = throw_coin(r->number);
 }
 
 /* NULL: out of memory. */
@@ -335,35 +356,53 @@ static struct bf_trial *trial_of(struct bf_recording *r)
     return r->trial;
 }
 
-/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one.
- * *sample is what is to be measured, if 'candidate' isn't BF_TRIAL_NONE. */
-static struct bf_variant *choose_side(struct bf_recording *r, struct bf_pipeline *p,
-                                      struct bf_variant *variant, uint64_t work,
-                                      struct bf_trial_sample *sample)
+/* It draws, or executes what draws, with a variant on trial that no coin was thrown for: whichever
+ * pass that is in doesn't count. */
+static void draw_unthrown(struct bf_recording *r)
 {
-    bool draws = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
-    if (!r->measurable || (!work && !draws) || !bf_background_may_adapt(r->recorder->background) ||
-        !trial_of(r))
+    r->unthrown = true;
+    if (r->trial)
+        bf_trial_draw(r->trial, &(struct bf_trial_use){.candidate = BF_TRIAL_NONE, .work = 1});
+}
+
+/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one. */
+static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pipeline *p,
+                                      struct bf_variant *variant, const uint32_t *groups,
+                                      struct bf_trial_use *use)
+{
+    uint64_t work = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
+    if (groups)
+        work = (uint64_t)groups[0] * groups[1] * groups[2];
+    if (!r->thrown || !work || !bf_background_may_adapt(r->recorder->background) || !trial_of(r))
         return variant;
-    if (draws)
-        bf_trial_draw(r->trial, p->id, variant->candidate);
-    else
-        *sample = (struct bf_trial_sample){.pipeline = p->id,
-                                           .candidate = variant->candidate,
-                                           .variant = r->tries,
-                                           .work = work,
-                                           .recording = r->number};
+    *use = (struct bf_trial_use){.pipeline = p->id,
+                                 .candidate = variant->candidate,
+                                 .variant = r->tries,
+                                 .work = work,
+                                 .thrown = r->number};
     return r->tries ? variant : NULL;
+}
+
+/* What choose_side has found ('candidate' BF_TRIAL_NONE: nothing was thrown) is about to happen. */
+static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
+                        const struct bf_trial_use *use)
+{
+    bool thrown = use->candidate != BF_TRIAL_NONE &&
+                  use->variant == (r->bound[point].variant != NULL); /* it may be withdrawn */
+    if (point == VK_PIPELINE_BIND_POINT_COMPUTE) {
+        if (thrown && r->measurable)
+            bf_trial_begin(r->recorder->trials, r->trial, r->handle, use);
+    } else if (thrown) {
+        bf_trial_draw(r->trial, use);
+    } else {
+        draw_unthrown(r);
+    }
 }
 
 void bf_recording_measure_pass(struct bf_recording *r)
 {
-    if (!bf_background_may_adapt(r->recorder->background) || !trial_of(r))
-        return;
-    const struct bf_trial_sample sample = {
-        .candidate = BF_TRIAL_NONE, .variant = r->tries, .recording = r->number};
-    if (bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample))
-        r->trial->pass = true;
+    if (bf_background_may_adapt(r->recorder->background) && trial_of(r))
+        bf_trial_begin_pass(r->recorder->trials, r->trial, r->handle);
 }
 
 void bf_recording_measured(struct bf_recording *r)
@@ -393,16 +432,52 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         for (int i = 0; uses && groups && i < 3; i++)
             atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
-    struct bf_trial_sample sample = {.candidate = BF_TRIAL_NONE};
-    if (variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed))
-        variant = choose_side(r, p, variant,
-                              groups ? (uint64_t)groups[0] * groups[1] * groups[2] : 0, &sample);
+    struct bf_trial_use use = {.candidate = BF_TRIAL_NONE};
+    bool on_trial = variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed);
+    if (on_trial)
+        variant = choose_side(r, p, variant, groups, &use);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
-    if (sample.candidate != BF_TRIAL_NONE && sample.variant == (b->variant != NULL))
-        bf_trial_begin(r->recorder->trials, r->trial, r->handle, &sample);
+    if (on_trial)
+        measure_use(r, point, &use);
+}
+
+/* False: out of memory, and nobody will read them. */
+static bool add_inner(struct bf_recording *r, uint64_t number)
+{
+    if (r->inner_count == r->inner_room) {
+        uint32_t room = r->inner_room ? 2 * r->inner_room : 8;
+        uint64_t *inner = realloc(r->inner, room * sizeof(*inner));
+        if (!inner)
+            return false;
+        r->inner = inner;
+        r->inner_room = room;
+    }
+    r->inner[r->inner_count++] = number;
+    return true;
+}
+
+/* What is measured of the one that is executed, and what is to be known of it in a pass. */
+static void execute_trial(struct bf_recording *r, const struct bf_recording *executed)
+{
+    if (!executed || executed->unthrown) {
+        draw_unthrown(r);
+        return;
+    }
+    bool fits = true;
+    for (uint32_t i = 0; fits && i < executed->inner_count; i++)
+        fits = add_inner(r, executed->inner[i]);
+    const struct bf_trial *trial = executed->trial;
+    if (fits && trial && trial->count)
+        add_inner(r, executed->number);
+    if (!trial || !trial->drawn.work)
+        return;
+    if (trial_of(r))
+        bf_trial_draw(r->trial, &trial->drawn);
+    else
+        draw_unthrown(r);
 }
 
 void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)
@@ -412,6 +487,7 @@ void bf_recording_execute(struct bf_recording *r, const struct bf_recording *exe
         if (notes)
             bf_tally_notes_append(notes, executed->notes);
     }
+    execute_trial(r, executed);
     bf_recording_forget_push(r);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);

@@ -15,6 +15,10 @@
  *  RC-5  A use counts once for each submission that has finished, as the program itself knows it
  *        (specialize/submission.h), never before. What a secondary command buffer noted counts for
  *        each primary that executes it, as often as it does.
+ *  RC-6  While a variant has no verdict, one throw of a coin decides for all uses of a command buffer
+ *        whether they get it. Secondary command buffers within passes share their throws with those
+ *        that are begun at about the same time, so that a pass that consists of several has one
+ *        (TR-3). Where nothing can be measured nothing is thrown, and they get it.
  *
  * Nothing here takes a lock, and nothing is allocated but room for the variants that a command
  * buffer has recorded and, once, for its notes.
@@ -49,6 +53,10 @@ enum bf_recording_block {
     BF_RECORDING_FEEDBACK = 2,  /* transform feedback is active: nothing may be bound */
     BF_RECORDING_PROTECTED = 4, /* a protected command buffer; for good */
 };
+
+/* So many submissions, one behind the other, share a throw (RC-6): of those passes whose secondary
+ * command buffers aren't all begun between the same two submissions few fall between two throws. */
+#define BF_RECORDING_SHARED 8
 
 /* What the command buffers of a device have in common; outlives them. */
 struct bf_recorder {
@@ -100,10 +108,21 @@ struct bf_recording {
 
     _Atomic uint32_t pending; /* submissions not known to have finished; submissions' lock */
     struct bf_trial *trial;   /* measurements recorded in it (specialize/trial.h); NULL: none */
-    bool measurable;          /* it may have some: bf_recording_measure */
-    uint32_t timestamp_bits;  /* of the queues that it is for; its maker's to set */
-    uint64_t number;          /* of this recording, among those that may have some */
-    bool tries; /* variants on trial are recorded; else the general ones beside them */
+    bool thrown;              /* RC-6: bf_recording_measure */
+    bool measurable;          /* and it may have measurements of its own */
+    bool unthrown;            /* it has draws with a variant on trial that nothing was thrown for */
+    bool tries;      /* what was thrown: variants on trial; else the general ones beside them */
+    uint64_t number; /* of the throw; where it is measurable, no other recording has it */
+    uint32_t timestamp_bits; /* of the queues that it is for; its maker's to set */
+
+    /* Numbers of secondary ones with measurements that it executes; room is 0 or a power of two. */
+    uint32_t inner_count, inner_room;
+    uint64_t *inner;
+    /* submission.c's, under the submissions' lock (TR-1). */
+    struct bf_recording *next_listed; /* secondary ones with measurements, by number */
+    bool listed;                      /* its owner may look */
+    uint64_t latest; /* call that submitted it last; 0: none whose measurements are to be read */
+    uint32_t latest_epoch;
 
     struct bf_recording *next, **link; /* of a list of the owner's: its command pool's */
 };
@@ -117,12 +136,13 @@ BF_SHARED void bf_recording_destroy(struct bf_recording *recording);
 /* vkBeginCommandBuffer and every kind of reset, once they have succeeded: all its submissions have
  * finished. */
 BF_SHARED void bf_recording_reset(struct bf_recording *recording);
-/* vkEndCommandBuffer. */
+/* vkEndCommandBuffer, before it is called. */
 BF_SHARED void bf_recording_end(struct bf_recording *recording);
 
-/* After bf_recording_reset, where it is begun and is not to be submitted while it runs: dispatches
- * in it may be measured. */
-BF_SHARED void bf_recording_measure(struct bf_recording *recording);
+/* After bf_recording_reset, where it is begun, with these flags: it throws its coin (RC-6), and its
+ * dispatches and passes may be measured unless it may be submitted while it runs. */
+BF_SHARED void bf_recording_measure(struct bf_recording *recording,
+                                    VkCommandBufferUsageFlags flags);
 
 /* Slower halves of what follows. */
 BF_SHARED void bf_recording_measured(struct bf_recording *recording);
@@ -205,7 +225,8 @@ static inline void bf_recording_forget_bound(struct bf_recording *recording,
     recording->bound[point] = (struct bf_bound){0};
 }
 
-/* vkCmdExecuteCommands: 'executed' happens once more in 'recording', whose state is unknown now. */
+/* vkCmdExecuteCommands: 'executed' (NULL: it isn't known) happens once more in 'recording', whose
+ * state is unknown now. */
 BF_SHARED void bf_recording_execute(struct bf_recording *recording,
                                     const struct bf_recording *executed);
 
@@ -234,7 +255,8 @@ static inline void bf_recording_dispatch(struct bf_recording *recording, const u
 
 BF_SHARED void bf_recording_measure_pass(struct bf_recording *recording);
 
-/* Before a render pass begins, in whose primary command buffer its draws are; and behind its end. */
+/* Before a render pass begins that ends in the same command buffer, wherever its draws are; and
+ * behind its end. */
 static inline void bf_recording_pass_begins(struct bf_recording *recording)
 {
     if (recording->measurable &&

@@ -134,6 +134,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_runner_stop(&s->runner);
     bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
+    bf_map_finish(&s->courses_by_id, NULL, NULL);
     if (s->info.report)
         bf_report_print(s, stderr);
     bf_report_free(s);

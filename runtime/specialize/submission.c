@@ -4,6 +4,7 @@
 
 #include "background/background.h"
 #include "specialize/recording.h"
+#include "specialize/trial.h"
 
 /* A batch, or a part of one that has more command buffers than fit. On the list in the order in
  * which they were submitted, as far as they go to the same queue. */
@@ -77,16 +78,21 @@ static void take_off(struct bf_submissions *s, struct bf_open_submission *part)
 struct use {
     struct bf_submissions *submissions;
     const struct bf_recording *recording;
-    const struct bf_tally_row *row;
+    uint32_t first; /* of the rows that are the pipeline's */
 };
 
-static void count_row(struct bf_pipeline *p, void *context)
+static void count_rows(struct bf_pipeline *p, void *context)
 {
     const struct use *use = context;
+    const struct bf_tally_notes *notes = use->recording->notes;
     struct bf_submissions *s = use->submissions;
     uint32_t epoch = atomic_load(&s->epoch);
+    const struct bf_tally_row *row;
     bf_lock_acquire(&p->lock);
-    bf_tally_add(&p->tally, epoch, use->row);
+    for (uint32_t i = use->first; (row = bf_tally_notes_row(notes, i)); i++) {
+        if (row->key == p->id)
+            bf_tally_add(&p->tally, epoch, row);
+    }
     bf_lock_release(&p->lock);
     if (s->used)
         s->used(s->context, p, use->recording);
@@ -96,25 +102,91 @@ static void count_row(struct bf_pipeline *p, void *context)
     atomic_store_explicit(&p->dropped, ~mask, memory_order_relaxed);
 }
 
-/* A submission of the command buffer has finished. The release lets its owner see that all was read
- * without taking the lock. */
-static void count(struct bf_submissions *s, struct bf_recording *r, uint32_t epoch)
+static bool is_first_of_its_pipeline(const struct bf_tally_notes *notes, uint32_t i)
+{
+    uint64_t key = bf_tally_notes_row(notes, i)->key;
+    while (i-- > 0) {
+        if (bf_tally_notes_row(notes, i)->key == key)
+            return false;
+    }
+    return true;
+}
+
+/* Measurements. Under the lock ------------------------------------------------------------------ */
+
+#define LOST UINT64_MAX /* the latest call is not on the list */
+
+static struct bf_recording **list_of(struct bf_submissions *s, uint64_t number)
+{
+    return &s->lists[number % BF_SUBMISSION_LISTS];
+}
+
+/* NULL: it has been begun again, reset or freed. */
+static struct bf_recording *find_listed(struct bf_submissions *s, uint64_t number)
+{
+    struct bf_recording *r = *list_of(s, number);
+    while (r && r->number != number)
+        r = r->next_listed;
+    return r;
+}
+
+static void unlist(struct bf_submissions *s, struct bf_recording *r)
+{
+    struct bf_recording **at = list_of(s, r->number);
+    while (*at != r)
+        at = &(*at)->next_listed;
+    *at = r->next_listed;
+    r->listed = false;
+}
+
+/* The call that submitted the command buffer, and all that it executes, last: LOST, or 0, where it
+ * was 'instead' (0: whatever it was). */
+static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_t call,
+                       uint64_t instead)
+{
+    for (uint32_t i = 0; i <= r->inner_count; i++) {
+        struct bf_recording *each = i < r->inner_count ? find_listed(s, r->inner[i]) : r;
+        if (each && (!instead || each->latest == instead)) {
+            each->latest = call;
+            each->latest_epoch = atomic_load(&s->epoch);
+        }
+    }
+}
+
+static void read_trial(struct bf_submissions *s, struct bf_recording *r)
+{
+    bool measured = r->trial && r->trial->count && r->latest_epoch == atomic_load(&s->epoch);
+    r->latest = 0;
+    if (measured && s->measured && atomic_load(&s->counting) &&
+        bf_background_may_adapt(s->background))
+        s->measured(s->context, r);
+}
+
+/* A submission of the command buffer, by this call, has finished. The release lets its owner see
+ * that all was read without taking the lock. */
+static void count(struct bf_submissions *s, struct bf_recording *r,
+                  const struct bf_open_submission *part)
 {
     bool counting = atomic_load(&s->counting) && bf_background_may_adapt(s->background);
-    if (r->noted && epoch == atomic_load(&s->epoch) && counting) {
+    if (r->noted && part->epoch == atomic_load(&s->epoch) && counting) {
         const struct bf_tally_row *row;
-        for (uint32_t i = 0; (row = bf_tally_notes_row(r->notes, i)); i++)
-            bf_pipelines_visit(s->pipelines, row->key, count_row, &(struct use){s, r, row});
+        for (uint32_t i = 0; (row = bf_tally_notes_row(r->notes, i)); i++) {
+            if (is_first_of_its_pipeline(r->notes, i))
+                bf_pipelines_visit(s->pipelines, row->key, count_rows, &(struct use){s, r, i});
+        }
     }
-    if (r->trial && s->measured && counting)
-        s->measured(s->context, r);
+    for (uint32_t i = 0; i <= r->inner_count; i++) {
+        struct bf_recording *each = i < r->inner_count ? find_listed(s, r->inner[i]) : r;
+        if (each && each->latest == part->call)
+            read_trial(s, each);
+    }
     atomic_fetch_sub_explicit(&r->pending, 1, memory_order_release);
 }
 
 static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
 {
     for (uint32_t i = 0; i < part->recording_count; i++)
-        count(s, part->recordings[i], part->epoch);
+        count(s, part->recordings[i], part);
     take_off(s, part);
 }
 
@@ -127,7 +199,7 @@ uint64_t bf_submissions_call(struct bf_submissions *s)
 
 static bool counts(const struct bf_recording *r)
 {
-    return r && (r->noted || r->trial);
+    return r && (r->noted || r->inner_count || (r->trial && r->trial->count));
 }
 
 static bool is_awaited(const struct bf_submissions *s, const void *queue)
@@ -162,15 +234,16 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
     bf_lock_acquire(&s->lock);
     struct bf_open_submission *part = NULL;
     bool fits = true;
-    for (uint32_t i = 0; any && fits && i < batch->recording_count; i++) {
+    for (uint32_t i = 0; any && i < batch->recording_count; i++) {
         struct bf_recording *r = batch->recordings[i];
         if (!counts(r))
             continue;
-        if (!part || part->recording_count == BF_SUBMISSION_BUFFERS)
+        if (fits && (!part || part->recording_count == BF_SUBMISSION_BUFFERS))
             part = append_part(s, call, batch);
         fits = part;
+        set_latest(s, r, fits ? call : LOST, 0);
         if (!fits)
-            break;
+            continue;
         part->recordings[part->recording_count++] = r;
         atomic_fetch_add_explicit(&r->pending, 1, memory_order_relaxed);
     }
@@ -193,8 +266,10 @@ void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
         next = p->next;
         if (p->call != call)
             continue;
-        for (uint32_t i = 0; i < p->recording_count; i++)
+        for (uint32_t i = 0; i < p->recording_count; i++) {
+            set_latest(s, p->recordings[i], 0, call);
             atomic_fetch_sub_explicit(&p->recordings[i]->pending, 1, memory_order_release);
+        }
         take_off(s, p);
     }
     bf_lock_release(&s->lock);
@@ -290,15 +365,33 @@ static void prune(struct bf_submissions *s)
     }
 }
 
+void bf_submissions_list(struct bf_submissions *s, struct bf_recording *r)
+{
+    bf_lock_acquire(&s->lock);
+    struct bf_recording **list = list_of(s, r->number);
+    r->next_listed = *list;
+    *list = r;
+    r->listed = true;
+    r->latest = 0;
+    bf_lock_release(&s->lock);
+}
+
 /* Its own share alone: its begin says nothing of the others. */
 void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording *r)
 {
     bf_lock_acquire(&s->lock);
+    if (r->listed) { /* no part has it: those that execute it are in them */
+        if (r->latest && r->latest != LOST)
+            read_trial(s, r);
+        unlist(s, r);
+        bf_lock_release(&s->lock);
+        return;
+    }
     for (struct bf_open_submission *p = s->first; p; p = p->next) {
         uint32_t kept = 0, had = p->recording_count;
         for (uint32_t i = 0; i < had; i++) {
             if (p->recordings[i] == r)
-                count(s, r, p->epoch);
+                count(s, r, p);
             else
                 p->recordings[kept++] = p->recordings[i];
         }

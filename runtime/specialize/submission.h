@@ -9,8 +9,13 @@
  *  SU-2  Each submission counts at most once. What doesn't fit the list of open ones is not counted,
  *        nor what was submitted before measurements were discarded, or finishes while none are
  *        wanted.
+ *        What is measured in a command buffer is read when the latest submission of it has finished
+ *        (TR-1); in a secondary one, of a primary that executes it, or when it is itself begun, reset
+ *        or freed.
  *  SU-3  A pipeline that the program has destroyed is never looked at: notes hold its id, which no
- *        other one ever has, and only bf_pipelines_visit finds it by that.
+ *        other one ever has, and only bf_pipelines_visit finds it by that. Nor is a secondary command
+ *        buffer that has been begun again, reset or freed since: primaries hold its number, likewise,
+ *        and only the list of those finds it.
  *
  * A submission is added before it is made: another thread may see it finish, and record its command
  * buffers anew, before the call that makes it has returned.
@@ -40,6 +45,7 @@ struct bf_open_submission;
 #define BF_OPEN_SUBMISSIONS   256 /* parts of submissions that are open at a time */
 #define BF_SUBMISSION_BUFFERS 8   /* command buffers of a part */
 #define BF_SUBMISSION_SIGNALS 4   /* timeline values of a batch that are remembered */
+#define BF_SUBMISSION_LISTS   64
 
 /* The device's. 'open' and what is below is under 'lock'. */
 struct bf_submissions {
@@ -52,16 +58,18 @@ struct bf_submissions {
     struct bf_lock lock;
     struct bf_open_submission *parts; /* all */
     struct bf_open_submission *first, *last, *free;
-    uint64_t lost; /* parts that didn't fit */
+    uint64_t lost;                                   /* parts that didn't fit */
+    struct bf_recording *lists[BF_SUBMISSION_LISTS]; /* bf_submissions_list, by their numbers */
 
     /*
      * What the owner makes of it; either may be NULL. Both are called with the lock held, and must
      * not call anything here.
      */
     void *context;
-    /* Uses were added to the tally of a pipeline, which is being visited; its lock is not held. */
+    /* All uses of a finished submission of a command buffer were added to the tally of a pipeline,
+     * which is being visited; its lock is not held. */
     void (*used)(void *context, struct bf_pipeline *pipeline, const struct bf_recording *recording);
-    /* A submission of a command buffer with measurements (its 'trial') has finished. */
+    /* The latest submission of a command buffer with measurements (its 'trial') has finished. */
     void (*measured)(void *context, struct bf_recording *recording);
 };
 
@@ -99,6 +107,9 @@ BF_SHARED void bf_submissions_value_seen(struct bf_submissions *submissions, VkS
                                          uint64_t value);
 /* NULL: all queues. */
 BF_SHARED void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
+/* A secondary one with measurements: whoever executes it holds its number. */
+BF_SHARED void bf_submissions_list(struct bf_submissions *submissions,
+                                   struct bf_recording *recording);
 /* It is begun, reset or freed. */
 BF_SHARED void bf_submissions_recording_over(struct bf_submissions *submissions,
                                              struct bf_recording *recording);

@@ -76,51 +76,62 @@ static void give_back(struct bf_trials *trials, const struct bf_trial_sample *sa
     bf_lock_release(&trials->lock);
 }
 
-bool bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands,
-                    const struct bf_trial_sample *sample)
+/* The work before it is complete, and the work behind it has not begun, when a stamp is written:
+ * lavapipe, where something has been drawn before, writes it only when it next waits for itself,
+ * which a dispatch alone doesn't make it do. */
+static void stamp(struct bf_trials *trials, VkCommandBuffer commands,
+                  const struct bf_trial_sample *sample, uint32_t which)
 {
-    if (trial->count == BF_TRIAL_SAMPLES || trial->open || !trial->timestamp_bits)
-        return false;
-    struct bf_trial_sample *s = &trial->samples[trial->count];
-    *s = *sample;
-    if (!take(trials, s))
-        return false;
-    trial->count++;
-    trial->open = true;
-    trials->vk->vkCmdResetQueryPool(commands, s->pool, s->query, 2);
-    trials->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->pool,
-                                    s->query);
-    /* Nothing of the work begins before the stamp is written: lavapipe, where something has been
-     * drawn before, writes it only when it next waits for itself, which a dispatch alone doesn't
-     * make it do. */
+    trials->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, sample->pool,
+                                    sample->query + which);
     trials->vk->vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 0,
                                      NULL);
-    return true;
 }
 
-void bf_trial_draw(struct bf_trial *trial, uint64_t pipeline, uint32_t candidate)
+void bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands,
+                    const struct bf_trial_use *use)
 {
-    if (!trial->open || !trial->pass)
+    if (trial->count == BF_TRIAL_SAMPLES || trial->open || !trial->timestamp_bits)
         return;
-    struct bf_trial_sample *s = &trial->samples[trial->count - 1];
-    if (!s->work) {
-        s->pipeline = pipeline;
-        s->candidate = candidate;
-    } else if (s->pipeline != pipeline || s->candidate != candidate) {
-        s->candidate = BF_TRIAL_NONE;
-    }
-    s->work++;
+    struct bf_trial_sample *s = &trial->samples[trial->count];
+    if (!take(trials, s))
+        return;
+    s->use = *use;
+    trial->count++;
+    trial->open = true;
+    trials->vk->vkCmdResetQueryPool(commands, s->pool, s->query, 2);
+    stamp(trials, commands, s, 0);
+}
+
+void bf_trial_begin_pass(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands)
+{
+    trial->drawn = (struct bf_trial_use){0};
+    bf_trial_begin(trials, trial, commands, &(struct bf_trial_use){.candidate = BF_TRIAL_NONE});
+    trial->pass = trial->open;
+}
+
+void bf_trial_draw(struct bf_trial *trial, const struct bf_trial_use *use)
+{
+    struct bf_trial_use *drawn = &trial->drawn;
+    uint64_t before = drawn->work;
+    if (!before)
+        *drawn = *use;
+    else if (drawn->pipeline != use->pipeline || drawn->candidate != use->candidate ||
+             drawn->variant != use->variant || drawn->thrown != use->thrown)
+        drawn->candidate = BF_TRIAL_NONE; /* and stays so, whatever follows */
+    drawn->work = before + use->work;
 }
 
 void bf_trial_end(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands)
 {
     if (!trial->open)
         return;
-    const struct bf_trial_sample *s = &trial->samples[trial->count - 1];
+    struct bf_trial_sample *s = &trial->samples[trial->count - 1];
+    if (trial->pass && trial->drawn.work)
+        s->use = trial->drawn;
     trial->open = trial->pass = false;
-    trials->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, s->pool,
-                                    s->query + 1);
+    stamp(trials, commands, s, 1);
 }
 
 void bf_trial_read(struct bf_trials *trials, const struct bf_trial *trial,
@@ -132,7 +143,7 @@ void bf_trial_read(struct bf_trials *trials, const struct bf_trial *trial,
     for (uint32_t i = 0; i < trial->count; i++) {
         const struct bf_trial_sample *s = &trial->samples[i];
         uint64_t stamps[2];
-        if (s->candidate == BF_TRIAL_NONE)
+        if (s->use.candidate == BF_TRIAL_NONE)
             continue;
         if (trials->vk->vkGetQueryPoolResults(trials->device, s->pool, s->query, 2, sizeof(stamps),
                                               stamps, sizeof(*stamps),
@@ -148,4 +159,5 @@ void bf_trial_reset(struct bf_trials *trials, struct bf_trial *trial)
         give_back(trials, &trial->samples[i]);
     trial->count = 0;
     trial->open = trial->pass = false;
+    trial->drawn = (struct bf_trial_use){0};
 }

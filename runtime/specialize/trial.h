@@ -3,11 +3,16 @@
  * single dispatches and render passes, in command buffers that were chosen by chance.
  *
  *  TR-1  A sample's time is from when all work before it was complete to when it was, on the GPU: it
- *        is read only once a submission of its command buffer has finished (specialize/submission.h),
- *        and nothing waits for it.
- *  TR-2  A command buffer resets its queries itself, so it may be submitted again and again; one that
- *        may be submitted while it runs is not measured.
- *  TR-3  A pass counts for a variant that is the only one on trial in it.
+ *        is read only once the latest submission of its command buffer has finished
+ *        (specialize/submission.h), while none other of it is made, and nothing waits for it. One
+ *        whose latest submission was lost sight of is not read.
+ *  TR-2  A command buffer resets its queries itself, so it may be submitted again and again; in one
+ *        that may be submitted while it runs there are none. The same goes for secondary command
+ *        buffers, whose submissions are those of the primaries that execute them: Vulkan lets one
+ *        that may not run beside itself be in one primary at a time, once.
+ *  TR-3  A pass counts for a variant that is the only one on trial in it, if one throw of the coin
+ *        decided all draws that the variant is for, whichever command buffers they are in: its
+ *        primary's own, or secondary ones that it executes.
  *  TR-4  At most BF_TRIAL_SAMPLES samples are taken in a recording. Queries come in blocks and are
  *        used again; where none can be had, or the queue keeps no time, nothing is measured.
  *
@@ -28,13 +33,19 @@
 
 struct bf_trial_queries;
 
+/* Work that a variant on trial is for. */
+struct bf_trial_use {
+    uint64_t pipeline;  /* its serial number */
+    uint32_t candidate; /* the variant's number there; BF_TRIAL_NONE: of none, or of several, and
+                           not to be counted */
+    bool variant;       /* recorded with it; else with the general pipeline */
+    uint64_t work;      /* workgroups that were dispatched; draws of a pass */
+    uint64_t
+        thrown; /* the number of the throw that decided that, which grows from one to the next */
+};
+
 struct bf_trial_sample {
-    uint64_t pipeline; /* its serial number */
-    uint32_t
-        candidate; /* the variant's number there; BF_TRIAL_NONE: of none, and not to be counted */
-    bool variant;  /* recorded with it; else with the general pipeline */
-    uint64_t work; /* workgroups that were dispatched; draws of a pass */
-    uint64_t recording; /* its number, which grows from one to the next */
+    struct bf_trial_use use;
     VkQueryPool pool;
     uint32_t query; /* two, from there */
 };
@@ -43,7 +54,9 @@ struct bf_trial_sample {
 struct bf_trial {
     uint32_t count;
     bool open; /* the last one has begun and not ended */
-    bool pass; /* and is a render pass's: which variant's it is, its draws tell */
+    bool pass; /* and is a render pass's: what it is of, its draws tell */
+    /* Draws since that began; in a secondary command buffer within a pass, all. Without work: none */
+    struct bf_trial_use drawn;
     uint32_t timestamp_bits;
     struct bf_trial_sample samples[BF_TRIAL_SAMPLES];
 };
@@ -61,15 +74,17 @@ void bf_trials_init(struct bf_trials *trials, VkDevice device, const struct Volk
                     double period_ns);
 void bf_trials_finish(struct bf_trials *trials);
 
-/* Begins a sample in front of a dispatch. False: this one isn't measured; nothing was recorded. */
-bool bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands,
-                    const struct bf_trial_sample *sample);
-/* A draw in a pass whose sample is open has, or would have, this variant. */
-void bf_trial_draw(struct bf_trial *trial, uint64_t pipeline, uint32_t candidate);
+/* Begins a sample in front of a dispatch, or of a pass. Where it can't, nothing was recorded. */
+void bf_trial_begin(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands,
+                    const struct bf_trial_use *use);
+void bf_trial_begin_pass(struct bf_trials *trials, struct bf_trial *trial,
+                         VkCommandBuffer commands);
+/* Draws that a variant on trial is for. Some that nobody threw a coin for: with BF_TRIAL_NONE. */
+void bf_trial_draw(struct bf_trial *trial, const struct bf_trial_use *use);
 /* Behind it. Does nothing if none was begun. */
 void bf_trial_end(struct bf_trials *trials, struct bf_trial *trial, VkCommandBuffer commands);
 
-/* A submission has finished: calls 'each' for each sample with its time in nanoseconds. */
+/* Its latest submission has finished: calls 'each' for each sample with its time in nanoseconds. */
 void bf_trial_read(struct bf_trials *trials, const struct bf_trial *trial,
                    void (*each)(void *context, const struct bf_trial_sample *sample, double ns),
                    void *context);

@@ -15,6 +15,14 @@ foreach(name recording_random recording_threads submissions)
   add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_recording_parts)
 endforeach()
+foreach(name trials trials_random)
+  add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c
+    ${CMAKE_CURRENT_LIST_DIR}/trial_gpu.c)
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_recording_parts)
+endforeach()
+belfry_add_test(specialize_trials SUITE unit DRIVER none COMMAND belfry-specialize-trials)
+belfry_add_test(specialize_trials_random SUITE unit DRIVER none
+  COMMAND belfry-specialize-trials_random ARGS --count ${count})
 belfry_add_test(specialize_recording_random SUITE unit DRIVER none
   COMMAND belfry-specialize-recording_random ARGS --count ${count})
 belfry_add_test(specialize_recording_threads SUITE unit DRIVER none

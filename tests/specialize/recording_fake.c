@@ -156,9 +156,10 @@ bool model_has(const struct model *m, const struct bf_pipeline *p, uint32_t mask
     return true;
 }
 
-/* Nobody switches profiling off here. */
+_Atomic bool fake_adapts = true;
+
 bool bf_background_may_adapt(const struct bf_background *background)
 {
     (void)background;
-    return true;
+    return atomic_load(&fake_adapts);
 }

@@ -52,6 +52,9 @@ void fake_lives(struct bf_pipeline *pipeline);
 void fake_gone(struct bf_pipeline *pipeline);
 void fake_none(void);
 
+/* Profiling is allowed; true at first. */
+extern _Atomic bool fake_adapts;
+
 /* The program binds, as the layer passes it on. */
 void fake_bind(struct fake_buffer *buffer, VkPipelineBindPoint point, VkPipeline handle);
 

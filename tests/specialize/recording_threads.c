@@ -2,15 +2,18 @@
  * Command buffers recorded by several threads at once, while another publishes, withdraws and ends
  * the variants of their pipelines and a third sees submissions finish (specialize/recording.h,
  * submission.h, variant.h): nothing is bound that is for other values or has been destroyed, and in
- * the end every use has been counted once for each submission. --steps N --seed N.
+ * the end every use has been counted once for each submission. The variants of one pipeline are on
+ * trial, and what is measured is read. --steps N --seed N.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "random/rng.h"
 #include "recording_fake.h"
+#include "specialize/trial.h"
 
 #define PIPELINES 4
 #define WORKERS   3
@@ -20,6 +23,8 @@
 static struct VolkDeviceTable vk;
 static struct bf_submissions submissions;
 static struct bf_recorder recorder;
+static struct bf_trials trials;
+static _Atomic uint64_t read_times[2]; /* by level */
 static struct fake_pipeline handles[PIPELINES];
 static struct bf_pipeline pipelines[PIPELINES];
 static uint32_t steps = 20000;
@@ -39,6 +44,93 @@ struct worker {
 };
 static struct worker workers[WORKERS];
 static atomic_bool over;
+static _Atomic uint32_t working;
+/* The workers' steps and the publisher's: four to one, whatever the machine does. */
+static _Atomic uint64_t worked, published;
+
+static void count_step(_Atomic uint64_t *own, uint64_t weight, _Atomic uint64_t *others,
+                       uint64_t others_weight)
+{
+    uint64_t mine = weight * (atomic_fetch_add_explicit(own, 1, memory_order_relaxed) + 1);
+    while (atomic_load(&working) &&
+           mine > others_weight * atomic_load_explicit(others, memory_order_relaxed) + 1024)
+        sched_yield();
+}
+
+/* A driver that writes no times down, and tells the same whenever it is asked. */
+
+static VKAPI_ATTR VkResult VKAPI_CALL make_pool(VkDevice device, const VkQueryPoolCreateInfo *info,
+                                                const VkAllocationCallbacks *allocator,
+                                                VkQueryPool *pool)
+{
+    static _Atomic uint64_t last;
+    (void)device, (void)info, (void)allocator;
+    *pool = (VkQueryPool)(uintptr_t)(atomic_fetch_add(&last, 1) + 1);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice device, VkQueryPool pool,
+                                               const VkAllocationCallbacks *allocator)
+{
+    (void)device, (void)pool, (void)allocator;
+}
+
+static VKAPI_ATTR void VKAPI_CALL reset_queries(VkCommandBuffer buffer, VkQueryPool pool,
+                                                uint32_t first, uint32_t count)
+{
+    (void)buffer, (void)pool, (void)first, (void)count;
+}
+
+static VKAPI_ATTR void VKAPI_CALL stamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage,
+                                        VkQueryPool pool, uint32_t query)
+{
+    (void)buffer, (void)stage, (void)pool, (void)query;
+}
+
+static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer buffer, VkPipelineStageFlags before,
+                                          VkPipelineStageFlags after, VkDependencyFlags flags,
+                                          uint32_t memory_count, const VkMemoryBarrier *memory,
+                                          uint32_t buffer_count,
+                                          const VkBufferMemoryBarrier *buffers,
+                                          uint32_t image_count, const VkImageMemoryBarrier *images)
+{
+    (void)buffer, (void)before, (void)after, (void)flags, (void)memory_count, (void)memory;
+    (void)buffer_count, (void)buffers, (void)image_count, (void)images;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool, uint32_t first,
+                                              uint32_t count, size_t size, void *data,
+                                              VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    (void)device, (void)pool, (void)first, (void)count, (void)stride, (void)flags;
+    memset(data, 0, size);
+    return VK_SUCCESS;
+}
+
+static void open_trials(void)
+{
+    vk.vkCreateQueryPool = make_pool;
+    vk.vkDestroyQueryPool = destroy_pool;
+    vk.vkCmdResetQueryPool = reset_queries;
+    vk.vkCmdWriteTimestamp = stamp;
+    vk.vkCmdPipelineBarrier = barrier;
+    vk.vkGetQueryPoolResults = results;
+    bf_trials_init(&trials, VK_NULL_HANDLE, &vk, 1);
+    recorder.trials = &trials;
+}
+
+static void take_time(void *context, const struct bf_trial_sample *sample, double ns)
+{
+    const struct bf_recording *r = context;
+    REQUIRE(ns == 0 && sample->use.thrown == r->number, "a time of another recording's");
+    atomic_fetch_add(&read_times[r->level], 1);
+}
+
+static void was_measured(void *context, struct bf_recording *r)
+{
+    (void)context;
+    bf_trial_read(&trials, r->trial, take_time, r);
+}
 
 static uint32_t random_word(struct rng *rng)
 {
@@ -54,6 +146,9 @@ static VkSemaphore semaphore_of(const struct worker *w)
 static void begin(struct worker *w, int which)
 {
     bf_recording_reset(w->recordings[which]);
+    bf_recording_measure(w->recordings[which],
+                         rng_percent(&w->rng, 30) ? VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT
+                                                  : 0);
     model_begin(&w->models[which]);
     w->bound[which][0] = w->bound[which][1] = -1;
     memset(w->uses[which], 0, sizeof(w->uses[which]));
@@ -67,7 +162,10 @@ static void use(struct worker *w, int which)
     int point = (int)rng_below(&w->rng, 2), index = w->bound[which][point];
     if (index < 0 || w->uses_total[which] >= MOST_USES)
         return;
-    bf_recording_use(w->recordings[which], (VkPipelineBindPoint)point);
+    if (point == VK_PIPELINE_BIND_POINT_COMPUTE)
+        bf_recording_dispatch(w->recordings[which], (const uint32_t[]){1, 1, 1});
+    else
+        bf_recording_use(w->recordings[which], (VkPipelineBindPoint)point);
     const struct fake_pipeline *bound = fake_pipeline_of(w->buffers[which].bound[point]);
     REQUIRE(bound->of == &pipelines[index], "another pipeline is bound");
     if (bound->variant) {
@@ -79,6 +177,8 @@ static void use(struct worker *w, int which)
         w->uses[which][index]++;
         w->uses_total[which]++;
     }
+    if (point == VK_PIPELINE_BIND_POINT_COMPUTE)
+        bf_recording_dispatched(w->recordings[which]);
 }
 
 static void submit(struct worker *w)
@@ -109,6 +209,7 @@ static void *work(void *data)
 {
     struct worker *w = data;
     for (uint32_t i = 0; i < steps; i++) {
+        count_step(&worked, 1, &published, 4);
         int which = (int)rng_below(&w->rng, 2);
         if (!w->recording[which]) {
             if (w->ready[0] && rng_percent(&w->rng, 50))
@@ -122,7 +223,7 @@ static void *work(void *data)
                 w->uses_total[0] += w->uses_total[1];
                 for (int k = 0; k < PIPELINES; k++)
                     w->uses[0][k] += w->uses[1][k];
-            } else {
+            } else if (which == 0 || !w->ready[1] || rng_percent(&w->rng, 30)) {
                 if (which == 1)
                     w->ready[0] = w->recording[0] = false; /* it may execute this one */
                 begin(w, which);
@@ -154,6 +255,7 @@ static void *work(void *data)
             w->ready[which] = true;
         }
     }
+    atomic_fetch_sub(&working, 1);
     return NULL;
 }
 
@@ -201,6 +303,7 @@ static void publish(struct rng *rng, struct made **all)
     for (uint32_t i = 0; i < BF_WATCHED; i++)
         words[i] = random_word(rng);
     m->variant = fake_variant(p, (uint8_t)rng_range(rng, 1, (1 << p->watch.count) - 1), words);
+    atomic_store(&m->variant->on_trial, p == &pipelines[1]);
     m->next = *all;
     *all = m;
     atomic_store_explicit(&p->variants[slot], m->variant, memory_order_release);
@@ -211,13 +314,15 @@ static void run(uint64_t seed)
     struct rng rng = {seed};
     struct made *all = NULL;
     pthread_t seer;
-    uint64_t retired = 0, picks = 0, made = 0;
+    uint64_t retired = 0, picks = 0;
     fake_seed = seed;
     fake_table(&vk);
     REQUIRE(bf_submissions_init(&submissions, NULL) == VK_SUCCESS, "no memory");
     recorder.vk = &vk;
     recorder.submissions = &submissions;
     recorder.noting = true;
+    submissions.measured = was_measured;
+    open_trials();
     for (int i = 0; i < PIPELINES; i++) {
         struct bf_pipeline *p = &pipelines[i];
         p->handle = fake_pipeline_handle(&handles[i]);
@@ -230,6 +335,7 @@ static void run(uint64_t seed)
         handles[i].of = p;
         fake_lives(p);
     }
+    atomic_store(&working, WORKERS);
     for (int i = 0; i < WORKERS; i++) {
         struct worker *w = &workers[i];
         w->rng.state = rng_next(&rng);
@@ -237,12 +343,14 @@ static void run(uint64_t seed)
             w->recordings[b] = bf_recording_create(&recorder, fake_buffer_handle(&w->buffers[b]),
                                                    (VkCommandBufferLevel)b, 0);
             REQUIRE(w->recordings[b], "no memory");
+            w->recordings[b]->timestamp_bits = 64;
         }
         REQUIRE(!pthread_create(&w->thread, NULL, work, w), "no thread");
     }
     uint64_t seer_seed = rng_next(&rng);
     REQUIRE(!pthread_create(&seer, NULL, see, &seer_seed), "no thread");
-    for (uint32_t i = 0; i < steps; i++, made++) {
+    while (atomic_load(&working)) {
+        count_step(&published, 4, &worked, 1);
         publish(&rng, &all);
         all = retire_some(all, &retired);
     }
@@ -276,9 +384,12 @@ static void run(uint64_t seed)
     REQUIRE(told == picks, "%llu uses of variants were told, not %llu", (unsigned long long)told,
             (unsigned long long)picks);
     bf_submissions_finish(&submissions);
-    printf("%llu uses with variants, %llu counts, %llu variants ended\n", (unsigned long long)picks,
-           (unsigned long long)counts, (unsigned long long)retired);
-    REQUIRE(picks && counts && retired, "nothing was tested");
+    bf_trials_finish(&trials);
+    printf("%llu uses with variants, %llu counts, %llu variants ended, %llu and %llu times read\n",
+           (unsigned long long)picks, (unsigned long long)counts, (unsigned long long)retired,
+           (unsigned long long)read_times[0], (unsigned long long)read_times[1]);
+    fflush(stdout);
+    REQUIRE(picks && counts && retired && read_times[0] && read_times[1], "nothing was tested");
 }
 
 int main(int argc, char **argv)

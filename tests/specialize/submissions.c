@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "recording_fake.h"
+#include "specialize/trial.h"
 
 static struct VolkDeviceTable vk;
 static struct bf_submissions submissions;
@@ -179,10 +180,12 @@ static void was_used(void *context, struct bf_pipeline *p, const struct bf_recor
     bf_lock_release(&p->lock);
 }
 
+static struct bf_recording *measured_one;
+
 static void was_measured(void *context, struct bf_recording *r)
 {
     assert_ptr_equal(context, &vk);
-    assert_ptr_equal(r, recordings[1]);
+    assert_ptr_equal(r, measured_one);
     measured_calls++;
 }
 
@@ -220,24 +223,117 @@ static void dropped_words_are_not_noted(void **state)
     assert_int_equal(pipeline.dropped & 3, 0);
 }
 
-/* Measurements are told of their submissions, once each, whether uses were noted or not. */
-static void measurements_are_told(void **state)
+/* However many tuples a recording has of a pipeline, that it was used is told once. */
+static void a_pipeline_is_told_once(void **state)
 {
     (void)state;
+    used_calls = 0;
+    submissions.context = &vk;
+    submissions.used = was_used;
+    for (uint32_t i = 0; i < 3 * BF_TALLY_ROWS; i++)
+        use(recordings[0], i, 1); /* sampled rows, too */
+    submit(&vk, 1, recordings, FENCE);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(used_calls, 1);
+    assert_int_equal(used_total, 3 * BF_TALLY_ROWS);
+}
+
+/* As if measurements had been recorded in it. */
+static void give_trial(struct bf_recording *r)
+{
+    r->trial = calloc(1, sizeof(*r->trial));
+    assert_non_null(r->trial);
+    r->trial->count = 1; /* for good: there are no trials that it would be told to */
+    measured_one = r;
     measured_calls = 0;
     submissions.context = &vk;
     submissions.measured = was_measured;
-    recordings[1]->trial = (struct bf_trial *)(uintptr_t)8;
+}
+
+/* Measurements are told of the latest submission, whether uses were noted or not. */
+static void measurements_are_told(void **state)
+{
+    (void)state;
+    struct bf_recording *r = recordings[1];
+    give_trial(r);
     submit(&vk, 2, recordings, FENCE);
     submit(&vk, 2, recordings, OTHER);
     assert_int_equal(measured_calls, 0);
     bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(measured_calls, 0); /* the other one may be under way */
+    bf_recording_reset(r);
     assert_int_equal(measured_calls, 1);
-    bf_recording_reset(recordings[1]);
-    assert_int_equal(measured_calls, 2);
     bf_submissions_queue_idle(&submissions, NULL);
+    assert_int_equal(measured_calls, 1);
+    /* Not that of a call that failed, or that was lost sight of; nor what was discarded. */
+    uint64_t call = submit(&vk, 1, &r, FENCE);
+    bf_submissions_drop(&submissions, call);
+    bf_recording_reset(r);
+    submit(&vk, 1, &r, FENCE);
+    submissions.epoch++;
+    bf_recording_reset(r);
+    assert_int_equal(measured_calls, 1);
+    submit(&vk, 1, &r, FENCE);
+    use(recordings[0], 1, 2);
+    for (uint32_t i = 1; i < BF_OPEN_SUBMISSIONS; i++)
+        submit(&vk, 1, recordings, VK_NULL_HANDLE);
+    submit(&vk, 1, &r, OTHER);
+    assert_int_equal(submissions.lost, 1);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(measured_calls, 1);
+    submit(&vk, 1, &r, FENCE); /* by which that is over */
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
     assert_int_equal(measured_calls, 2);
-    recordings[1]->trial = NULL;
+}
+
+/* Those of a secondary one are told with the latest primary that executes it, or when it is begun
+ * anew; once. */
+static void measurements_of_secondaries_are_told(void **state)
+{
+    (void)state;
+    struct bf_recording *first = recordings[0], *second = recordings[1], *r = recordings[2];
+    r->level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+    r->number = 77;
+    give_trial(r);
+    bf_recording_end(r);
+    bf_recording_execute(first, r);
+    submit(&vk, 1, &first, FENCE);
+    assert_int_equal(measured_calls, 0);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(measured_calls, 1);
+    /* In another one, before anybody has told that it's no longer in the first. */
+    submit(&vk, 1, &first, FENCE);
+    bf_recording_execute(second, r);
+    submit(&vk, 1, &second, OTHER);
+    bf_recording_reset(first);
+    assert_int_equal(measured_calls, 1);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){OTHER});
+    assert_int_equal(measured_calls, 2);
+    /* Its being begun says that they are over. */
+    submit(&vk, 1, &second, FENCE);
+    bf_recording_reset(r);
+    assert_int_equal(measured_calls, 3);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(measured_calls, 3);
+    /* Nothing where it wasn't submitted, or in a call that failed, or that was lost sight of. */
+    r->number = 77 + BF_SUBMISSION_LISTS;
+    bf_recording_end(r);
+    bf_recording_reset(second);
+    bf_recording_execute(second, r);
+    bf_recording_reset(r);
+    bf_recording_end(r);
+    uint64_t call = submit(&vk, 1, &second, FENCE);
+    bf_submissions_drop(&submissions, call);
+    bf_recording_reset(r);
+    assert_int_equal(measured_calls, 3);
+    bf_recording_end(r);
+    for (uint32_t i = 0; i <= BF_OPEN_SUBMISSIONS; i++)
+        submit(&vk, 1, &second, FENCE);
+    assert_int_equal(submissions.lost, 1);
+    bf_recording_reset(r);
+    assert_int_equal(measured_calls, 3);
+    for (uint32_t i = 0; i < BF_SUBMISSION_LISTS; i++)
+        assert_null(submissions.lists[i]);
 }
 
 /* Pushes that Vulkan doesn't allow are survived, and make nothing known that isn't. */
@@ -303,7 +399,9 @@ int main(void)
         TEST(a_batch_of_many),
         TEST(many_queues),
         TEST(dropped_words_are_not_noted),
+        TEST(a_pipeline_is_told_once),
         TEST(measurements_are_told),
+        TEST(measurements_of_secondaries_are_told),
         TEST(odd_pushes),
         TEST(switched_off),
     };

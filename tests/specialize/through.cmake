@@ -8,3 +8,23 @@ belfry_add_test(specialize_through_lavapipe SUITE specialize DRIVER lavapipe LAY
 # making, costs the program nothing.
 belfry_add_test(specialize_through_isolated SUITE specialize DRIVER lavapipe LAYER
   ENV VK_BELFRY_MULTI_ENGINE_ISOLATE=process COMMAND belfry-specialize-through)
+
+# Work in secondary command buffers.
+add_executable(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/secondaries.c
+  ${CMAKE_CURRENT_LIST_DIR}/gpu.c ${VOLK_SOURCE})
+belfry_add_shaders(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.comp
+  ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.frag ${CMAKE_CURRENT_LIST_DIR}/pipelines/full.vert)
+target_link_libraries(belfry-specialize-secondaries PRIVATE belfry_internal PkgConfig::VULKAN
+  PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+add_dependencies(belfry-specialize-secondaries VkLayer_belfry)
+if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw
+  belfry_add_test(specialize_secondaries SUITE specialize DRIVER lavapipe LAYER
+    COMMAND belfry-specialize-secondaries)
+endif()
+if(NOT BELFRY_SANITIZE)
+  belfry_add_test(specialize_secondaries_validated SUITE specialize DRIVER lavapipe
+    ENV VK_LAYER_PATH=${CMAKE_BINARY_DIR}/lib:/usr/share/vulkan/explicit_layer.d
+      VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine:VK_LAYER_KHRONOS_validation
+      VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
+    COMMAND belfry-specialize-secondaries)
+endif()

@@ -1,0 +1,326 @@
+#include "recording_world.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+
+/* The specializer: the layer finds these functions before libbelfry's -------------------------- */
+
+struct recording_world recording;
+
+const uint32_t recording_right[2] = {7, 0x80000000}, recording_wrong[2] = {7, 0};
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED VkResult bf_specializer_create(const struct bf_specializer_info *info,
+                                        struct bf_specializer **made)
+{
+    struct bf_specializer *s = &recording.specializer;
+    memset(s, 0, sizeof(*s));
+    bf_pipelines_init(&s->pipelines, info->device->handle, &info->device->vk, false);
+    s->recorder.vk = &info->device->vk;
+    s->recorder.pipelines = &s->pipelines;
+    s->recorder.submissions = &s->submissions;
+    s->recorder.noting = true;
+    *made = s;
+    return bf_submissions_init(&s->submissions, &s->pipelines);
+}
+
+EXPORTED void bf_specializer_destroy(struct bf_specializer *s)
+{
+    if (!s)
+        return;
+    bf_submissions_finish(&s->submissions);
+    for (int i = 0; i < 2; i++) {
+        /* All references are given back. */
+        assert_int_equal(atomic_load(&recording.variants[i]->state) & BF_VARIANT_REFS, 0);
+        bf_map_remove(&s->pipelines.records, (uint64_t)GENERAL(i));
+        free(recording.records[i]);
+        free(recording.variants[i]);
+    }
+    bf_pipelines_finish(&s->pipelines);
+}
+
+EXPORTED void bf_specializer_collect(struct bf_specializer *s)
+{
+    assert_non_null(s);
+}
+
+EXPORTED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)
+{
+    return &s->pipelines;
+}
+
+EXPORTED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
+{
+    return &s->recorder;
+}
+
+/* The driver ------------------------------------------------------------------------------------ */
+
+static uint32_t next_handle;
+static VkCommandBuffer recycled[16];
+static uint32_t recycled_count;
+
+static void VKAPI_CALL drv_bind(VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline p)
+{
+    (void)buffer;
+    if (point <= COMPUTE)
+        recording.bound[point] = p;
+}
+
+/* Whatever records work, with whatever arguments. */
+static void VKAPI_CALL drv_use(void)
+{
+    memcpy(recording.used, recording.bound, sizeof(recording.used));
+    recording.uses++;
+}
+
+static VkResult VKAPI_CALL drv_create(VkDevice device, const void *info,
+                                      const VkAllocationCallbacks *allocator, uint64_t *handle)
+{
+    (void)device, (void)info, (void)allocator;
+    *handle = 0x5000 + 8 * ++next_handle;
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL drv_allocate(VkDevice device, const VkCommandBufferAllocateInfo *info,
+                                        VkCommandBuffer *buffers)
+{
+    (void)device;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++)
+        buffers[i] = recycled_count ? recycled[--recycled_count] : fake_dispatchable();
+    return VK_SUCCESS;
+}
+
+static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool from, uint32_t count,
+                                const VkCommandBuffer *buffers)
+{
+    (void)device, (void)from;
+    for (uint32_t i = 0; i < count; i++)
+        recycled[recycled_count++] = buffers[i];
+}
+
+static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
+                                       VkFence fence)
+{
+    (void)queue, (void)count, (void)infos, (void)fence;
+    return recording.submit_result;
+}
+
+static void VKAPI_CALL drv_stamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage,
+                                 VkQueryPool queries, uint32_t query)
+{
+    (void)buffer, (void)stage, (void)queries, (void)query;
+    recording.stamps++;
+}
+
+static VkResult VKAPI_CALL drv_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
+{
+    (void)device, (void)semaphore;
+    *value = recording.counter;
+    return VK_SUCCESS;
+}
+
+const struct recording_work recording_works[] = {
+    {"vkCmdDraw", GRAPHICS},
+    {"vkCmdDrawIndexed", GRAPHICS},
+    {"vkCmdDrawMultiEXT", GRAPHICS},
+    {"vkCmdDrawMultiIndexedEXT", GRAPHICS},
+    {"vkCmdDrawIndirect", GRAPHICS},
+    {"vkCmdDrawIndexedIndirect", GRAPHICS},
+    {"vkCmdDrawIndirectCount", GRAPHICS},
+    {"vkCmdDrawIndirectCountKHR", GRAPHICS},
+    {"vkCmdDrawIndirectCountAMD", GRAPHICS},
+    {"vkCmdDrawIndexedIndirectCount", GRAPHICS},
+    {"vkCmdDrawIndexedIndirectCountKHR", GRAPHICS},
+    {"vkCmdDrawIndexedIndirectCountAMD", GRAPHICS},
+    {"vkCmdDrawIndirectByteCountEXT", GRAPHICS},
+    {"vkCmdDrawMeshTasksNV", GRAPHICS},
+    {"vkCmdDrawMeshTasksIndirectNV", GRAPHICS},
+    {"vkCmdDrawMeshTasksIndirectCountNV", GRAPHICS},
+    {"vkCmdDrawMeshTasksEXT", GRAPHICS},
+    {"vkCmdDrawMeshTasksIndirectEXT", GRAPHICS},
+    {"vkCmdDrawMeshTasksIndirectCountEXT", GRAPHICS},
+    {"vkCmdDrawClusterHUAWEI", GRAPHICS},
+    {"vkCmdDrawClusterIndirectHUAWEI", GRAPHICS},
+    {"vkCmdDispatch", COMPUTE},
+    {"vkCmdDispatchIndirect", COMPUTE},
+    {"vkCmdDispatchBase", COMPUTE},
+    {"vkCmdDispatchBaseKHR", COMPUTE},
+};
+_Static_assert(sizeof(recording_works) / sizeof(recording_works[0]) == RECORDING_WORKS, "all");
+
+bool recording_lacks(const char *name)
+{
+    bool several = (strstr(name, "IndirectCount") && !strstr(name, "MeshTasks")) ||
+                   strstr(name, "DispatchBase");
+    size_t length = strlen(name);
+    const char *suffix = isupper((unsigned char)name[length - 2]) ? name + length - 3 : "";
+    return recording.only && several && strcmp(suffix, recording.only) != 0;
+}
+
+static void make_record(int point)
+{
+    struct bf_pipeline *p = calloc(1, sizeof(*p));
+    struct bf_variant *v = calloc(1, sizeof(*v));
+    assert_true(p && v);
+    p->handle = GENERAL(point);
+    p->id = 100 + (uint64_t)point;
+    p->point = (VkPipelineBindPoint)point;
+    p->push_id = bf_pipelines_push_id(&recording.specializer.pipelines, recording.layouts[0]);
+    assert_int_not_equal(p->push_id, 0);
+    p->watch.count = 2;
+    p->watch.offset[0] = 4;
+    p->watch.offset[1] = 8;
+    p->tally.all = p->tally.mask = 3;
+    v->handle = VARIANT(point);
+    v->mask = 3;
+    memcpy(v->values, recording_right, sizeof(recording_right));
+    atomic_store(&p->variants[1], v);
+    recording.records[point] = p;
+    recording.variants[point] = v;
+    assert_true(bf_map_insert(&recording.specializer.pipelines.records, (uint64_t)p->handle, p));
+    assert_true(bf_map_insert(&recording.specializer.pipelines.ids, p->id, p));
+}
+
+void recording_open(void)
+{
+    next_handle = recycled_count = recording.uses = 0;
+    recording.submit_result = VK_SUCCESS;
+    memset(recording.bound, 0, sizeof(recording.bound));
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
+    fake_load(&(struct fake_driver){.lacks = recording_lacks});
+    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    FAKE_OVERRIDE(vkCmdBindPipeline, drv_bind);
+    for (size_t i = 0; i < RECORDING_WORKS; i++)
+        fake_override(recording_works[i].name, (PFN_vkVoidFunction)drv_use);
+    static const char *const created[] = {"vkCreatePipelineLayout", "vkCreateCommandPool",
+                                          "vkCreateQueryPool", "vkCreateFence",
+                                          "vkCreateSemaphore"};
+    for (size_t i = 0; i < sizeof(created) / sizeof(created[0]); i++)
+        fake_override(created[i], (PFN_vkVoidFunction)drv_create);
+    FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
+    FAKE_OVERRIDE(vkFreeCommandBuffers, drv_free);
+    FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
+    FAKE_OVERRIDE(vkCmdWriteTimestamp, drv_stamp);
+    FAKE_OVERRIDE(vkGetSemaphoreCounterValue, drv_counter);
+    static const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    assert_int_equal(
+        fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                          .queueCreateInfoCount = 1,
+                                          .pQueueCreateInfos = &queue}),
+        VK_SUCCESS);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    for (uint32_t i = 0; i < 2; i++) {
+        const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, 32 + 16 * i};
+        const VkPipelineLayoutCreateInfo info = {.sType =
+                                                     VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                                 .pushConstantRangeCount = 1,
+                                                 .pPushConstantRanges = &range};
+        assert_int_equal(
+            FAKE_CALL(vkCreatePipelineLayout)(fake.device, &info, NULL, &recording.layouts[i]),
+            VK_SUCCESS);
+    }
+    make_record(0);
+    make_record(1);
+    assert_int_equal(
+        FAKE_CALL(vkCreateCommandPool)(
+            fake.device,
+            &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO}, NULL,
+            &recording.pool),
+        VK_SUCCESS);
+}
+
+void recording_close(void)
+{
+    for (int i = 0; i < 2; i++)
+        FAKE_CALL(vkDestroyPipelineLayout)(fake.device, recording.layouts[i], NULL);
+    fake_close();
+}
+
+VkCommandBuffer recording_allocate(VkCommandPool from, VkCommandBufferLevel level)
+{
+    VkCommandBuffer buffer;
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = from,
+                                              .level = level,
+                                              .commandBufferCount = 1};
+    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &info, &buffer), VK_SUCCESS);
+    return buffer;
+}
+
+void recording_begin_with(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited,
+                          VkCommandBufferUsageFlags flags)
+{
+    const VkCommandBufferInheritanceInfo inheritance = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
+        .pipelineStatistics = inherited};
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = flags,
+                                           .pInheritanceInfo = &inheritance};
+    assert_int_equal(FAKE_CALL(vkBeginCommandBuffer)(buffer, &info), VK_SUCCESS);
+    recording.bound[0] = recording.bound[1] = VK_NULL_HANDLE;
+}
+
+void recording_begin(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited)
+{
+    recording_begin_with(buffer, inherited, 0);
+}
+
+void recording_bind(VkCommandBuffer buffer, VkPipelineBindPoint point)
+{
+    FAKE_CALL(vkCmdBindPipeline)(buffer, point, GENERAL(point));
+}
+
+void recording_push(VkCommandBuffer buffer, const uint32_t words[2])
+{
+    FAKE_CALL(vkCmdPushConstants)(buffer, recording.layouts[0], VK_SHADER_STAGE_ALL, 4, 8, words);
+}
+
+/* The command, with arguments of no meaning. */
+VkPipeline recording_do(VkCommandBuffer buffer, size_t i)
+{
+    typedef void(VKAPI_PTR * any)(VkCommandBuffer, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                  uint64_t, uint64_t);
+    uint32_t before = recording.uses;
+    ((any)fake_command(recording_works[i].name))(buffer, 0, 0, 0, 0, 0, 0, 0);
+    assert_int_equal(recording.uses, before + 1);
+    return recording.used[recording_works[i].point];
+}
+
+VkPipeline recording_dispatch(VkCommandBuffer buffer)
+{
+    FAKE_CALL(vkCmdDispatch)(buffer, 1, 1, 1);
+    return recording.used[COMPUTE];
+}
+
+VkPipeline recording_draw(VkCommandBuffer buffer)
+{
+    FAKE_CALL(vkCmdDraw)(buffer, 3, 1, 0, 0);
+    return recording.used[GRAPHICS];
+}
+
+/* A command buffer whose next work at both bind points gets the variants. */
+VkCommandBuffer recording_ready(void)
+{
+    VkCommandBuffer buffer = recording_allocate(recording.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    recording_begin(buffer, 0);
+    recording_bind(buffer, GRAPHICS);
+    recording_bind(buffer, COMPUTE);
+    recording_push(buffer, recording_right);
+    return buffer;
+}
+
+VkQueue recording_queue(void)
+{
+    VkQueue queue;
+    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    return queue;
+}

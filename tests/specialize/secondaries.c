@@ -1,0 +1,394 @@
+/*
+ * Programs under the layer whose work is all in secondary command buffers: dispatches, and draws
+ * within passes of their primaries. Pictures and words stay what they are, and what is rebuilt gets
+ * its verdict by the program's own frames.
+ */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <belfry/background.h>
+#include <belfry/belfry.h>
+
+#include "shaders/full.vert.h"
+#include "shaders/paint.comp.h"
+#include "shaders/paint.frag.h"
+
+#define SECONDARIES 3
+#define FRAMES      20000 /* until there is a verdict, at most */
+
+struct program {
+    struct gpu gpu;
+    BfDevice bf;
+    VkCommandBuffer secondaries[SECONDARIES];
+    VkShaderModule modules[2];
+    VkPipeline pipeline;
+    VkRenderPass pass; /* NULL: dynamic rendering, or none */
+    VkFramebuffer framebuffer;
+    VkFence fence;
+};
+
+static const struct gpu_push hot = {1, 40, 5};
+
+/* Opening and closing --------------------------------------------------------------------------- */
+
+static char cache[64];
+
+static int fresh_cache(void **state)
+{
+    (void)state;
+    snprintf(cache, sizeof(cache), "/tmp/belfry-secondaries-XXXXXX");
+    assert_non_null(mkdtemp(cache));
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", cache, 1);
+    return 0;
+}
+
+static int drop_cache(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof(command), "rm -rf '%s'", cache);
+    return system(command);
+}
+
+static void program_open(struct program *p)
+{
+    *p = (struct program){0};
+    gpu_open(&p->gpu, false);
+    assert_success(bfGetDevice(p->gpu.device, &p->bf));
+    const VkCommandBufferAllocateInfo secondaries = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = p->gpu.pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+        .commandBufferCount = SECONDARIES,
+    };
+    assert_success(p->gpu.vk.vkAllocateCommandBuffers(p->gpu.device, &secondaries, p->secondaries));
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    assert_success(p->gpu.vk.vkCreateFence(p->gpu.device, &fence, NULL, &p->fence));
+}
+
+static void open_compute(struct program *p)
+{
+    program_open(p);
+    p->modules[0] = gpu_module(&p->gpu, paint_comp, sizeof(paint_comp));
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = p->modules[0],
+                  .pName = "main"},
+        .layout = p->gpu.layout,
+    };
+    p->pipeline = gpu_compute(&p->gpu, &info);
+}
+
+static void open_graphics(struct program *p, bool dynamic)
+{
+    program_open(p);
+    struct gpu *gpu = &p->gpu;
+    p->modules[0] = gpu_module(gpu, full_vert, sizeof(full_vert));
+    p->modules[1] = gpu_module(gpu, paint_frag, sizeof(paint_frag));
+    if (!dynamic) {
+        p->pass = gpu_render_pass(gpu);
+        const VkFramebufferCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+            .renderPass = p->pass,
+            .attachmentCount = 1,
+            .pAttachments = &gpu->view,
+            .width = GPU_SIDE,
+            .height = GPU_SIDE,
+            .layers = 1,
+        };
+        assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &p->framebuffer));
+    }
+    struct gpu_graphics g;
+    gpu_describe(&g, p->modules[0], p->modules[1], gpu->layout, p->pass);
+    p->pipeline = gpu_graphics(gpu, &g.info);
+}
+
+/* What Belfry said at the end, on one line for each variant; the caller frees it. */
+static char *program_close(struct program *p)
+{
+    struct gpu *gpu = &p->gpu;
+    gpu_destroy_pipeline(gpu, p->pipeline);
+    for (int i = 0; i < 2; i++)
+        gpu->vk.vkDestroyShaderModule(gpu->device, p->modules[i], NULL);
+    gpu->vk.vkDestroyFramebuffer(gpu->device, p->framebuffer, NULL);
+    gpu->vk.vkDestroyFence(gpu->device, p->fence, NULL);
+    if (p->pass)
+        gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)p->pass);
+    fflush(stderr);
+    int before = dup(STDERR_FILENO);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    gpu_close(gpu);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    char *report = calloc(1, 65536);
+    assert_non_null(report);
+    rewind(file);
+    size_t length = fread(report, 1, 65535, file);
+    fclose(file);
+    fwrite(report, 1, length, stderr);
+    return report;
+}
+
+/* Frames ---------------------------------------------------------------------------------------- */
+
+static void begin(struct program *p, VkCommandBuffer commands, VkCommandBufferUsageFlags flags)
+{
+    const VkFormat format = VK_FORMAT_R32G32B32A32_UINT;
+    const VkCommandBufferInheritanceRenderingInfo rendering = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO,
+        .colorAttachmentCount = 1,
+        .pColorAttachmentFormats = &format,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
+    };
+    bool within = flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
+    const VkCommandBufferInheritanceInfo inheritance = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
+        .pNext = within && !p->pass ? &rendering : NULL,
+        .renderPass = within ? p->pass : VK_NULL_HANDLE,
+    };
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = flags,
+        .pInheritanceInfo = &inheritance,
+    };
+    assert_success(p->gpu.vk.vkBeginCommandBuffer(commands, &info));
+}
+
+static void submit(struct program *p)
+{
+    struct gpu *gpu = &p->gpu;
+    const VkMemoryBarrier to_host = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                 VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
+    assert_success(gpu->vk.vkEndCommandBuffer(gpu->commands));
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &gpu->commands,
+    };
+    assert_success(gpu->vk.vkQueueSubmit(gpu->queue, 1, &info, p->fence));
+    assert_success(gpu->vk.vkWaitForFences(gpu->device, 1, &p->fence, VK_TRUE, UINT64_MAX));
+    assert_success(gpu->vk.vkResetFences(gpu->device, 1, &p->fence));
+}
+
+static void push(struct program *p, VkCommandBuffer commands)
+{
+    p->gpu.vk.vkCmdPushConstants(commands, p->gpu.layout,
+                                 VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                                 sizeof(hot), &hot);
+}
+
+static uint32_t paint(uint32_t v)
+{
+    for (uint32_t r = 0; r < hot.rounds; r++)
+        v ^= v << hot.factor;
+    return v;
+}
+
+static void compute_frame(struct program *p, VkCommandBufferUsageFlags flags)
+{
+    struct gpu *gpu = &p->gpu;
+    VkCommandBuffer secondary = p->secondaries[0];
+    begin(p, secondary, flags);
+    gpu->vk.vkCmdBindPipeline(secondary, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
+    gpu->vk.vkCmdBindDescriptorSets(secondary, VK_PIPELINE_BIND_POINT_COMPUTE, gpu->layout, 0, 1,
+                                    &gpu->set, 0, NULL);
+    push(p, secondary);
+    gpu->vk.vkCmdDispatch(secondary, GPU_WORDS / 64, 1, 1);
+    assert_success(gpu->vk.vkEndCommandBuffer(secondary));
+    memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
+    begin(p, gpu->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    gpu->vk.vkCmdExecuteCommands(gpu->commands, 1, &secondary);
+    submit(p);
+    for (uint32_t i = 0; i < GPU_WORDS; i += 61)
+        assert_int_equal(gpu->words[i], paint(i + 5));
+}
+
+static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
+                           VkAccessFlags after)
+{
+    const VkImageMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = before,
+        .dstAccessMask = after,
+        .oldLayout = from,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = gpu->picture,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                 VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
+                                 &barrier);
+}
+
+static void begin_pass(struct program *p)
+{
+    struct gpu *gpu = &p->gpu;
+    const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
+    const VkClearValue clear = {0};
+    if (p->pass) {
+        const VkRenderPassBeginInfo info = {
+            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+            .renderPass = p->pass,
+            .framebuffer = p->framebuffer,
+            .renderArea = area,
+            .clearValueCount = 1,
+            .pClearValues = &clear,
+        };
+        gpu->vk.vkCmdBeginRenderPass(gpu->commands, &info,
+                                     VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+        return;
+    }
+    const VkRenderingAttachmentInfo color = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+        .imageView = gpu->view,
+        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+    };
+    const VkRenderingInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .flags = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT,
+        .renderArea = area,
+        .layerCount = 1,
+        .colorAttachmentCount = 1,
+        .pColorAttachments = &color,
+    };
+    gpu->vk.vkCmdBeginRendering(gpu->commands, &info);
+}
+
+/* A picture that is painted over by each of the secondary command buffers. */
+static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
+{
+    struct gpu *gpu = &p->gpu;
+    for (int i = 0; i < SECONDARIES; i++) {
+        VkCommandBuffer secondary = p->secondaries[i];
+        begin(p, secondary, flags | VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+        gpu->vk.vkCmdBindPipeline(secondary, VK_PIPELINE_BIND_POINT_GRAPHICS, p->pipeline);
+        push(p, secondary);
+        gpu->vk.vkCmdDraw(secondary, 3, 1, 0, 0);
+        assert_success(gpu->vk.vkEndCommandBuffer(secondary));
+    }
+    memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
+    begin(p, gpu->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
+                   VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
+    begin_pass(p);
+    gpu->vk.vkCmdExecuteCommands(gpu->commands, SECONDARIES, p->secondaries);
+    if (p->pass)
+        gpu->vk.vkCmdEndRenderPass(gpu->commands);
+    else
+        gpu->vk.vkCmdEndRendering(gpu->commands);
+    change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                   VK_ACCESS_TRANSFER_READ_BIT);
+    const VkBufferImageCopy region = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+        .imageExtent = {GPU_SIDE, GPU_SIDE, 1},
+    };
+    gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
+                                   gpu->buffer, 1, &region);
+    submit(p);
+    for (uint32_t i = 0; i < GPU_SIDE; i++)
+        assert_int_equal(gpu->words[4 * (i * GPU_SIDE + 7)], paint(7 * 31 + i + 5));
+}
+
+/* Verdicts -------------------------------------------------------------------------------------- */
+
+/* One frame, a variant of what it used, and so many frames, or as many as a verdict takes. */
+static char *run(struct program *p, void (*frame)(struct program *, VkCommandBufferUsageFlags),
+                 VkCommandBufferUsageFlags flags, uint32_t frames)
+{
+    BfEvent event;
+    assert_success(bfCreateEvent(0, &event));
+    frame(p, flags);
+    assert_success(bfSetBackgroundProcessingMode(
+        p->bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+        BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+    assert_success(bfWaitForEvents(1, &event, VK_TRUE, UINT64_MAX, NULL));
+    bfDestroyEvent(event);
+    VkBool32 further = VK_TRUE;
+    for (uint32_t i = 1; i <= frames && further; i++) {
+        frame(p, flags);
+        if (i % 64 == 0)
+            assert_success(
+                bfSetBackgroundProcessingMode(p->bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                              BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+    }
+    return program_close(p);
+}
+
+static void assert_judged(char *report)
+{
+    /* What the verdict is, is the machine's to say; that there is one isn't. */
+    assert_true(strstr(report, " kept faster ") || strstr(report, " rejected slower ") ||
+                strstr(report, " rejected no-gain "));
+    assert_null(strstr(report, " unjudged "));
+    free(report);
+}
+
+static void dispatches_are_judged(void **state)
+{
+    (void)state;
+    struct program p;
+    open_compute(&p);
+    assert_judged(run(&p, compute_frame, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, FRAMES));
+}
+
+static void draws_within_render_passes_are_judged(void **state)
+{
+    (void)state;
+    struct program p;
+    open_graphics(&p, false);
+    assert_judged(run(&p, graphics_frame, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, FRAMES));
+}
+
+/* Those that may run beside themselves, too: the times are their primary's. */
+static void draws_within_dynamic_rendering_are_judged(void **state)
+{
+    (void)state;
+    struct program p;
+    open_graphics(&p, true);
+    assert_judged(run(&p, graphics_frame, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, FRAMES));
+}
+
+/* Dispatches in command buffers that may run beside themselves have no times, and all of them get
+ * the variant. */
+static void what_may_run_beside_itself_is_not(void **state)
+{
+    (void)state;
+    struct program p;
+    open_compute(&p);
+    char *report = run(&p, compute_frame, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, 500);
+    const char *line = strstr(report, " unjudged ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, " picked=500 "));
+    free(report);
+}
+
+int main(void)
+{
+#define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, fresh_cache, drop_cache)
+    const struct CMUnitTest tests[] = {
+        WITH_CACHE(dispatches_are_judged),
+        WITH_CACHE(draws_within_render_passes_are_judged),
+        WITH_CACHE(draws_within_dynamic_rendering_are_judged),
+        WITH_CACHE(what_may_run_beside_itself_is_not),
+    };
+    return cmocka_run_group_tests_name("secondaries", tests, NULL, NULL);
+}
