@@ -94,18 +94,26 @@ static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contra
     return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
 }
 
-static enum bf_reason of_result(VkResult result)
+/* What the driver said, which the report tells, too; 'other': what errors mean that say nothing of
+ * memory or of the device. */
+static enum bf_reason of_result(struct bf_job *job, VkResult result, enum bf_reason other)
 {
+    job->error = result;
     switch (result) {
     case VK_SUCCESS:
         return BF_REASON_NONE;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_MEMORY_MAP_FAILED:
+    case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
         return BF_REASON_MEMORY;
     case VK_ERROR_DEVICE_LOST:
         return BF_REASON_LOST;
     default:
-        return BF_REASON_FAILED;
+        return other;
     }
 }
 
@@ -124,7 +132,7 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
         return BF_REASON_NONE;
     switch (bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver)) {
     case VK_SUCCESS:
-        return of_result(driver);
+        return of_result(job, driver, BF_REASON_FAILED);
     case VK_TIMEOUT:
         return BF_REASON_TIMED_OUT;
     case VK_ERROR_UNKNOWN:
@@ -143,7 +151,8 @@ static enum bf_reason build(struct bf_job *job, struct form *form)
     if (reason != BF_REASON_NONE)
         return reason;
     return of_result(
-        bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle));
+        job, bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle),
+        BF_REASON_FAILED);
 }
 
 struct checking {
@@ -261,10 +270,8 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     job->times.check = bf_now_ns() - begun;
     job->times.general = info.general_ns;
     bf_subject_destroy(subject);
-    if (c.result == VK_ERROR_FEATURE_NOT_PRESENT)
-        return BF_REASON_UNCHECKABLE;
     if (c.result != VK_SUCCESS)
-        return of_result(c.result);
+        return of_result(job, c.result, BF_REASON_UNCHECKABLE);
     if (info.why)
         bf_log(BF_LOG_INFO, "specialize: pipeline %llu can't be checked: %s",
                (unsigned long long)job->pipeline, info.why);
@@ -286,7 +293,8 @@ static enum bf_reason make(struct bf_job *job)
     }
     if (reason == BF_REASON_NONE)
         reason = of_result(
-            bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle));
+            job, bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle),
+            BF_REASON_FAILED);
     job->times.build = bf_now_ns() - begun;
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
@@ -299,12 +307,13 @@ static enum bf_reason make(struct bf_job *job)
 }
 
 /* What another run would find out again. */
-static bool is_lasting(enum bf_reason reason)
+static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
 {
     switch (reason) {
+    case BF_REASON_FAILED: /* what isn't even an error says nothing of the code */
+        return job->error < VK_SUCCESS;
     case BF_REASON_NO_FOLD:
     case BF_REASON_INVALID:
-    case BF_REASON_FAILED:
     case BF_REASON_INEXACT:
     case BF_REASON_SLOWER:
     case BF_REASON_NO_GAIN:
@@ -321,7 +330,7 @@ static void store(struct bf_job *job, const struct bf_archive_key *key, enum bf_
         bf_archive_strike(s->archive, key);
         return;
     }
-    if (reason != BF_REASON_FASTER && !is_lasting(reason))
+    if (reason != BF_REASON_FASTER && !is_lasting(job, reason))
         return;
     const struct bf_verdict verdict = {
         .code = reason == BF_REASON_FASTER ? BF_VERDICT_KEPT : BF_VERDICT_REJECTED,

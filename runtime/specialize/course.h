@@ -52,6 +52,7 @@ struct bf_course_times {
 struct bf_candidate {
     enum bf_course_state state;
     enum bf_reason reason;
+    VkResult error; /* of the driver's, where that is the reason */
     uint8_t mask;
     bool no_contraction;
     bool remembered; /* its verdict is an earlier run's */
@@ -91,6 +92,7 @@ struct bf_job {
     bool remember_only;          /* nothing is built: the verdict below is stored */
     /* What came of it: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
+    VkResult error;        /* the driver's word for it, where that is why */
     VkPipeline handle;
     bool no_contraction;
     uint32_t gain, samples; /* for the archive */

@@ -7,6 +7,10 @@
  *  SP-2  Whatever it decides by comes from work that has finished (RC-5).
  *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
  *  SP-4  One item of background work per variant: from its start to its publication.
+ *  SP-5  A driver that fails in whatever a build, a check or a measurement calls costs the program
+ *        nothing: no call of its own fails for that, no object is left behind, later builds go on,
+ *        and the report says why, with the driver's error. (A device that is lost is lost to the
+ *        program, too, as the driver tells it.)
  *
  * The course of a variant: counted (tally.h), chosen, built and checked (check.h) by an item,
  * published, measured beside the general one (trial.h), kept or withdrawn (judge.h), remembered

@@ -306,10 +306,14 @@ void icd_object_destroy(void *object, void (*end)(void *object));
 
 /* Counts a call that may return VK_ERROR_OUT_OF_HOST_MEMORY; true when it is the one that must. */
 bool icd_oom(struct icd_instance *instance);
-#define ICD_OOM(device_)                                                                           \
+/* The same of a call on a device, "vkCreateBuffer" or icd_CreateBuffer's __func__: what it is to
+ * return instead of doing anything, by BELFRY_ICD_OOM_AT or belfry_icd_set_fault; VK_SUCCESS: nothing. */
+VkResult icd_fault(struct icd_device *device, const char *call);
+#define ICD_FAULT(device_)                                                                         \
     do {                                                                                           \
-        if (icd_oom((device_)->instance))                                                          \
-            return VK_ERROR_OUT_OF_HOST_MEMORY;                                                    \
+        VkResult fault_ = icd_fault(device_, __func__);                                            \
+        if (fault_ != VK_SUCCESS)                                                                  \
+            return fault_;                                                                         \
     } while (0)
 
 /* The world: control.c ---------------------------------------------------------------------- */

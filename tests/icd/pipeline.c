@@ -15,7 +15,7 @@
         (void)pCreateInfo;                                                                         \
         (void)pAllocator;                                                                          \
         struct icd_device *device = ICD_DEV(device_);                                              \
-        ICD_OOM(device);                                                                           \
+        ICD_FAULT(device);                                                                         \
         void *object = icd_object_new(device, kind_, sizeof(struct icd_object));                   \
         *pObject = ICD_HANDLE(Vk##name_, object);                                                  \
         return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;                                  \
@@ -81,11 +81,13 @@ static VkResult stages_compile(const struct icd_device *device, uint32_t n,
     return VK_SUCCESS;
 }
 
-static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeline *pipelines,
-                                 VkResult compiled)
+static VkResult pipelines_create(struct icd_device *device, const char *call, uint32_t n,
+                                 VkPipeline *pipelines, VkResult compiled)
 {
     memset(pipelines, 0, n * sizeof(*pipelines));
-    ICD_OOM(device);
+    VkResult fault = icd_fault(device, call);
+    if (fault != VK_SUCCESS)
+        return fault;
     if (compiled)
         return compiled;
     for (uint32_t i = 0; i < n; i++) {
@@ -108,7 +110,7 @@ static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pip
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled =
             stages_compile(ICD_DEV(device), pCreateInfos[i].stageCount, pCreateInfos[i].pStages);
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
+    return pipelines_create(ICD_DEV(device), __func__, createInfoCount, pPipelines, compiled);
 }
 
 static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipelineCache,
@@ -121,7 +123,7 @@ static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipe
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled = stages_compile(ICD_DEV(device), 1, &pCreateInfos[i].stage);
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
+    return pipelines_create(ICD_DEV(device), __func__, createInfoCount, pPipelines, compiled);
 }
 
 /* A cache with nothing in it still has the header that Vulkan lays down. */
@@ -129,7 +131,7 @@ static VkResult icd_GetPipelineCacheData(VkDevice device, VkPipelineCache pipeli
                                          size_t *pDataSize, void *pData)
 {
     (void)pipelineCache;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     VkPipelineCacheHeaderVersionOne header = {
         .headerSize = sizeof(header),
         .headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE,
@@ -151,7 +153,7 @@ static VkResult icd_MergePipelineCaches(VkDevice device, VkPipelineCache dstCach
                                         uint32_t srcCacheCount, const VkPipelineCache *pSrcCaches)
 {
     (void)dstCache, (void)srcCacheCount, (void)pSrcCaches;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     return VK_SUCCESS;
 }
 
@@ -176,7 +178,7 @@ static VkResult icd_CreateDescriptorPool(VkDevice device_,
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
     *pPool = ICD_HANDLE(VkDescriptorPool, pool);
     return pool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -220,8 +222,10 @@ static VkResult icd_AllocateDescriptorSets(VkDevice device_,
         ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pAllocateInfo->descriptorPool);
     uint32_t n = pAllocateInfo->descriptorSetCount;
     uint32_t made = 0;
-    if (icd_oom(device->instance))
+    VkResult result = icd_fault(device, __func__);
+    if (result != VK_SUCCESS)
         goto fail;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
     for (; made < n; made++) {
         struct descriptor_set *set = icd_object_new(device, ICD_KIND_DESCRIPTOR_SET, sizeof(*set));
         if (!set)
@@ -239,7 +243,7 @@ fail:
     for (uint32_t i = 0; i < made; i++)
         set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
     memset(pSets, 0, n * sizeof(*pSets));
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    return result;
 }
 
 static VkResult icd_FreeDescriptorSets(VkDevice device, VkDescriptorPool pool, uint32_t count,
