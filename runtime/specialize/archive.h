@@ -27,6 +27,9 @@
  *        may call them whatever background threads are doing. The functions that write do both, and
  *        are for background tasks; they wait for each other, and for other processes never longer
  *        than a second each.
+ *  AR-9  A verdict is found in the mode that it was put in, and in no other: what one mode rejects may
+ *        do in the other, and what it kept isn't known to. A strike is found in all: code that a
+ *        driver crashes over isn't given to it for being measured otherwise.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
@@ -50,6 +53,13 @@ enum bf_archive_form {
     BF_ARCHIVE_FORM_NO_CONTRACTION,
 };
 
+/* What a variant must do to be published: settings/settings.h, enum bf_specialize_mode. */
+enum bf_archive_mode {
+    BF_ARCHIVE_MODE_EXACT,
+    BF_ARCHIVE_MODE_RELAXED,
+    BF_ARCHIVE_MODES,
+};
+
 /* A variant of a pipeline. */
 struct bf_archive_key {
     uint8_t hash[BF_ARCHIVE_HASH]; /* of the pipeline: its shaders and all that decides its code */
@@ -57,6 +67,7 @@ struct bf_archive_key {
     uint8_t n_values;                   /* 0 to BF_ARCHIVE_VALUES */
     uint8_t mask;                       /* which members have become constant */
     uint8_t form;                       /* enum bf_archive_form */
+    uint8_t mode;                       /* enum bf_archive_mode */
 };
 
 enum bf_verdict_code {
@@ -97,7 +108,8 @@ void bf_archive_close(struct bf_archive *archive);
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out);
 
-/* Calls 'each' for every key of that pipeline of which something is known, in any order; 'each' may
+/* Calls 'each' for every key of that pipeline of which something is known, in whatever mode and in
+ * any order; strikes of one mode show in those of the other that are known, too. 'each' may
  * call the two functions that read. Returns how many. Thread-safety: safe (AR-8). */
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
                                  const uint8_t hash[BF_ARCHIVE_HASH],

@@ -345,7 +345,8 @@ static void run(void *context)
 {
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
-    const struct bf_archive_key key = bf_course_key(job->hash, job->mask, job->values);
+    const struct bf_archive_key key =
+        bf_course_key(job->specializer, job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
     if (job->remember_only) {
         store(job, &key, reason);

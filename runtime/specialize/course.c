@@ -16,13 +16,19 @@ void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *wa
     }
 }
 
-struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
-                                    const uint32_t values[BF_WATCHED])
+static uint8_t archive_mode(const struct bf_specializer *s)
+{
+    return s->info.mode == BF_SPECIALIZE_RELAXED ? BF_ARCHIVE_MODE_RELAXED : BF_ARCHIVE_MODE_EXACT;
+}
+
+struct bf_archive_key bf_course_key(const struct bf_specializer *s, const uint8_t hash[32],
+                                    uint8_t mask, const uint32_t values[BF_WATCHED])
 {
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
         .form = BF_ARCHIVE_FORM_PLAIN, /* of both: which one it is to be the check finds out */
+        .mode = archive_mode(s),
     };
     memcpy(key.hash, hash, sizeof(key.hash));
     memcpy(key.values, values, sizeof(key.values));
@@ -232,7 +238,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
         *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
         memcpy(candidate->values, values, sizeof(candidate->values));
         struct bf_verdict verdict;
-        const struct bf_archive_key key = bf_course_key(course->pipeline->hash, mask, values);
+        const struct bf_archive_key key = bf_course_key(s, course->pipeline->hash, mask, values);
         if (bf_archive_find(s->archive, &key, &verdict)) {
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
@@ -275,13 +281,14 @@ static void remember(void *context, const struct bf_archive_key *key,
                      const struct bf_verdict *verdict)
 {
     struct remembering *r = context;
-    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED)
+    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED ||
+        key->mode != archive_mode(r->specializer))
         return;
     uint8_t known = r->specializer->info.mode == BF_SPECIALIZE_EXACT
                         ? r->course->pipeline->watch.exact
                         : (uint8_t)((1u << r->course->pipeline->watch.count) - 1);
     if (key->mask & ~known)
-        return; /* by another mode, or damaged beyond what a checksum tells */
+        return; /* damaged beyond what a checksum tells */
     add_candidate(r->specializer, r->course, key->mask, key->values, 0, true, &r->jobs);
 }
 

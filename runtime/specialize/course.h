@@ -156,7 +156,8 @@ void bf_report_free(struct bf_specializer *specializer);
 void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
                           const uint32_t values[BF_WATCHED]);
 /* The key by which a candidate is remembered. */
-struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
+struct bf_archive_key bf_course_key(const struct bf_specializer *specializer,
+                                    const uint8_t hash[32], uint8_t mask,
                                     const uint32_t values[BF_WATCHED]);
 
 #endif
