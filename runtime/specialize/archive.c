@@ -7,6 +7,7 @@
 
 #include "belfry/belfry.h"
 #include "os/lock.h"
+#include "os/sha256.h"
 #include "specialize/archive_store.h"
 
 #define CAP_DEFAULT (32u << 20)
@@ -30,17 +31,37 @@ struct bf_archive {
     uint32_t serials;
 };
 
-bool bf_archive_folder(char *out, size_t size, const char *base,
-                       const uint8_t driver_uuid[VK_UUID_SIZE], uint32_t driver_version)
+/* With its length, so that two texts can't be taken for two others. */
+static void add_text(struct bf_sha256 *sha, const char *text)
 {
-    char uuid[2 * VK_UUID_SIZE + 1];
-    for (uint32_t i = 0; i < VK_UUID_SIZE; i++)
-        snprintf(uuid + 2 * i, 3, "%02x", driver_uuid[i]);
+    uint32_t length = text ? (uint32_t)strlen(text) : 0;
+    bf_sha256_add(sha, &length, sizeof(length));
+    bf_sha256_add(sha, text, length);
+}
+
+bool bf_archive_folder(char *out, size_t size, const char *base,
+                       const struct bf_archive_driver *driver)
+{
     if (!base || base[0] != '/')
         return false;
-    int n = snprintf(out, size, "%s/%s-%08x-%u.%u.%u", base, uuid, driver_version,
-                     (unsigned)BF_VERSION_MAJOR, (unsigned)BF_VERSION_MINOR,
-                     (unsigned)BF_VERSION_PATCH);
+    const uint32_t numbers[] = {driver->vendor_id, driver->device_id, driver->driver_version,
+                                driver->api_version, driver->driver_id};
+    struct bf_sha256 sha;
+    uint8_t hash[32];
+    char digits[33];
+    bf_sha256_init(&sha);
+    bf_sha256_add(&sha, driver->cache_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, driver->driver_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, driver->device_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, numbers, sizeof(numbers));
+    add_text(&sha, driver->device_name);
+    add_text(&sha, driver->driver_name);
+    add_text(&sha, driver->driver_info);
+    bf_sha256_finish(&sha, hash);
+    for (uint32_t i = 0; i < 16; i++)
+        snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    int n = snprintf(out, size, "%s/%s-%u.%u.%u", base, digits, (unsigned)BF_VERSION_MAJOR,
+                     (unsigned)BF_VERSION_MINOR, (unsigned)BF_VERSION_PATCH);
     return n > 0 && (size_t)n < size;
 }
 

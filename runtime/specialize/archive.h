@@ -2,7 +2,7 @@
  * What specialisation remembers on disk between runs: which variants of which pipelines were kept
  * or rejected, and which builds never ended.
  *
- * One folder per driver, driver version and Belfry version, which the caller names
+ * One folder per device, build of its driver and Belfry version, which the caller names
  * (bf_archive_folder). In it 'verdicts', a file to which records of 96 bytes are appended, each with
  * a CRC32C of its own, and 'lock', an empty file for locks between processes. What is found when an
  * archive is opened is read into memory; from then on it answers from there. What other processes
@@ -91,10 +91,21 @@ struct bf_archive_info {
     uint64_t cap;       /* of the file, in bytes, 4096 at least; 0: 32 MiB */
 };
 
+/* All by which a device says what compiles for it. No single one of them will do: drivers have been
+ * seen whose pipelineCacheUUID is the same in all their versions. What isn't known is zeros, or NULL. */
+struct bf_archive_driver {
+    uint8_t cache_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
+    uint32_t vendor_id, device_id, driver_version, api_version;   /* of the same */
+    const char *device_name;                                      /* likewise */
+    uint8_t driver_uuid[VK_UUID_SIZE], device_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
+    uint32_t driver_id; /* VkPhysicalDeviceDriverProperties, and those below */
+    const char *driver_name, *driver_info;
+};
+
 /* The folder below the one of all that Belfry remembers (setting cache), an absolute path:
- * <base>/<driver uuid>-<driver version>-<belfry version>. False: it doesn't fit, or isn't absolute. */
+ * <base>/<32 digits of all of 'driver'>-<belfry version>. False: it doesn't fit, or isn't absolute. */
 bool bf_archive_folder(char *out, size_t size, const char *base,
-                       const uint8_t driver_uuid[VK_UUID_SIZE], uint32_t driver_version);
+                       const struct bf_archive_driver *driver);
 
 /* Makes the folder and reads what is there: milliseconds, at the most some tenths of a second. In
  * memory alone in a set-user-ID program. NULL: out of memory. Thread-safety: safe. */

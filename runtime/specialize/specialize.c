@@ -46,8 +46,7 @@ static bool open_archive(struct bf_specializer *s)
 {
     char folder[4096];
     bool named = s->info.folder && *s->info.folder &&
-                 bf_archive_folder(folder, sizeof(folder), s->info.folder, s->info.driver_uuid,
-                                   s->info.driver_version);
+                 bf_archive_folder(folder, sizeof(folder), s->info.folder, &s->info.driver);
     const struct bf_archive_info info = {.folder = named ? folder : NULL};
     s->archive = bf_archive_open(&info);
     return s->archive != NULL;
@@ -102,6 +101,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
         s->isolate = NULL; /* it has said why; builds run here alone */
     s->info.isolate = NULL;
+    s->info.driver = (struct bf_archive_driver){0};
     *specializer = s;
     return VK_SUCCESS;
 

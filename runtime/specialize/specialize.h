@@ -27,6 +27,7 @@
 
 #include "os/export.h"
 #include "settings/settings.h"
+#include "specialize/archive.h"
 
 struct bf_device;
 struct bf_isolate_info;
@@ -42,8 +43,7 @@ struct bf_specializer_info {
     bool report;
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
     const char *folder; /* of what is remembered; NULL: nothing is */
-    uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
-    uint32_t driver_version;
+    struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */
     VkPhysicalDevice physical;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
     VkInstance instance;

@@ -236,6 +236,8 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     null_queue_read(config);
     pipeline_rules_read(config);
 
+    struct variable build = variable_read("BELFRY_ICD_BUILD", ordinal);
+    snprintf(config->build, sizeof(config->build), "%s", build.text ? build.text : "");
     uint32_t bits = device_number("BELFRY_ICD_TIMESTAMP_BITS", ordinal, 64, UINT32_MAX);
     if (bits != UINT32_MAX)
         for (uint32_t i = 0; i < config->shape.n_families; i++)

@@ -177,6 +177,7 @@ struct icd_config {
     bool synchronization2;
     bool realtime;
     bool int64;
+    char build[32]; /* which of the driver's versions it is */
     bool host_memory;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */

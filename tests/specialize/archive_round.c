@@ -18,14 +18,51 @@ static void checksum_is_the_published_one(void **state)
 static void folder_is_named(void **state)
 {
     (void)state;
-    const uint8_t uuid[VK_UUID_SIZE] = {0x01, 0xab, 0xff, [15] = 0x10};
+    struct bf_archive_driver driver = {0};
     char name[128];
-    assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", uuid, 0x5800001));
-    assert_string_equal(name, "/h/.cache/belfry/01abff00000000000000000000000010-05800001-0.1.0");
-    assert_false(bf_archive_folder(name, strlen(name), "/h/.cache/belfry", uuid, 0x5800001));
-    assert_false(bf_archive_folder(name, sizeof(name), "cache", uuid, 1));
-    assert_false(bf_archive_folder(name, sizeof(name), "", uuid, 1));
-    assert_false(bf_archive_folder(name, sizeof(name), NULL, uuid, 1));
+    assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", &driver));
+    assert_memory_equal(name, "/h/.cache/belfry/", 17);
+    assert_int_equal(strspn(name + 17, "0123456789abcdef"), 32);
+    assert_string_equal(name + 17 + 32, "-0.1.0");
+    assert_false(bf_archive_folder(name, strlen(name), "/h/.cache/belfry", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), "cache", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), "", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), NULL, &driver));
+}
+
+/* Drivers that differ in anything they say are no one driver; and texts don't run into another. */
+static void drivers_differ_by_every_member(void **state)
+{
+    (void)state;
+    const struct bf_archive_driver first = {.device_name = "llvmpipe (LLVM 15.0.6, 256 bits)",
+                                            .driver_name = "llvmpipe",
+                                            .driver_info = "Mesa 22.3.6 (LLVM 15.0.6)"};
+    struct bf_archive_driver drivers[20];
+    uint32_t n = 0;
+    drivers[n++] = first;
+    drivers[n++] = (struct bf_archive_driver){0};
+    drivers[n] = first, drivers[n++].cache_uuid[15] = 1;
+    drivers[n] = first, drivers[n++].driver_uuid[0] = 1;
+    drivers[n] = first, drivers[n++].device_uuid[0] = 1;
+    drivers[n] = first, drivers[n++].vendor_id = 1;
+    drivers[n] = first, drivers[n++].device_id = 1;
+    drivers[n] = first, drivers[n++].driver_version = 1;
+    drivers[n] = first, drivers[n++].api_version = 1;
+    drivers[n] = first, drivers[n++].driver_id = 1;
+    drivers[n] = first, drivers[n++].device_name = "llvmpipe (LLVM 15.0.6, 512 bits)";
+    drivers[n] = first, drivers[n++].driver_name = NULL;
+    drivers[n] = first, drivers[n++].driver_name = "llvmpipeMesa";
+    drivers[n] = first, drivers[n++].driver_info = "Mesa 22.3.7 (LLVM 15.0.6)";
+    drivers[n] = first, drivers[n].driver_name = "llvm",
+    drivers[n++].driver_info = "pipeMesa 22.3.6 (LLVM 15.0.6)";
+    for (uint32_t i = 0; i < n; i++) {
+        char one[128], other[128];
+        assert_true(bf_archive_folder(one, sizeof(one), "/h", &drivers[i]));
+        for (uint32_t k = 0; k < n; k++) {
+            assert_true(bf_archive_folder(other, sizeof(other), "/h", &drivers[k]));
+            assert_int_equal(strcmp(one, other) == 0, i == k);
+        }
+    }
 }
 
 static void what_is_put_is_found(void **state)
@@ -383,6 +420,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum_is_the_published_one),
         cmocka_unit_test(folder_is_named),
+        cmocka_unit_test(drivers_differ_by_every_member),
         test_at_place(what_is_put_is_found),
         cmocka_unit_test(memory_alone_does_too),
         test_at_place(keys_differ_by_every_member),

@@ -380,6 +380,27 @@ static void what_was_short_is_tried_again_by_the_next_run(void **state)
     }
 }
 
+/* All that a driver says tells it from another, even if that is no more than its description. */
+static void another_build_of_the_driver_is_asked_again(void **state)
+{
+    (void)state;
+    static const char *const builds[] = {"BUILD=1", "BUILD=2", "BUILD=1"};
+    const struct program_push push = {0, 8, ++serial};
+    for (int run = 0; run < 3; run++) {
+        struct program p;
+        program_open(&p, builds[run]);
+        VkPipeline pipeline = program_pipeline(&p, false, "again");
+        program_frame(&p, false, pipeline, push);
+        p.f.icd.set_fault("vkCreateComputePipelines", run == 0, VK_ERROR_UNKNOWN);
+        program_commit(&p);
+        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        program_frame(&p, false, pipeline, push);
+        assert_int_equal(p.f.icd.live("pipeline"), run == 1 ? 2 : 1);
+        program_destroy(&p, pipeline);
+        free(program_close(&p));
+    }
+}
+
 #define PROGRAM(name_) cmocka_unit_test_setup_teardown(name_, program_setup, program_teardown)
 static const struct CMUnitTest tests[] = {
     PROGRAM(every_error_of_every_call_ends_a_build_that_computes),
@@ -389,6 +410,7 @@ static const struct CMUnitTest tests[] = {
     PROGRAM(the_programs_own_failures_are_its_own),
     PROGRAM(measurements_that_fail_cost_the_program_nothing),
     PROGRAM(what_was_short_is_tried_again_by_the_next_run),
+    PROGRAM(another_build_of_the_driver_is_asked_again),
 };
 
 FIXTURE_MAIN("failing", tests)
