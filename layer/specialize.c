@@ -109,6 +109,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .isolate = settings->isolate == BF_ISOLATE_PROCESS ? &isolate : NULL,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
+        .memory = (uint64_t)settings->specialize_memory << 20,
         .robust = d->robust || d->physical->checks_bounds,
         .driver = describe_driver(&who),
         .physical = d->physical->handle,

@@ -65,6 +65,7 @@ static void end(struct bf_job *job, enum bf_reason reason)
 struct form {
     struct bf_folded folded;
     VkPipeline handle;
+    uint64_t bytes;
 };
 
 static void form_finish(struct bf_specializer *s, struct form *form)
@@ -144,15 +145,47 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
     }
 }
 
+static uint64_t cache_bytes(const struct bf_pipelines *ps, VkPipelineCache cache)
+{
+    size_t size = 0;
+    bool told =
+        cache && ps->vk->vkGetPipelineCacheData(ps->device, cache, &size, NULL) == VK_SUCCESS;
+    return told ? size : 0;
+}
+
+/* What a driver has for a form, which no driver says: at least what it would store of it, where it
+ * fills a cache, or else as much as the code that it was made from. */
+static uint64_t least_bytes(const struct bf_job *job, const struct form *form, uint64_t stored)
+{
+    const struct bf_pipeline_copy *copy = job->copy;
+    uint64_t code = form->folded.word_count * sizeof(uint32_t);
+    for (uint32_t i = 0; i < copy->stage_count; i++) {
+        if (i != copy->specialised)
+            code += copy->stages[i]->code->word_count * sizeof(uint32_t);
+    }
+    return stored > code ? stored : code;
+}
+
+/* With a cache of its own, which tells how large it is; a driver may refuse to make one. */
 static enum bf_reason build(struct bf_job *job, struct form *form)
 {
-    struct bf_specializer *s = job->specializer;
+    const struct bf_pipelines *ps = &job->specializer->pipelines;
     enum bf_reason reason = build_apart(job, form);
     if (reason != BF_REASON_NONE)
         return reason;
-    return of_result(
-        job, bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle),
-        BF_REASON_FAILED);
+    const VkPipelineCacheCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+    };
+    VkPipelineCache cache;
+    if (ps->vk->vkCreatePipelineCache(ps->device, &info, NULL, &cache) != VK_SUCCESS)
+        cache = VK_NULL_HANDLE;
+    uint64_t before = cache_bytes(ps, cache);
+    VkResult result =
+        bf_pipeline_copy_build(job->copy, &form->folded, job->push, cache, &form->handle);
+    uint64_t after = cache_bytes(ps, cache);
+    ps->vk->vkDestroyPipelineCache(ps->device, cache, NULL);
+    form->bytes = least_bytes(job, form, after > before ? after - before : 0);
+    return of_result(job, result, BF_REASON_FAILED);
 }
 
 struct checking {
@@ -222,6 +255,7 @@ static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t 
         if (checked[i].reason != BF_REASON_NONE)
             continue;
         job->handle = forms[i].handle;
+        job->bytes = forms[i].bytes + sizeof(struct bf_variant) + sizeof(struct bf_judge);
         forms[i].handle = VK_NULL_HANDLE;
         job->no_contraction = i == 1;
         job->times.first_use = checked[i].first_use_ns;
@@ -293,7 +327,8 @@ static enum bf_reason make(struct bf_job *job)
     }
     if (reason == BF_REASON_NONE)
         reason = of_result(
-            job, bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle),
+            job,
+            bf_pipeline_copy_build(job->copy, NULL, job->push, VK_NULL_HANDLE, &general.handle),
             BF_REASON_FAILED);
     job->times.build = bf_now_ns() - begun;
     if (reason == BF_REASON_NONE && is_cancelled(job))

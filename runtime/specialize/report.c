@@ -91,6 +91,14 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
     }
 }
 
+void bf_report_room(struct bf_specializer *s)
+{
+    uint64_t own = atomic_load(&s->pipelines.room.own);
+    uint64_t variants = atomic_load(&s->pipelines.room.variants);
+    s->most_own = own > s->most_own ? own : s->most_own;
+    s->most_variants = variants > s->most_variants ? variants : s->most_variants;
+}
+
 static const char *state_name(enum bf_course_state state)
 {
     static const char *const names[] = {
@@ -112,6 +120,11 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
             " variants built, %" PRIu64 " kept; GPU time saved %.3f ms, CPU time spent %.3f ms\n",
             r->pipelines, r->watched, r->built, r->kept, r->saved_ns / 1e6,
             (double)r->background_ns / 1e6);
+    if (s->most_own)
+        fprintf(out,
+                "belfry: specialize: variants took %" PRIu64 " KiB at most, what they are built "
+                "from %" PRIu64 ", of %" PRIu64 " each\n",
+                s->most_variants >> 10, s->most_own >> 10, s->info.memory >> 11);
     for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
         if (r->excluded[i])
             fprintf(out, "belfry: specialize: %" PRIu64 " pipelines not watched: %s (%s)\n",

@@ -62,6 +62,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     struct bf_device *device = info->device;
     bf_pipelines_init(&s->pipelines, device->handle, &device->vk,
                       info->mode == BF_SPECIALIZE_RELAXED);
+    s->pipelines.room.most = info->memory / 2;
     s->pipelines.on_made = bf_course_made;
     s->pipelines.on_gone = bf_course_gone;
     s->pipelines.context = s;
@@ -83,12 +84,6 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!open_archive(s))
         goto fail_archive;
-    const VkPipelineCacheCreateInfo cache = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-    };
-    result = device->vk.vkCreatePipelineCache(device->handle, &cache, NULL, &s->cache);
-    if (result != VK_SUCCESS)
-        goto fail_cache;
     const BfBackgroundDriver driver = {
         .pContext = s,
         .pfnPrepare = prepare,
@@ -106,8 +101,6 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     return VK_SUCCESS;
 
 fail_driver:
-    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
-fail_cache:
     bf_archive_close(s->archive);
 fail_archive:
     bf_submissions_finish(&s->submissions);
@@ -124,9 +117,8 @@ void bf_specializer_destroy(struct bf_specializer *s)
 {
     if (!s)
         return;
-    struct bf_device *device = s->info.device;
     atomic_store(&s->stopping, true);
-    bf_device_end_background(device); /* BG-8: no item is left */
+    bf_device_end_background(s->info.device); /* BG-8: no item is left */
     while (atomic_load(&s->done))
         bf_course_collect(s);
     bf_runner_stop(&s->runner);
@@ -138,7 +130,6 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_submissions_finish(&s->submissions);
     bf_trials_finish(&s->trials);
     bf_archive_close(s->archive);
-    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
     free(s);
 }
 

@@ -41,6 +41,7 @@ struct bf_specializer_info {
     enum bf_specialize_mode mode;
     const struct bf_isolate_info *isolate; /* NULL: builds run in this process alone; copied */
     bool report;
+    uint64_t memory;    /* bytes that variants, and what is kept to build them, may take; 0: any */
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
     const char *folder; /* of what is remembered; NULL: nothing is */
     struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */

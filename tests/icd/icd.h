@@ -192,6 +192,7 @@ struct icd_config {
         char entry[32];  /* of a stage; "": of any */
     } pipeline_rules[8];
     uint32_t n_pipeline_rules;
+    uint32_t pipeline_size; /* that each adds to a cache's data */
     uint32_t oom_at_submit;
     bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */

@@ -346,6 +346,30 @@ static void measurements_that_fail_cost_the_program_nothing(void **state)
     }
 }
 
+/* Caches are there to tell what variants take, no more. */
+static void a_driver_without_caches_builds_all_the_same(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
+    struct program p;
+    program_open(&p, NULL);
+    warm_up(&p, false);
+    warm_up(&p, true);
+    struct round rounds[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        rounds[i] = (struct round){.draws = i & 1,
+                                   .command = commands[i / 2 % 2],
+                                   .n = 1 + i / 4,
+                                   .result = VK_ERROR_OUT_OF_HOST_MEMORY};
+        play(&p, &rounds[i]);
+        assert_true(rounds[i].struck);
+    }
+    char *report = program_close(&p);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_told(report, &rounds[i], NULL);
+    free(report);
+}
+
 /* What a driver says of a shader is remembered; that it was short of something isn't. */
 static void what_was_short_is_tried_again_by_the_next_run(void **state)
 {
@@ -409,6 +433,7 @@ static const struct CMUnitTest tests[] = {
     PROGRAM(a_lost_device_is_seen_where_the_program_looks),
     PROGRAM(the_programs_own_failures_are_its_own),
     PROGRAM(measurements_that_fail_cost_the_program_nothing),
+    PROGRAM(a_driver_without_caches_builds_all_the_same),
     PROGRAM(what_was_short_is_tried_again_by_the_next_run),
     PROGRAM(another_build_of_the_driver_is_asked_again),
 };
