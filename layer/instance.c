@@ -262,6 +262,9 @@ static VkResult find_capabilities(struct layer_physical *p)
         find_realtime(p, list, count);
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
                        has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    p->driver_properties =
+        i->properties2 && p->api_version >= VK_API_VERSION_1_1 &&
+        (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
     free(list);
     bool askable =
         p->questions->features2 && (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
@@ -338,7 +341,6 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->questions = p->api_version >= VK_API_VERSION_1_1 ? &i->questions : &i->old_questions;
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
-    memcpy(p->cache_uuid, properties.pipelineCacheUUID, sizeof(p->cache_uuid));
     p->checks_bounds = checks_bounds(p);
     p->timestamp_period = properties.limits.timestampPeriod;
 

@@ -84,8 +84,8 @@ struct layer_physical {
     const struct layer_questions *questions; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
-    uint8_t cache_uuid[VK_UUID_SIZE];
-    bool checks_bounds; /* its shaders never reach beyond a buffer, whatever is enabled */
+    bool driver_properties; /* VkPhysicalDeviceDriverProperties can be asked for */
+    bool checks_bounds;     /* its shaders never reach beyond a buffer, whatever is enabled */
     float timestamp_period;
     /* It has what the scheduler needs. If not, its families are shown as they are and its devices
      * are passed through. */

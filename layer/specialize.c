@@ -40,20 +40,46 @@ PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
     return find(recording_commands, name);
 }
 
-/* Who the device is, to another process. Zeroes where the driver can't say: no helper finds it. */
-static void find_identity(const struct layer_physical *p, struct bf_isolate_info *isolate)
+/* Who the device is, to another process and to another run. Zeroes where the driver can't say: no
+ * helper finds it. */
+struct identity {
+    VkPhysicalDeviceProperties2 properties;
+    VkPhysicalDeviceIDProperties id;
+    VkPhysicalDeviceDriverProperties driver;
+};
+
+static void find_identity(const struct layer_physical *p, struct identity *who)
 {
-    VkPhysicalDeviceIDProperties id = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+    *who = (struct identity){
+        .properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &who->id},
+        .id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES},
+        .driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES},
     };
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-        .pNext = &id,
-    };
+    if (p->driver_properties)
+        who->id.pNext = &who->driver;
     if (p->instance->properties2 && p->api_version >= VK_API_VERSION_1_1)
-        p->instance->properties2(p->handle, &properties);
-    memcpy(isolate->device_uuid, id.deviceUUID, sizeof(isolate->device_uuid));
-    memcpy(isolate->driver_uuid, id.driverUUID, sizeof(isolate->driver_uuid));
+        p->instance->properties2(p->handle, &who->properties);
+    else
+        p->instance->properties(p->handle, &who->properties.properties);
+}
+
+static struct bf_archive_driver describe_driver(const struct identity *who)
+{
+    const VkPhysicalDeviceProperties *properties = &who->properties.properties;
+    struct bf_archive_driver driver = {
+        .vendor_id = properties->vendorID,
+        .device_id = properties->deviceID,
+        .driver_version = properties->driverVersion,
+        .api_version = properties->apiVersion,
+        .device_name = properties->deviceName,
+        .driver_id = (uint32_t)who->driver.driverID,
+        .driver_name = who->driver.driverName,
+        .driver_info = who->driver.driverInfo,
+    };
+    memcpy(driver.cache_uuid, properties->pipelineCacheUUID, sizeof(driver.cache_uuid));
+    memcpy(driver.driver_uuid, who->id.driverUUID, sizeof(driver.driver_uuid));
+    memcpy(driver.device_uuid, who->id.deviceUUID, sizeof(driver.device_uuid));
+    return driver;
 }
 
 void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
@@ -75,21 +101,24 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .enabled_features = made->pEnabledFeatures,
         .environment = environ,
     };
-    find_identity(d->physical, &isolate);
+    struct identity who;
+    find_identity(d->physical, &who);
+    memcpy(isolate.device_uuid, who.id.deviceUUID, sizeof(isolate.device_uuid));
+    memcpy(isolate.driver_uuid, who.id.driverUUID, sizeof(isolate.driver_uuid));
     struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
         .isolate = settings->isolate == BF_ISOLATE_PROCESS ? &isolate : NULL,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
+        .memory = (uint64_t)settings->specialize_memory << 20,
         .robust = d->robust || d->physical->checks_bounds,
-        .driver_version = d->physical->driver_version,
+        .driver = describe_driver(&who),
         .physical = d->physical->handle,
         .get_instance_proc_addr = d->instance->next,
         .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
-    memcpy(info.driver_uuid, d->physical->cache_uuid, sizeof(info.driver_uuid));
     /* Whoever fails has said why; the program goes on without. */
     if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
         d->specializer = NULL;

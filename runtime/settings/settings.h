@@ -78,6 +78,7 @@ enum bf_setting_key {
     BF_KEY_BACKGROUND_TASKS,
     BF_KEY_DEVELOPER_MODE,
     BF_KEY_SPECIALIZE,
+    BF_KEY_SPECIALIZE_MEMORY,
     BF_KEY_ISOLATE,
     BF_KEY_REPORT,
     BF_KEY_CACHE,
@@ -107,6 +108,7 @@ struct bf_settings {
     uint32_t background_tasks; /* background items that run at a time in a process; 1 to 16 */
     bool developer_mode;       /* background processing may be switched off, and boosted */
     enum bf_specialize_mode specialize;
+    uint32_t specialize_memory; /* MiB that this may take for a device; 1 to 65536 */
     enum bf_isolate_mode isolate;
     char *cache;      /* folder of what is remembered between runs; NULL: user_cache; owned */
     char *user_cache; /* Belfry's in the user's cache folder, by the environment; or NULL; owned */

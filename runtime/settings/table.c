@@ -173,6 +173,19 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
                       [BF_SPECIALIZE_EXACT] = "exact",
                       [BF_SPECIALIZE_RELAXED] = "relaxed"},
         },
+    [BF_KEY_SPECIALIZE_MEMORY] =
+        {
+            .key = "specialize_memory",
+            .label = "Memory for shaders",
+            .description = "With specialize: how many MiB rebuilt shaders, and what is kept to "
+                           "rebuild them, may take for a device, as far as can be told.",
+            .kind = BF_VALUE_INT,
+            .value_type = "INT",
+            .values = "1 to 65536",
+            .default_value = "256",
+            .minimum = 1,
+            .maximum = 65536,
+        },
     [BF_KEY_ISOLATE] =
         {
             .key = "isolate",
@@ -448,6 +461,9 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
     case BF_KEY_SPECIALIZE:
         settings->specialize = (enum bf_specialize_mode)value;
         break;
+    case BF_KEY_SPECIALIZE_MEMORY:
+        settings->specialize_memory = value;
+        break;
     case BF_KEY_ISOLATE:
         settings->isolate = (enum bf_isolate_mode)value;
         break;
@@ -591,6 +607,9 @@ const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, 
     case BF_KEY_SPECIALIZE:
         text = table[row].names[settings->specialize];
         break;
+    case BF_KEY_SPECIALIZE_MEMORY:
+        snprintf(buffer, size, "%u", settings->specialize_memory);
+        return buffer;
     case BF_KEY_ISOLATE:
         text = table[row].names[settings->isolate];
         break;

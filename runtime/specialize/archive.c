@@ -7,6 +7,7 @@
 
 #include "belfry/belfry.h"
 #include "os/lock.h"
+#include "os/sha256.h"
 #include "specialize/archive_store.h"
 
 #define CAP_DEFAULT (32u << 20)
@@ -30,17 +31,37 @@ struct bf_archive {
     uint32_t serials;
 };
 
-bool bf_archive_folder(char *out, size_t size, const char *base,
-                       const uint8_t driver_uuid[VK_UUID_SIZE], uint32_t driver_version)
+/* With its length, so that two texts can't be taken for two others. */
+static void add_text(struct bf_sha256 *sha, const char *text)
 {
-    char uuid[2 * VK_UUID_SIZE + 1];
-    for (uint32_t i = 0; i < VK_UUID_SIZE; i++)
-        snprintf(uuid + 2 * i, 3, "%02x", driver_uuid[i]);
+    uint32_t length = text ? (uint32_t)strlen(text) : 0;
+    bf_sha256_add(sha, &length, sizeof(length));
+    bf_sha256_add(sha, text, length);
+}
+
+bool bf_archive_folder(char *out, size_t size, const char *base,
+                       const struct bf_archive_driver *driver)
+{
     if (!base || base[0] != '/')
         return false;
-    int n = snprintf(out, size, "%s/%s-%08x-%u.%u.%u", base, uuid, driver_version,
-                     (unsigned)BF_VERSION_MAJOR, (unsigned)BF_VERSION_MINOR,
-                     (unsigned)BF_VERSION_PATCH);
+    const uint32_t numbers[] = {driver->vendor_id, driver->device_id, driver->driver_version,
+                                driver->api_version, driver->driver_id};
+    struct bf_sha256 sha;
+    uint8_t hash[32];
+    char digits[33];
+    bf_sha256_init(&sha);
+    bf_sha256_add(&sha, driver->cache_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, driver->driver_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, driver->device_uuid, VK_UUID_SIZE);
+    bf_sha256_add(&sha, numbers, sizeof(numbers));
+    add_text(&sha, driver->device_name);
+    add_text(&sha, driver->driver_name);
+    add_text(&sha, driver->driver_info);
+    bf_sha256_finish(&sha, hash);
+    for (uint32_t i = 0; i < 16; i++)
+        snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    int n = snprintf(out, size, "%s/%s-%u.%u.%u", base, digits, (unsigned)BF_VERSION_MAJOR,
+                     (unsigned)BF_VERSION_MINOR, (unsigned)BF_VERSION_PATCH);
     return n > 0 && (size_t)n < size;
 }
 
@@ -129,14 +150,34 @@ void bf_archive_close(struct bf_archive *archive)
 
 /* ------------------------------------------------------------------------------------------- Read */
 
+/* AR-9: what is known of an entry by itself, and by its strikes in other modes. */
+static bool entry_known(const struct bf_archive *archive, const struct bf_archive_key *key,
+                        const struct bf_index_entry *entry, struct bf_verdict *out)
+{
+    bool known = entry && bf_index_known(entry, out);
+    if (known && out->code == BF_VERDICT_BARRED)
+        return true;
+    struct bf_archive_key other = *key;
+    for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
+        struct bf_verdict verdict;
+        other.mode = mode;
+        const struct bf_index_entry *there =
+            mode != key->mode ? bf_index_find(&archive->known.index, &other) : NULL;
+        if (there && bf_index_known(there, &verdict) && verdict.code == BF_VERDICT_BARRED) {
+            *out = verdict;
+            return true;
+        }
+    }
+    return known;
+}
+
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out)
 {
     struct bf_archive_key canonical;
     if (!bf_archive_key_canonical(key, &canonical))
         return false;
-    const struct bf_index_entry *entry = bf_index_find(&archive->known.index, &canonical);
-    return entry && bf_index_known(entry, out);
+    return entry_known(archive, &canonical, bf_index_find(&archive->known.index, &canonical), out);
 }
 
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
@@ -149,7 +190,7 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
     for (const struct bf_index_entry *entry = bf_index_pipeline(&archive->known.index, hash); entry;
          entry = entry->sibling) {
         struct bf_verdict verdict;
-        if (bf_index_known(entry, &verdict)) {
+        if (bf_index_known(entry, &verdict) && entry_known(archive, &entry->key, entry, &verdict)) {
             each(context, &entry->key, &verdict);
             n++;
         }

@@ -2,7 +2,7 @@
  * What specialisation remembers on disk between runs: which variants of which pipelines were kept
  * or rejected, and which builds never ended.
  *
- * One folder per driver, driver version and Belfry version, which the caller names
+ * One folder per device, build of its driver and Belfry version, which the caller names
  * (bf_archive_folder). In it 'verdicts', a file to which records of 96 bytes are appended, each with
  * a CRC32C of its own, and 'lock', an empty file for locks between processes. What is found when an
  * archive is opened is read into memory; from then on it answers from there. What other processes
@@ -27,6 +27,9 @@
  *        may call them whatever background threads are doing. The functions that write do both, and
  *        are for background tasks; they wait for each other, and for other processes never longer
  *        than a second each.
+ *  AR-9  A verdict is found in the mode that it was put in, and in no other: what one mode rejects may
+ *        do in the other, and what it kept isn't known to. A strike is found in all: code that a
+ *        driver crashes over isn't given to it for being measured otherwise.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
@@ -50,6 +53,13 @@ enum bf_archive_form {
     BF_ARCHIVE_FORM_NO_CONTRACTION,
 };
 
+/* What a variant must do to be published: settings/settings.h, enum bf_specialize_mode. */
+enum bf_archive_mode {
+    BF_ARCHIVE_MODE_EXACT,
+    BF_ARCHIVE_MODE_RELAXED,
+    BF_ARCHIVE_MODES,
+};
+
 /* A variant of a pipeline. */
 struct bf_archive_key {
     uint8_t hash[BF_ARCHIVE_HASH]; /* of the pipeline: its shaders and all that decides its code */
@@ -57,6 +67,7 @@ struct bf_archive_key {
     uint8_t n_values;                   /* 0 to BF_ARCHIVE_VALUES */
     uint8_t mask;                       /* which members have become constant */
     uint8_t form;                       /* enum bf_archive_form */
+    uint8_t mode;                       /* enum bf_archive_mode */
 };
 
 enum bf_verdict_code {
@@ -80,10 +91,21 @@ struct bf_archive_info {
     uint64_t cap;       /* of the file, in bytes, 4096 at least; 0: 32 MiB */
 };
 
+/* All by which a device says what compiles for it. No single one of them will do: drivers have been
+ * seen whose pipelineCacheUUID is the same in all their versions. What isn't known is zeros, or NULL. */
+struct bf_archive_driver {
+    uint8_t cache_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
+    uint32_t vendor_id, device_id, driver_version, api_version;   /* of the same */
+    const char *device_name;                                      /* likewise */
+    uint8_t driver_uuid[VK_UUID_SIZE], device_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
+    uint32_t driver_id; /* VkPhysicalDeviceDriverProperties, and those below */
+    const char *driver_name, *driver_info;
+};
+
 /* The folder below the one of all that Belfry remembers (setting cache), an absolute path:
- * <base>/<driver uuid>-<driver version>-<belfry version>. False: it doesn't fit, or isn't absolute. */
+ * <base>/<32 digits of all of 'driver'>-<belfry version>. False: it doesn't fit, or isn't absolute. */
 bool bf_archive_folder(char *out, size_t size, const char *base,
-                       const uint8_t driver_uuid[VK_UUID_SIZE], uint32_t driver_version);
+                       const struct bf_archive_driver *driver);
 
 /* Makes the folder and reads what is there: milliseconds, at the most some tenths of a second. In
  * memory alone in a set-user-ID program. NULL: out of memory. Thread-safety: safe. */
@@ -97,7 +119,8 @@ void bf_archive_close(struct bf_archive *archive);
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out);
 
-/* Calls 'each' for every key of that pipeline of which something is known, in any order; 'each' may
+/* Calls 'each' for every key of that pipeline of which something is known, in whatever mode and in
+ * any order; strikes of one mode show in those of the other that are known, too. 'each' may
  * call the two functions that read. Returns how many. Thread-safety: safe (AR-8). */
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
                                  const uint8_t hash[BF_ARCHIVE_HASH],

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 static const uint8_t header_magic[8] = {'B', 'e', 'l', 'f', 'r', 'y', 'A', 'r'};
-static const uint8_t record_magic[4] = {'B', 'f', 'R', '1'};
+static const uint8_t record_magic[4] = {'B', 'f', 'R', '2'};
 
 /* ---------------------------------------------------------------------------------------- Numbers */
 
@@ -81,7 +81,8 @@ enum bf_header bf_header_decode(const uint8_t *in, size_t size)
 
 bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archive_key *out)
 {
-    if (key->n_values > BF_ARCHIVE_VALUES || key->form > BF_ARCHIVE_FORM_NO_CONTRACTION)
+    if (key->n_values > BF_ARCHIVE_VALUES || key->form > BF_ARCHIVE_FORM_NO_CONTRACTION ||
+        key->mode >= BF_ARCHIVE_MODES)
         return false;
     memset(out, 0, sizeof(*out));
     memcpy(out->hash, key->hash, sizeof(out->hash));
@@ -89,13 +90,14 @@ bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archiv
     out->n_values = key->n_values;
     out->mask = key->mask;
     out->form = key->form;
+    out->mode = key->mode;
     return true;
 }
 
 bool bf_archive_key_equal(const struct bf_archive_key *a, const struct bf_archive_key *b)
 {
     return a->n_values == b->n_values && a->mask == b->mask && a->form == b->form &&
-           memcmp(a->values, b->values, sizeof(a->values)) == 0 &&
+           a->mode == b->mode && memcmp(a->values, b->values, sizeof(a->values)) == 0 &&
            memcmp(a->hash, b->hash, sizeof(a->hash)) == 0;
 }
 
@@ -109,6 +111,7 @@ void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE
     out[11] = key->form;
     out[12] = key->mask;
     out[13] = key->n_values;
+    out[93] = key->mode;
     memcpy(out + 16, key->hash, sizeof(key->hash));
     for (uint32_t i = 0; i < key->n_values; i++)
         put_u32(out + 48 + 4 * i, key->values[i]);
@@ -116,7 +119,7 @@ void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE
         put_u16(out + 14, record->verdict.reason);
         put_u32(out + 80, record->verdict.gain);
         put_u32(out + 84, record->verdict.n);
-        put_u32(out + 92, (uint32_t)record->verdict.code);
+        out[92] = (uint8_t)record->verdict.code;
     } else if (record->kind != BF_RECORD_STRIKE) {
         put_u64(out + 80, record->owner);
         put_u32(out + 88, record->serial);
@@ -127,9 +130,10 @@ void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE
 bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record)
 {
     if (memcmp(in, record_magic, sizeof(record_magic)) || get_u16(in + 8) != BF_RECORD_SIZE ||
-        get_u32(in + 4) != bf_crc32c(in + 8, BF_RECORD_SIZE - 8))
+        get_u16(in + 94) != 0 || get_u32(in + 4) != bf_crc32c(in + 8, BF_RECORD_SIZE - 8))
         return false;
-    struct bf_archive_key key = {.form = in[11], .mask = in[12], .n_values = in[13]};
+    struct bf_archive_key key = {
+        .form = in[11], .mask = in[12], .n_values = in[13], .mode = in[93]};
     memcpy(key.hash, in + 16, sizeof(key.hash));
     for (uint32_t i = 0; i < BF_ARCHIVE_VALUES; i++)
         key.values[i] = get_u32(in + 48 + 4 * i);
@@ -138,7 +142,7 @@ bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record
         return false;
     switch (in[10]) {
     case BF_RECORD_VERDICT: {
-        uint32_t code = get_u32(in + 92);
+        uint32_t code = in[92];
         if (code != BF_VERDICT_KEPT && code != BF_VERDICT_REJECTED)
             return false;
         record->verdict = (struct bf_verdict){.code = (enum bf_verdict_code)code,

@@ -4,7 +4,7 @@
  * The file begins with a header of 16 bytes: "BelfryAr", the format's version, a CRC32C of those 12.
  * Then records of BF_RECORD_SIZE bytes, little endian:
  *
- *     0  4  "BfR1"
+ *     0  4  "BfR2"
  *     4  4  CRC32C of bytes 8 to 95
  *     8  2  96, the record's length
  *    10  1  kind
@@ -14,7 +14,9 @@
  *    48 32  its values, zeros after the last
  *    80  8  VERDICT: gain (4), n (4); BEGIN, END: the archive that wrote it
  *    88  4  BEGIN, END: the build's number in that archive
- *    92  4  VERDICT: code
+ *    92  1  VERDICT: code
+ *    93  1  the key's mode
+ *    94  2  0
  *
  * A reader goes from record to record; at anything else it looks for the next place that holds one.
  * A record can't hide another: all are of one length.
@@ -31,7 +33,7 @@
 
 #define BF_RECORD_SIZE    96
 #define BF_HEADER_SIZE    16
-#define BF_ARCHIVE_FORMAT 1
+#define BF_ARCHIVE_FORMAT 2
 
 enum bf_record_kind {
     BF_RECORD_VERDICT = 1,

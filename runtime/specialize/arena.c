@@ -32,6 +32,8 @@ void *bf_arena_zeroed(struct bf_arena *arena, size_t size)
         block->size = room;
         block->next = arena->blocks;
         arena->blocks = block;
+        if (arena->total)
+            atomic_fetch_add(arena->total, sizeof(*block) + room);
     }
     void *memory = block->bytes + block->used;
     block->used += size;
@@ -57,8 +59,27 @@ char *bf_arena_text(struct bf_arena *arena, const char *text)
     return text ? bf_arena_copy(arena, text, strlen(text) + 1, 1) : NULL;
 }
 
+static size_t all_bytes(const struct bf_arena *arena)
+{
+    size_t bytes = arena->besides;
+    for (const struct bf_arena_block *block = arena->blocks; block; block = block->next)
+        bytes += sizeof(*block) + block->size;
+    return bytes;
+}
+
+void bf_arena_count(struct bf_arena *arena, _Atomic uint64_t *total, size_t besides)
+{
+    arena->total = total;
+    arena->besides = besides;
+    if (total)
+        atomic_fetch_add(total, all_bytes(arena));
+}
+
 void bf_arena_finish(struct bf_arena *arena)
 {
+    if (arena->total)
+        atomic_fetch_sub(arena->total, all_bytes(arena));
+    arena->total = NULL;
     while (arena->blocks) {
         struct bf_arena_block *block = arena->blocks;
         arena->blocks = block->next;

@@ -65,6 +65,7 @@ static void end(struct bf_job *job, enum bf_reason reason)
 struct form {
     struct bf_folded folded;
     VkPipeline handle;
+    uint64_t bytes;
 };
 
 static void form_finish(struct bf_specializer *s, struct form *form)
@@ -94,18 +95,26 @@ static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contra
     return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
 }
 
-static enum bf_reason of_result(VkResult result)
+/* What the driver said, which the report tells, too; 'other': what errors mean that say nothing of
+ * memory or of the device. */
+static enum bf_reason of_result(struct bf_job *job, VkResult result, enum bf_reason other)
 {
+    job->error = result;
     switch (result) {
     case VK_SUCCESS:
         return BF_REASON_NONE;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_MEMORY_MAP_FAILED:
+    case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
         return BF_REASON_MEMORY;
     case VK_ERROR_DEVICE_LOST:
         return BF_REASON_LOST;
     default:
-        return BF_REASON_FAILED;
+        return other;
     }
 }
 
@@ -124,7 +133,7 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
         return BF_REASON_NONE;
     switch (bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver)) {
     case VK_SUCCESS:
-        return of_result(driver);
+        return of_result(job, driver, BF_REASON_FAILED);
     case VK_TIMEOUT:
         return BF_REASON_TIMED_OUT;
     case VK_ERROR_UNKNOWN:
@@ -136,14 +145,47 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
     }
 }
 
+static uint64_t cache_bytes(const struct bf_pipelines *ps, VkPipelineCache cache)
+{
+    size_t size = 0;
+    bool told =
+        cache && ps->vk->vkGetPipelineCacheData(ps->device, cache, &size, NULL) == VK_SUCCESS;
+    return told ? size : 0;
+}
+
+/* What a driver has for a form, which no driver says: at least what it would store of it, where it
+ * fills a cache, or else as much as the code that it was made from. */
+static uint64_t least_bytes(const struct bf_job *job, const struct form *form, uint64_t stored)
+{
+    const struct bf_pipeline_copy *copy = job->copy;
+    uint64_t code = form->folded.word_count * sizeof(uint32_t);
+    for (uint32_t i = 0; i < copy->stage_count; i++) {
+        if (i != copy->specialised)
+            code += copy->stages[i]->code->word_count * sizeof(uint32_t);
+    }
+    return stored > code ? stored : code;
+}
+
+/* With a cache of its own, which tells how large it is; a driver may refuse to make one. */
 static enum bf_reason build(struct bf_job *job, struct form *form)
 {
-    struct bf_specializer *s = job->specializer;
+    const struct bf_pipelines *ps = &job->specializer->pipelines;
     enum bf_reason reason = build_apart(job, form);
     if (reason != BF_REASON_NONE)
         return reason;
-    return of_result(
-        bf_pipeline_copy_build(job->copy, &form->folded, job->push, s->cache, &form->handle));
+    const VkPipelineCacheCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+    };
+    VkPipelineCache cache;
+    if (ps->vk->vkCreatePipelineCache(ps->device, &info, NULL, &cache) != VK_SUCCESS)
+        cache = VK_NULL_HANDLE;
+    uint64_t before = cache_bytes(ps, cache);
+    VkResult result =
+        bf_pipeline_copy_build(job->copy, &form->folded, job->push, cache, &form->handle);
+    uint64_t after = cache_bytes(ps, cache);
+    ps->vk->vkDestroyPipelineCache(ps->device, cache, NULL);
+    form->bytes = least_bytes(job, form, after > before ? after - before : 0);
+    return of_result(job, result, BF_REASON_FAILED);
 }
 
 struct checking {
@@ -213,6 +255,7 @@ static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t 
         if (checked[i].reason != BF_REASON_NONE)
             continue;
         job->handle = forms[i].handle;
+        job->bytes = forms[i].bytes + sizeof(struct bf_variant) + sizeof(struct bf_judge);
         forms[i].handle = VK_NULL_HANDLE;
         job->no_contraction = i == 1;
         job->times.first_use = checked[i].first_use_ns;
@@ -261,10 +304,8 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     job->times.check = bf_now_ns() - begun;
     job->times.general = info.general_ns;
     bf_subject_destroy(subject);
-    if (c.result == VK_ERROR_FEATURE_NOT_PRESENT)
-        return BF_REASON_UNCHECKABLE;
     if (c.result != VK_SUCCESS)
-        return of_result(c.result);
+        return of_result(job, c.result, BF_REASON_UNCHECKABLE);
     if (info.why)
         bf_log(BF_LOG_INFO, "specialize: pipeline %llu can't be checked: %s",
                (unsigned long long)job->pipeline, info.why);
@@ -286,7 +327,9 @@ static enum bf_reason make(struct bf_job *job)
     }
     if (reason == BF_REASON_NONE)
         reason = of_result(
-            bf_pipeline_copy_build(job->copy, NULL, job->push, s->cache, &general.handle));
+            job,
+            bf_pipeline_copy_build(job->copy, NULL, job->push, VK_NULL_HANDLE, &general.handle),
+            BF_REASON_FAILED);
     job->times.build = bf_now_ns() - begun;
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
@@ -299,12 +342,13 @@ static enum bf_reason make(struct bf_job *job)
 }
 
 /* What another run would find out again. */
-static bool is_lasting(enum bf_reason reason)
+static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
 {
     switch (reason) {
+    case BF_REASON_FAILED: /* what isn't even an error says nothing of the code */
+        return job->error < VK_SUCCESS;
     case BF_REASON_NO_FOLD:
     case BF_REASON_INVALID:
-    case BF_REASON_FAILED:
     case BF_REASON_INEXACT:
     case BF_REASON_SLOWER:
     case BF_REASON_NO_GAIN:
@@ -321,7 +365,7 @@ static void store(struct bf_job *job, const struct bf_archive_key *key, enum bf_
         bf_archive_strike(s->archive, key);
         return;
     }
-    if (reason != BF_REASON_FASTER && !is_lasting(reason))
+    if (reason != BF_REASON_FASTER && !is_lasting(job, reason))
         return;
     const struct bf_verdict verdict = {
         .code = reason == BF_REASON_FASTER ? BF_VERDICT_KEPT : BF_VERDICT_REJECTED,
@@ -336,7 +380,8 @@ static void run(void *context)
 {
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
-    const struct bf_archive_key key = bf_course_key(job->hash, job->mask, job->values);
+    const struct bf_archive_key key =
+        bf_course_key(job->specializer, job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
     if (job->remember_only) {
         store(job, &key, reason);

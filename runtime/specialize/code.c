@@ -42,6 +42,18 @@ static struct bf_code *find(struct bf_codes *codes, uint64_t hash, const uint32_
     return code;
 }
 
+static size_t bytes_of(const struct bf_code *code)
+{
+    return sizeof(*code) + code->word_count * sizeof(*code->words);
+}
+
+static void free_code(struct bf_codes *codes, struct bf_code *code)
+{
+    if (codes->total)
+        atomic_fetch_sub(codes->total, bytes_of(code));
+    free(code);
+}
+
 struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_t bytes)
 {
     const size_t count = bytes / sizeof(*words);
@@ -65,6 +77,8 @@ struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_
         fresh = NULL;
         code->next = *bucket(codes, hash);
         *bucket(codes, hash) = code;
+        if (codes->total)
+            atomic_fetch_add(codes->total, bytes_of(code));
     }
     bf_lock_release(&codes->lock);
     free(fresh);
@@ -98,7 +112,7 @@ void bf_code_release(struct bf_codes *codes, struct bf_code *code)
     bool last = drop(codes, code);
     bf_lock_release(&codes->lock);
     if (last)
-        free(code);
+        free_code(codes, code);
 }
 
 static bool is_empty(const VkSpecializationInfo *s)
@@ -208,6 +222,8 @@ struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *
         fresh = NULL;
         found->next = code->stages;
         code->stages = found;
+        bf_arena_count(&found->arena, codes->total,
+                       sizeof(*found) + bf_shader_bytes(found->shader));
         code->refs++;
     }
     bf_lock_release(&codes->lock);
@@ -234,5 +250,5 @@ void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
     if (last)
         free_stage(stage);
     if (last_of_code)
-        free(code);
+        free_code(codes, code);
 }

@@ -49,6 +49,7 @@ struct bf_code_stage {
 struct bf_codes {
     struct bf_lock lock; /* leaf lock */
     struct bf_code *buckets[BF_CODE_BUCKETS];
+    _Atomic uint64_t *total; /* bytes that all of it takes are counted there, too; or NULL */
 };
 
 /* A reference to these words. NULL: out of memory, or 'bytes' is 0 or no multiple of 4. */

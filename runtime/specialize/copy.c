@@ -178,6 +178,7 @@ struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *ps, VkPipelineBindPoin
     copy->pipelines = ps;
     copy->refs = 1;
     copy->point = point;
+    bf_arena_count(&copy->arena, &ps->room.own, sizeof(*copy));
     return copy;
 }
 

@@ -16,13 +16,19 @@ void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *wa
     }
 }
 
-struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
-                                    const uint32_t values[BF_WATCHED])
+static uint8_t archive_mode(const struct bf_specializer *s)
+{
+    return s->info.mode == BF_SPECIALIZE_RELAXED ? BF_ARCHIVE_MODE_RELAXED : BF_ARCHIVE_MODE_EXACT;
+}
+
+struct bf_archive_key bf_course_key(const struct bf_specializer *s, const uint8_t hash[32],
+                                    uint8_t mask, const uint32_t values[BF_WATCHED])
 {
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
         .form = BF_ARCHIVE_FORM_PLAIN, /* of both: which one it is to be the check finds out */
+        .mode = archive_mode(s),
     };
     memcpy(key.hash, hash, sizeof(key.hash));
     memcpy(key.values, values, sizeof(key.values));
@@ -56,9 +62,8 @@ static void set_trial(struct bf_specializer *s, const struct bf_course *course,
         atomic_fetch_add(&s->recorder.passes, (uint32_t)on - (uint32_t)was);
 }
 
-/* Not to be picked from now on; command buffers that have recorded it keep it. */
-static void withdraw(struct bf_specializer *s, struct bf_course *course,
-                     struct bf_candidate *candidate, enum bf_reason reason)
+void bf_course_withdraw(struct bf_specializer *s, struct bf_course *course,
+                        struct bf_candidate *candidate, enum bf_reason reason)
 {
     candidate->state = BF_COURSE_REJECTED;
     candidate->reason = reason;
@@ -71,11 +76,13 @@ static void withdraw(struct bf_specializer *s, struct bf_course *course,
     tell_swap(s, course, candidate, BF_TRACE_SWAP_OUT);
 }
 
-/* Makes room among a pipeline's variants for one that is in more use than some of them. */
-static bool make_room(struct bf_specializer *s, struct bf_course *course, uint64_t uses)
+/* Whether a pipeline may have one more variant, of so many uses: perhaps in the place of *other. */
+static bool find_place(struct bf_specializer *s, struct bf_course *course, uint64_t uses,
+                       struct bf_candidate **other)
 {
     struct bf_candidate *least = NULL;
     uint32_t published = 0;
+    *other = NULL;
     for (uint32_t i = 0; i < course->count; i++) {
         struct bf_candidate *c = &course->candidates[i];
         if (!c->variant)
@@ -86,10 +93,22 @@ static bool make_room(struct bf_specializer *s, struct bf_course *course, uint64
     }
     if (published < BF_MAX_VARIANTS && s->live < BF_LIVE_VARIANTS)
         return true;
-    if (!least || least->uses >= uses)
-        return false;
-    withdraw(s, course, least, BF_REASON_UNUSED);
-    return true;
+    *other = least;
+    return least && least->uses < uses;
+}
+
+/* Where one may be published, if need be in the place of others. */
+static enum bf_reason make_room(struct bf_specializer *s, struct bf_course *course,
+                                const struct bf_candidate *candidate)
+{
+    struct bf_candidate *other;
+    if (!find_place(s, course, candidate->uses, &other))
+        return BF_REASON_BUDGET;
+    if (!bf_room_make(s, candidate))
+        return BF_REASON_SPACE;
+    if (other && other->variant)
+        bf_course_withdraw(s, course, other, BF_REASON_UNUSED);
+    return BF_REASON_NONE;
 }
 
 /* NULL: out of memory. */
@@ -106,9 +125,10 @@ static struct bf_judge *judge_of(struct bf_candidate *candidate)
 static void publish(struct bf_specializer *s, struct bf_course *course,
                     struct bf_candidate *candidate, struct bf_job *job)
 {
-    if (!make_room(s, course, candidate->uses)) {
+    candidate->bytes = job->bytes;
+    candidate->reason = make_room(s, course, candidate);
+    if (candidate->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
-        candidate->reason = BF_REASON_BUDGET;
         return;
     }
     struct bf_variant *variant = calloc(1, sizeof(*variant));
@@ -119,6 +139,7 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
         return;
     }
     variant->handle = job->handle;
+    variant->bytes = job->bytes;
     variant->mask = candidate->mask;
     variant->candidate = (uint32_t)(candidate - course->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
@@ -170,6 +191,7 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
     candidate->times = job->times;
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
+    candidate->error = job->error;
     if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
         return;
@@ -194,6 +216,9 @@ void bf_course_collect(struct bf_specializer *s)
         jobs = next;
     }
     bf_pipelines_sweep(&s->pipelines);
+    bf_lock_acquire(&s->lock);
+    bf_report_room(s);
+    bf_lock_release(&s->lock);
 }
 
 static struct bf_candidate *find(struct bf_course *course, uint8_t mask,
@@ -209,17 +234,19 @@ static struct bf_candidate *find(struct bf_course *course, uint8_t mask,
 
 /* A tuple that has none yet gets a candidate, and a job where a build may come of it. */
 static void add_candidate(struct bf_specializer *s, struct bf_course *course, uint8_t mask,
-                          const uint32_t values[BF_WATCHED], uint64_t uses, bool kept,
+                          const uint32_t values[BF_WATCHED], uint64_t uses, bool used, bool kept,
                           struct bf_job **jobs)
 {
     struct bf_candidate *candidate = find(course, mask, values);
     if (candidate) {
         candidate->uses = uses > candidate->uses ? uses : candidate->uses;
+        if (used)
+            bf_room_chosen(candidate, uses);
         bool again =
             candidate->state == BF_COURSE_REJECTED &&
             (candidate->reason == BF_REASON_UNUSED || candidate->reason == BF_REASON_BUDGET ||
-             candidate->reason == BF_REASON_CANCELLED);
-        if (!again)
+             candidate->reason == BF_REASON_CANCELLED || candidate->reason == BF_REASON_SPACE);
+        if (!again || (candidate->reason == BF_REASON_SPACE && !bf_room_may_be_had(s, candidate)))
             return;
     } else {
         if (course->count == BF_CANDIDATES)
@@ -227,8 +254,10 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
         candidate = &course->candidates[course->count++];
         *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
         memcpy(candidate->values, values, sizeof(candidate->values));
+        /* One that an earlier run has kept is as good as one that was just chosen. */
+        bf_room_chosen(candidate, uses ? uses : BF_TALLY_USES);
         struct bf_verdict verdict;
-        const struct bf_archive_key key = bf_course_key(course->pipeline->hash, mask, values);
+        const struct bf_archive_key key = bf_course_key(s, course->pipeline->hash, mask, values);
         if (bf_archive_find(s->archive, &key, &verdict)) {
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
@@ -253,11 +282,11 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
 }
 
 static void consider(struct bf_specializer *s, struct bf_course *course,
-                     const struct bf_tally_choice *choice, struct bf_job **jobs)
+                     const struct bf_tally_choice *choice, bool used, struct bf_job **jobs)
 {
     for (uint32_t i = 0; i < choice->count; i++)
-        add_candidate(s, course, (uint8_t)choice->mask, choice->words[i], choice->uses[i], false,
-                      jobs);
+        add_candidate(s, course, (uint8_t)choice->mask, choice->words[i], choice->uses[i], used,
+                      false, jobs);
 }
 
 /* What an earlier run has learnt of it. */
@@ -271,14 +300,15 @@ static void remember(void *context, const struct bf_archive_key *key,
                      const struct bf_verdict *verdict)
 {
     struct remembering *r = context;
-    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED)
+    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED ||
+        key->mode != archive_mode(r->specializer))
         return;
     uint8_t known = r->specializer->info.mode == BF_SPECIALIZE_EXACT
                         ? r->course->pipeline->watch.exact
                         : (uint8_t)((1u << r->course->pipeline->watch.count) - 1);
     if (key->mask & ~known)
-        return; /* by another mode, or damaged beyond what a checksum tells */
-    add_candidate(r->specializer, r->course, key->mask, key->values, 0, true, &r->jobs);
+        return; /* damaged beyond what a checksum tells */
+    add_candidate(r->specializer, r->course, key->mask, key->values, 0, true, true, &r->jobs);
 }
 
 /* When it has been used: by then the formats that a check needs have been seen. */
@@ -303,6 +333,7 @@ void bf_course_made(void *specializer, struct bf_pipeline *pipeline)
     if (!course)
         return; /* it keeps its general pipeline */
     course->pipeline = pipeline;
+    atomic_fetch_add(&s->pipelines.room.own, sizeof(*course));
     bf_lock_acquire(&s->lock);
     if (!bf_map_insert(&s->courses_by_id, pipeline->id, course)) {
         bf_lock_release(&s->lock);
@@ -339,6 +370,8 @@ void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
         pipeline->policy = NULL;
     }
     bf_lock_release(&s->lock);
+    if (course)
+        atomic_fetch_sub(&s->pipelines.room.own, sizeof(*course));
     free(course);
 }
 
@@ -359,7 +392,7 @@ void bf_course_used(void *specializer, struct bf_pipeline *pipeline,
         bool stable = bf_tally_window(&pipeline->tally, epoch_of(s), BF_TALLY_USES, &choice);
         bf_lock_release(&pipeline->lock);
         if (stable)
-            consider(s, course, &choice, &jobs);
+            consider(s, course, &choice, true, &jobs);
     }
     bf_lock_release(&s->lock);
     bf_jobs_queue(s, jobs);
@@ -375,9 +408,10 @@ void bf_course_commit(struct bf_specializer *s)
         bf_lock_acquire(&c->pipeline->lock);
         struct bf_tally seen = c->pipeline->tally;
         bf_lock_release(&c->pipeline->lock);
-        bool chosen = bf_tally_commit(&seen, epoch_of(s), BF_TALLY_USES, &choice);
-        if (chosen)
-            consider(s, c, &choice, &jobs);
+        bool used = seen.total != c->committed_total;
+        c->committed_total = seen.total;
+        if (bf_tally_commit(&seen, epoch_of(s), BF_TALLY_USES, &choice))
+            consider(s, c, &choice, used, &jobs);
     }
     bf_lock_release(&s->lock);
     bf_jobs_queue(s, jobs);
@@ -392,7 +426,7 @@ void bf_course_discard(struct bf_specializer *s)
     for (struct bf_course *course = s->courses; course; course = course->next) {
         for (uint32_t i = 0; i < course->count; i++) {
             struct bf_candidate *c = &course->candidates[i];
-            c->uses = 0;
+            c->uses = c->worth = 0;
             if (c->remembered)
                 continue;
             bool judged = c->state == BF_COURSE_KEPT || c->state == BF_COURSE_TRIAL;
@@ -448,10 +482,10 @@ static struct bf_job *judge(struct bf_specializer *s, struct bf_course *course,
         set_trial(s, course, candidate, false);
         break;
     case BF_JUDGE_LOSER:
-        withdraw(s, course, candidate, BF_REASON_SLOWER);
+        bf_course_withdraw(s, course, candidate, BF_REASON_SLOWER);
         break;
     case BF_JUDGE_TIE:
-        withdraw(s, course, candidate, BF_REASON_NO_GAIN);
+        bf_course_withdraw(s, course, candidate, BF_REASON_NO_GAIN);
         break;
     }
     return remembering_job(s, course, candidate, bf_judge_ratio(candidate->judge),

@@ -52,12 +52,16 @@ struct bf_course_times {
 struct bf_candidate {
     enum bf_course_state state;
     enum bf_reason reason;
+    VkResult error; /* of the driver's, where that is the reason */
     uint8_t mask;
     bool no_contraction;
     bool remembered; /* its verdict is an earlier run's */
     bool used;       /* its first use in the program's frames was measured */
     uint32_t values[BF_WATCHED];
     uint64_t uses;              /* that it was chosen for */
+    uint64_t bytes;             /* that a variant takes; 0: none was built yet */
+    uint64_t worth;             /* uses it was chosen for lately, by which room is made (RO-2) */
+    bool fresh;                 /* it was chosen since room was last looked for */
     struct bf_variant *variant; /* NULL: none is published */
     struct bf_judge *judge; /* NULL: it was never on trial, or its verdict is an earlier run's */
     uint64_t told_ns, told_picks; /* up to when, and how many, the judge knows of uses */
@@ -68,6 +72,7 @@ struct bf_course {
     struct bf_course *next, **link;
     struct bf_pipeline *pipeline;
     uint64_t asked_total;        /* uses when the program last asked whether more is desired */
+    uint64_t committed_total;    /* uses when the program last committed */
     bool recalled;               /* what earlier runs have learnt of it was looked up */
     uint8_t push[BF_PUSH_BYTES]; /* as they were in some finished command buffer */
     uint32_t count;
@@ -91,8 +96,10 @@ struct bf_job {
     bool remember_only;          /* nothing is built: the verdict below is stored */
     /* What came of it: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
+    VkResult error;        /* the driver's word for it, where that is why */
     VkPipeline handle;
     bool no_contraction;
+    uint64_t bytes;         /* of the variant, as far as can be told */
     uint32_t gain, samples; /* for the archive */
     struct bf_course_times times;
 };
@@ -103,11 +110,11 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_trials trials;
+    char *archive_folder; /* NULL: nothing outlives the process */
     struct bf_lock archive_lock;
     struct bf_archive *archive; /* there once there is a course */
     struct bf_isolate *isolate; /* NULL: builds run here alone */
     struct bf_runner runner;
-    VkPipelineCache cache;
     _Atomic bool stopping;
     _Atomic bool intrusive;   /* smooth frames don't matter now */
     _Atomic uint32_t commits; /* so far: jobs that were made before are waited for */
@@ -117,8 +124,9 @@ struct bf_specializer {
 
     struct bf_lock lock; /* over what follows and all courses */
     struct bf_course *courses;
-    struct bf_map courses_by_id; /* the same, by their pipelines' ids */
-    uint32_t live;               /* variants that are published */
+    struct bf_map courses_by_id;      /* the same, by their pipelines' ids */
+    uint32_t live;                    /* variants that are published */
+    uint64_t most_own, most_variants; /* of pipelines.room, so far */
     struct bf_report *report;
 };
 
@@ -141,6 +149,31 @@ void bf_course_measured(void *specializer, struct bf_recording *recording);
 /* Takes over what builds have ended with. */
 void bf_course_collect(struct bf_specializer *specializer);
 
+/* Not to be picked from now on; command buffers that have recorded it keep it. The lock is held. */
+void bf_course_withdraw(struct bf_specializer *specializer, struct bf_course *course,
+                        struct bf_candidate *candidate, enum bf_reason reason);
+
+/*
+ * room.c: memory for variants. The lock is held for both.
+ *
+ *  RO-1  As far as can be told (struct bf_room) variants take no more than half of what the setting
+ *        says, but for what is being built. The other half is for what is kept of pipelines: when
+ *        that is taken no more of them are watched. (Modules and layouts of the program's are known
+ *        all the same.)
+ *  RO-2  Where there is no room, variants go that are worth less than three quarters of what comes,
+ *        for their bytes, the least first. Worth are the uses that a tuple was chosen for, in the
+ *        last eight windows at most; each time that room is looked for, those that weren't chosen
+ *        since the last time lose half. What is used alike stays, therefore, and doesn't take turns.
+ *        Never one goes that a command buffer has.
+ *  RO-3  None goes if that would not make enough room, and what didn't fit isn't built again until
+ *        it would.
+ */
+bool bf_room_make(struct bf_specializer *specializer, const struct bf_candidate *candidate);
+/* Whether that would succeed if nothing changed: of one whose bytes are known. */
+bool bf_room_may_be_had(struct bf_specializer *specializer, const struct bf_candidate *candidate);
+/* It was chosen, for so many uses. */
+void bf_room_chosen(struct bf_candidate *candidate, uint64_t uses);
+
 /* build.c: an item of background work */
 struct bf_job *bf_job_create(struct bf_specializer *specializer, struct bf_course *course,
                              uint32_t candidate);
@@ -153,6 +186,8 @@ void bf_jobs_queue(struct bf_specializer *specializer, struct bf_job *jobs);
 void bf_report_create(struct bf_specializer *specializer);
 void bf_report_excluded(struct bf_specializer *specializer, enum bf_reason reason);
 void bf_report_add(struct bf_specializer *specializer, const struct bf_course *course);
+/* Variants were published. */
+void bf_report_room(struct bf_specializer *specializer);
 void bf_report_print(struct bf_specializer *specializer, FILE *out);
 void bf_report_free(struct bf_specializer *specializer);
 
@@ -160,7 +195,8 @@ void bf_report_free(struct bf_specializer *specializer);
 void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
                           const uint32_t values[BF_WATCHED]);
 /* The key by which a candidate is remembered. */
-struct bf_archive_key bf_course_key(const uint8_t hash[32], uint8_t mask,
+struct bf_archive_key bf_course_key(const struct bf_specializer *specializer,
+                                    const uint8_t hash[32], uint8_t mask,
                                     const uint32_t values[BF_WATCHED]);
 
 #endif

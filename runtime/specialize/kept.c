@@ -114,7 +114,7 @@ void bf_kept_destroy(struct bf_pipelines *ps, VkObjectType type, uint64_t handle
         bf_kept_let_go(ps, kept);
 }
 
-static void *kept_new(size_t size, VkObjectType type, uint64_t handle,
+static void *kept_new(struct bf_pipelines *ps, size_t size, VkObjectType type, uint64_t handle,
                       const VkAllocationCallbacks *allocator)
 {
     struct bf_kept *kept = calloc(1, size);
@@ -124,6 +124,7 @@ static void *kept_new(size_t size, VkObjectType type, uint64_t handle,
     kept->handle = handle;
     kept->refs = kept->holds = kept->lives = 1;
     kept->foreign = allocator != NULL;
+    bf_arena_count(&kept->arena, &ps->room.own, size);
     return kept;
 }
 
@@ -155,7 +156,7 @@ void bf_kept_sampler_add(struct bf_pipelines *ps, VkSampler sampler,
                          const VkSamplerCreateInfo *info, const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_sampler *kept =
-        kept_new(sizeof(*kept), VK_OBJECT_TYPE_SAMPLER, (uint64_t)sampler, allocator);
+        kept_new(ps, sizeof(*kept), VK_OBJECT_TYPE_SAMPLER, (uint64_t)sampler, allocator);
     if (!kept)
         return;
     kept->shape = bf_seen_sampler_shape(ps, info);
@@ -187,8 +188,8 @@ void bf_kept_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout layou
                             const VkDescriptorSetLayoutCreateInfo *info,
                             const VkAllocationCallbacks *allocator)
 {
-    struct bf_kept_set_layout *kept =
-        kept_new(sizeof(*kept), VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)layout, allocator);
+    struct bf_kept_set_layout *kept = kept_new(
+        ps, sizeof(*kept), VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)layout, allocator);
     if (!kept)
         return;
     const VkDescriptorBindingFlags *flags = NULL;
@@ -264,7 +265,7 @@ void bf_kept_layout_add(struct bf_pipelines *ps, VkPipelineLayout layout,
                         const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_layout *kept =
-        kept_new(sizeof(*kept), VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout, allocator);
+        kept_new(ps, sizeof(*kept), VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout, allocator);
     if (!kept)
         return;
     struct bf_arena *arena = &kept->base.arena;
@@ -310,12 +311,13 @@ static const uint32_t *old_numbers(struct bf_arena *arena, uint32_t count,
     return list;
 }
 
-static struct bf_kept_render_pass *pass_new(VkRenderPass pass, uint32_t attachment_count,
-                                            uint32_t subpass_count, uint32_t dependency_count,
+static struct bf_kept_render_pass *pass_new(struct bf_pipelines *ps, VkRenderPass pass,
+                                            uint32_t attachment_count, uint32_t subpass_count,
+                                            uint32_t dependency_count,
                                             const VkAllocationCallbacks *allocator)
 {
     struct bf_kept_render_pass *kept =
-        kept_new(sizeof(*kept), VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass, allocator);
+        kept_new(ps, sizeof(*kept), VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass, allocator);
     if (!kept)
         return NULL;
     struct bf_arena *arena = &kept->base.arena;
@@ -335,8 +337,8 @@ void bf_kept_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
                              const VkRenderPassCreateInfo *info,
                              const VkAllocationCallbacks *allocator)
 {
-    struct bf_kept_render_pass *kept =
-        pass_new(pass, info->attachmentCount, info->subpassCount, info->dependencyCount, allocator);
+    struct bf_kept_render_pass *kept = pass_new(ps, pass, info->attachmentCount, info->subpassCount,
+                                                info->dependencyCount, allocator);
     if (!kept)
         return;
     for (uint32_t i = 0; i < kept->attachment_count; i++) {
@@ -394,8 +396,8 @@ void bf_kept_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
                               const VkRenderPassCreateInfo2 *info,
                               const VkAllocationCallbacks *allocator)
 {
-    struct bf_kept_render_pass *kept =
-        pass_new(pass, info->attachmentCount, info->subpassCount, info->dependencyCount, allocator);
+    struct bf_kept_render_pass *kept = pass_new(ps, pass, info->attachmentCount, info->subpassCount,
+                                                info->dependencyCount, allocator);
     if (!kept)
         return;
     kept->unknown = info->pNext != NULL;

@@ -9,6 +9,7 @@ void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct Vo
                        bool relaxed)
 {
     *ps = (struct bf_pipelines){.device = device, .vk = vk, .relaxed = relaxed};
+    ps->codes.total = &ps->room.own;
 }
 
 /* ---- Modules ---- */
@@ -125,6 +126,12 @@ static void hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
     bf_sha256_finish(&sha, out);
 }
 
+static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
+{
+    atomic_fetch_sub(&ps->room.own, sizeof(*p));
+    free(p);
+}
+
 /* Makes the record of a pipeline; the reference to the copy, which may be NULL, goes with it. */
 static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
                    struct bf_pipeline_copy *copy, enum bf_reason reason)
@@ -142,7 +149,11 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
         hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
         reason = watch(ps, p, copy);
+        if (reason == BF_REASON_NONE && ps->room.most &&
+            atomic_load(&ps->room.own) + sizeof(*p) > ps->room.most)
+            reason = BF_REASON_SPACE;
     }
+    atomic_fetch_add(&ps->room.own, sizeof(*p));
     p->excluded = reason;
     if (reason == BF_REASON_NONE) {
         p->copy = copy;
@@ -168,7 +179,7 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
         bf_map_remove(&ps->ids, p->id);
         bf_pipeline_copy_release(copy);
     }
-    free(p);
+    free_record(ps, p);
 }
 
 void bf_pipelines_created_compute(struct bf_pipelines *ps, uint32_t count,
@@ -255,6 +266,7 @@ enum bf_reason bf_pipeline_publish(struct bf_pipeline_copy *copy, struct bf_vari
             reason = BF_REASON_PINNED;
         } else if (i < BF_MAX_VARIANTS) {
             reason = BF_REASON_NONE;
+            atomic_fetch_add(&copy->pipelines->room.variants, variant->bytes);
             variant->next = p->all;
             p->all = variant;
             atomic_store(&p->variants[i], variant);
@@ -294,6 +306,7 @@ uint32_t bf_pipelines_sweep(struct bf_pipelines *ps)
             *at = v->next_ended;
             v->ended = false;
             handles[count++] = v->handle;
+            atomic_fetch_sub(&ps->room.variants, v->bytes);
             if (v->orphan)
                 free(v);
         }
@@ -336,7 +349,7 @@ static void end_record(struct bf_pipelines *ps, struct bf_pipeline *p)
         ps->on_gone(ps->context, p);
     leave_variants(ps, p);
     bf_pipeline_copy_release(p->copy);
-    free(p);
+    free_record(ps, p);
 }
 
 void bf_pipelines_destroyed(struct bf_pipelines *ps, VkPipeline handle)

@@ -40,6 +40,13 @@
 /* What a build needs, shared by the record and by builds; reference counted (copy.h). */
 struct bf_pipeline_copy;
 
+/* What is kept of a device's pipelines, and what their variants take; bytes. */
+struct bf_room {
+    uint64_t most;             /* of each; 0: there is no limit. Set before the first pipeline */
+    _Atomic uint64_t own;      /* Belfry's: code, copies, records, layouts, from begin to end */
+    _Atomic uint64_t variants; /* published, and not destroyed yet */
+};
+
 /* A live pipeline of the program. Fields without a remark never change. */
 struct bf_pipeline {
     VkPipeline handle;
@@ -94,6 +101,7 @@ struct bf_pipelines {
     struct bf_lock visit_lock; /* over the end of records; before any record's lock */
     struct bf_variant *ended;  /* withdrawn, with their handles */
     _Atomic uint64_t last_id;
+    struct bf_room room;
     /* Called with no lock held when a record was made, before the program has its handle. NULL:
      * nobody is called. */
     void (*on_made)(void *context, struct bf_pipeline *pipeline);

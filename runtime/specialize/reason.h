@@ -44,7 +44,8 @@
     X(BF_REASON_SLOWER, "slower", "it took longer than the general pipeline")                      \
     X(BF_REASON_NO_GAIN, "no-gain", "it was not measurably faster")                                \
     X(BF_REASON_FASTER, "faster", "kept: it is faster")                                            \
-    X(BF_REASON_UNUSED, "unused", "its values were no longer in use")
+    X(BF_REASON_UNUSED, "unused", "its values were no longer in use")                              \
+    X(BF_REASON_SPACE, "space", "there is no more memory for it by the setting")
 
 #define BF_REASON_CONSTANT(constant, code, text) constant,
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };

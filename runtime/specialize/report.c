@@ -12,6 +12,7 @@ struct line {
     char name[64];
     enum bf_course_state state;
     enum bf_reason reason;
+    VkResult error;
     bool no_contraction, remembered;
     uint8_t mask;
     uint64_t uses, picked;
@@ -76,6 +77,7 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
         *line = (struct line){
             .state = c->state,
             .reason = c->reason,
+            .error = c->error,
             .no_contraction = c->no_contraction,
             .remembered = c->remembered,
             .mask = c->mask,
@@ -87,6 +89,14 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
         };
         name_of(course, line->name);
     }
+}
+
+void bf_report_room(struct bf_specializer *s)
+{
+    uint64_t own = atomic_load(&s->pipelines.room.own);
+    uint64_t variants = atomic_load(&s->pipelines.room.variants);
+    s->most_own = own > s->most_own ? own : s->most_own;
+    s->most_variants = variants > s->most_variants ? variants : s->most_variants;
 }
 
 static const char *state_name(enum bf_course_state state)
@@ -110,6 +120,11 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
             " variants built, %" PRIu64 " kept; GPU time saved %.3f ms, CPU time spent %.3f ms\n",
             r->pipelines, r->watched, r->built, r->kept, r->saved_ns / 1e6,
             (double)r->background_ns / 1e6);
+    if (s->most_own)
+        fprintf(out,
+                "belfry: specialize: variants took %" PRIu64 " KiB at most, what they are built "
+                "from %" PRIu64 ", of %" PRIu64 " each\n",
+                s->most_variants >> 10, s->most_own >> 10, s->info.memory >> 11);
     for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
         if (r->excluded[i])
             fprintf(out, "belfry: specialize: %" PRIu64 " pipelines not watched: %s (%s)\n",
@@ -122,15 +137,19 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
     }
     for (uint32_t i = 0; i < r->count; i++) {
         const struct line *l = &r->lines[i];
+        char error[24] = "";
+        if (l->error != VK_SUCCESS)
+            snprintf(error, sizeof(error), " error=%d", l->error);
         fprintf(out,
                 "belfry: specialize: %s %s %s general=%.0f variant=%.0f build=%" PRIu64
                 " check=%" PRIu64 " first=%" PRIu64 " mask=%02x uses=%" PRIu64 " picked=%" PRIu64
-                " form=%s%s\n",
+                " form=%s%s%s\n",
                 l->name, state_name(l->state), bf_reason_code(l->reason),
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "");
+                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "",
+                error);
     }
 }
 

@@ -299,6 +299,19 @@ void bf_shader_release(struct bf_shader *shader)
     free(shader);
 }
 
+size_t bf_shader_bytes(const struct bf_shader *shader)
+{
+    const struct bf_shader_facts *facts = &shader->facts;
+    return sizeof(*shader) + shader->word_count * sizeof(*shader->words) +
+           facts->binding_count * sizeof(*shader->bindings) +
+           (size_t)(facts->input_count + facts->output_count) * sizeof(*shader->inputs) +
+           facts->builtin_count * sizeof(*shader->builtins) +
+           shader->member_count * sizeof(*shader->members) +
+           shader->load_count * sizeof(*shader->loads) +
+           shader->arithmetic_count * sizeof(*shader->arithmetic) +
+           shader->spec_id_count * sizeof(*shader->spec_ids);
+}
+
 void bf_shader_hash(const struct bf_shader *shader, uint8_t out[32])
 {
     memcpy(out, shader->hash, sizeof(shader->hash));

@@ -169,6 +169,8 @@ BF_SHARED VkResult bf_shader_create(const struct bf_shader_info *info, struct bf
 BF_SHARED void bf_shader_retain(struct bf_shader *shader);
 /* NULL is allowed. */
 BF_SHARED void bf_shader_release(struct bf_shader *shader);
+/* What it takes, bytes. */
+size_t bf_shader_bytes(const struct bf_shader *shader);
 
 /* SHA-256 of words, stage, name of the entry point and specialization. */
 BF_SHARED void bf_shader_hash(const struct bf_shader *shader, uint8_t hash[32]);

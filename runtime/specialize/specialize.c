@@ -42,19 +42,22 @@ static BfMeasurementsState further(void *context)
     return bf_course_state(s);
 }
 
+/* Where this device's verdicts are kept. False: no memory. */
+static bool find_folder(struct bf_specializer *s)
+{
+    char folder[4096];
+    if (!s->info.folder || !*s->info.folder ||
+        !bf_archive_folder(folder, sizeof(folder), s->info.folder, &s->info.driver))
+        return true;
+    s->archive_folder = strdup(folder);
+    return s->archive_folder != NULL;
+}
+
 bool bf_specializer_remembers(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->archive_lock);
-    if (s->archive) {
-        bf_lock_release(&s->archive_lock);
-        return true;
-    }
-    char folder[4096];
-    bool named = s->info.folder && *s->info.folder &&
-                 bf_archive_folder(folder, sizeof(folder), s->info.folder, s->info.driver_uuid,
-                                   s->info.driver_version);
-    const struct bf_archive_info info = {.folder = named ? folder : NULL};
-    s->archive = bf_archive_open(&info);
+    if (!s->archive)
+        s->archive = bf_archive_open(&(struct bf_archive_info){.folder = s->archive_folder});
     bool open = s->archive != NULL;
     bf_lock_release(&s->archive_lock);
     return open;
@@ -70,6 +73,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     struct bf_device *device = info->device;
     bf_pipelines_init(&s->pipelines, device->handle, &device->vk,
                       info->mode == BF_SPECIALIZE_RELAXED);
+    s->pipelines.room.most = info->memory / 2;
     s->pipelines.on_made = bf_course_made;
     s->pipelines.on_gone = bf_course_gone;
     s->pipelines.context = s;
@@ -88,12 +92,9 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     s->recorder.background = device->background;
     atomic_store(&s->recorder.noting, true);
     bf_report_create(s);
-    const VkPipelineCacheCreateInfo cache = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-    };
-    result = device->vk.vkCreatePipelineCache(device->handle, &cache, NULL, &s->cache);
-    if (result != VK_SUCCESS)
-        goto fail_cache;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!find_folder(s))
+        goto fail_folder;
     const BfBackgroundDriver driver = {
         .pContext = s,
         .pfnPrepare = prepare,
@@ -106,12 +107,14 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
         s->isolate = NULL; /* it has said why; builds run here alone */
     s->info.isolate = NULL;
+    s->info.folder = NULL;
+    s->info.driver = (struct bf_archive_driver){0};
     *specializer = s;
     return VK_SUCCESS;
 
 fail_driver:
-    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
-fail_cache:
+    free(s->archive_folder);
+fail_folder:
     bf_submissions_finish(&s->submissions);
 fail_submissions:
     bf_trials_finish(&s->trials);
@@ -126,9 +129,8 @@ void bf_specializer_destroy(struct bf_specializer *s)
 {
     if (!s)
         return;
-    struct bf_device *device = s->info.device;
     atomic_store(&s->stopping, true);
-    bf_device_end_background(device); /* BG-8: no item is left */
+    bf_device_end_background(s->info.device); /* BG-8: no item is left */
     while (atomic_load(&s->done))
         bf_course_collect(s);
     bf_runner_stop(&s->runner);
@@ -141,7 +143,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_submissions_finish(&s->submissions);
     bf_trials_finish(&s->trials);
     bf_archive_close(s->archive);
-    device->vk.vkDestroyPipelineCache(device->handle, s->cache, NULL);
+    free(s->archive_folder);
     free(s);
 }
 

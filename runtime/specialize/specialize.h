@@ -7,6 +7,10 @@
  *  SP-2  Whatever it decides by comes from work that has finished (RC-5).
  *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
  *  SP-4  One item of background work per variant: from its start to its publication.
+ *  SP-5  A driver that fails in whatever a build, a check or a measurement calls costs the program
+ *        nothing: no call of its own fails for that, no object is left behind, later builds go on,
+ *        and the report says why, with the driver's error. (A device that is lost is lost to the
+ *        program, too, as the driver tells it.)
  *
  * The course of a variant: counted (tally.h), chosen, built and checked (check.h) by an item,
  * published, measured beside the general one (trial.h), kept or withdrawn (judge.h), remembered
@@ -23,6 +27,7 @@
 
 #include "os/export.h"
 #include "settings/settings.h"
+#include "specialize/archive.h"
 
 struct bf_device;
 struct bf_isolate_info;
@@ -36,10 +41,10 @@ struct bf_specializer_info {
     enum bf_specialize_mode mode;
     const struct bf_isolate_info *isolate; /* NULL: builds run in this process alone; copied */
     bool report;
+    uint64_t memory;    /* bytes that variants, and what is kept to build them, may take; 0: any */
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
-    const char *folder; /* of what is remembered; NULL: nothing is */
-    uint8_t driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
-    uint32_t driver_version;
+    const char *folder; /* of what is remembered; NULL: nothing is; copied */
+    struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */
     VkPhysicalDevice physical;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
     VkInstance instance;

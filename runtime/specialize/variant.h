@@ -33,6 +33,7 @@ struct bf_pipeline;
 struct bf_variant {
     struct bf_variant *next; /* all of its pipeline's, for whoever ends them; owner's lock */
     VkPipeline handle;
+    uint64_t bytes;              /* that it takes, as far as can be told */
     uint8_t mask;                /* of the pipeline's watched words: those that are constants */
     uint32_t values[BF_WATCHED]; /* of those; 0 where the mask has none */
     _Atomic uint32_t state;

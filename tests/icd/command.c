@@ -249,7 +249,7 @@ static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreat
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_family_seen(device, pCreateInfo->queueFamilyIndex, "vkCreateCommandPool");
     struct icd_command_pool *pool = icd_object_new(device, ICD_KIND_COMMAND_POOL, sizeof(*pool));
     if (!pool)
@@ -324,8 +324,10 @@ static VkResult icd_AllocateCommandBuffers(VkDevice device_,
         ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pAllocateInfo->commandPool);
     uint32_t n = pAllocateInfo->commandBufferCount;
     uint32_t made = 0;
-    if (icd_oom(device->instance))
+    VkResult result = icd_fault(device, __func__);
+    if (result != VK_SUCCESS)
         goto fail;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
     for (; made < n; made++) {
         struct icd_command_buffer *buffer =
             icd_object_new(device, ICD_KIND_COMMAND_BUFFER, sizeof(*buffer));
@@ -352,7 +354,7 @@ fail:
     for (uint32_t i = 0; i < made; i++)
         command_buffer_free(COMMANDS(pCommandBuffers[i]));
     memset(pCommandBuffers, 0, n * sizeof(*pCommandBuffers));
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    return result;
 }
 
 static void icd_FreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t count,
@@ -369,7 +371,7 @@ static VkResult icd_BeginCommandBuffer(VkCommandBuffer commandBuffer,
                                        const VkCommandBufferBeginInfo *pBeginInfo)
 {
     struct icd_command_buffer *buffer = COMMANDS(commandBuffer);
-    ICD_OOM(buffer->object.device);
+    ICD_FAULT(buffer->object.device);
     VkResult result = command_buffer_clear(buffer, "vkBeginCommandBuffer");
     if (result != VK_SUCCESS)
         return result;
@@ -386,9 +388,12 @@ static VkResult icd_EndCommandBuffer(VkCommandBuffer commandBuffer)
     if (recording->state != ICD_RECORDING_RECORDING)
         icd_violation(BELFRY_ICD_COMMAND_BUFFER_STATE,
                       "vkEndCommandBuffer on a command buffer that isn't recording");
-    if (icd_oom(buffer->object.device->instance) || recording->failed) {
+    VkResult result = icd_fault(buffer->object.device, __func__);
+    if (result == VK_SUCCESS && recording->failed)
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result != VK_SUCCESS) {
         recording->state = ICD_RECORDING_INVALID;
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return result;
     }
     recording->state = ICD_RECORDING_EXECUTABLE;
     return VK_SUCCESS;

@@ -236,6 +236,8 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     null_queue_read(config);
     pipeline_rules_read(config);
 
+    struct variable build = variable_read("BELFRY_ICD_BUILD", ordinal);
+    snprintf(config->build, sizeof(config->build), "%s", build.text ? build.text : "");
     uint32_t bits = device_number("BELFRY_ICD_TIMESTAMP_BITS", ordinal, 64, UINT32_MAX);
     if (bits != UINT32_MAX)
         for (uint32_t i = 0; i < config->shape.n_families; i++)
@@ -246,6 +248,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->realtime = device_number("BELFRY_ICD_REALTIME", ordinal, 1, 0);
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 1, 1);
     config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
+    config->pipeline_size = device_number("BELFRY_ICD_PIPELINE_SIZE", ordinal, INT32_MAX, 0);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);

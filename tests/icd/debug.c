@@ -38,7 +38,7 @@ void icd_handle_seen(VkObjectType type, uint64_t handle, const char *call)
 static VkResult icd_SetDebugUtilsObjectNameEXT(VkDevice device,
                                                const VkDebugUtilsObjectNameInfoEXT *pNameInfo)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     icd_handle_seen(pNameInfo->objectType, pNameInfo->objectHandle, "vkSetDebugUtilsObjectName");
     return VK_SUCCESS;
 }
@@ -46,7 +46,7 @@ static VkResult icd_SetDebugUtilsObjectNameEXT(VkDevice device,
 static VkResult icd_SetDebugUtilsObjectTagEXT(VkDevice device,
                                               const VkDebugUtilsObjectTagInfoEXT *pTagInfo)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     icd_handle_seen(pTagInfo->objectType, pTagInfo->objectHandle, "vkSetDebugUtilsObjectTag");
     return VK_SUCCESS;
 }
@@ -178,7 +178,7 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct private_slot *slot = icd_object_new(device, ICD_KIND_PRIVATE_DATA_SLOT, sizeof(*slot));
     *pSlot = ICD_HANDLE(VkPrivateDataSlot, slot);
     return slot ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -208,7 +208,7 @@ static struct private_data *data_find(struct private_slot *slot, VkObjectType ty
 static VkResult icd_SetPrivateData(VkDevice device, VkObjectType objectType, uint64_t objectHandle,
                                    VkPrivateDataSlot slot_, uint64_t data)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     icd_handle_seen(objectType, objectHandle, "vkSetPrivateData");
     struct private_slot *slot = SLOT(slot_);
     VkResult result = VK_SUCCESS;

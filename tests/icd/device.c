@@ -195,7 +195,7 @@ static VkResult icd_GetCalibratedTimestampsEXT(VkDevice device_, uint32_t timest
                                                uint64_t *pTimestamps, uint64_t *pMaxDeviation)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     /* As wide as the widest family's timestamps: what they can be compared with. */
     uint32_t bits = 0;
     for (uint32_t i = 0; i < device->config->shape.n_families; i++)

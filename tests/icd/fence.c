@@ -13,7 +13,7 @@ static VkResult icd_CreateFence(VkDevice device_, const VkFenceCreateInfo *pCrea
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_fence *fence = icd_object_new(device, ICD_KIND_FENCE, sizeof(*fence));
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -82,7 +82,7 @@ static VkResult icd_ResetFences(VkDevice device_, uint32_t fenceCount, const VkF
 static VkResult icd_GetFenceStatus(VkDevice device_, VkFence fence)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_device_seen(device, FENCE(fence), "vkGetFenceStatus");
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
@@ -101,7 +101,7 @@ static VkResult icd_WaitForFences(VkDevice device_, uint32_t fenceCount, const V
                                   VkBool32 waitAll, uint64_t timeout)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     for (uint32_t i = 0; i < fenceCount; i++)
         icd_device_seen(device, FENCE(pFences[i]), "vkWaitForFences");
     if (device->lost)
@@ -140,7 +140,7 @@ static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCrea
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_event *event = icd_object_new(device, ICD_KIND_EVENT, sizeof(*event));
     if (!event)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -160,7 +160,7 @@ static void icd_DestroyEvent(VkDevice device_, VkEvent event,
 static VkResult icd_GetEventStatus(VkDevice device_, VkEvent event)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     return EVENT(event)->set ? VK_EVENT_SET : VK_EVENT_RESET;
@@ -169,7 +169,7 @@ static VkResult icd_GetEventStatus(VkDevice device_, VkEvent event)
 static VkResult icd_SetEvent(VkDevice device_, VkEvent event)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_lock();
     EVENT(event)->set = true;
     icd_wake_any();

@@ -177,6 +177,7 @@ struct icd_config {
     bool synchronization2;
     bool realtime;
     bool int64;
+    char build[32]; /* which of the driver's versions it is */
     bool host_memory;
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
@@ -191,6 +192,7 @@ struct icd_config {
         char entry[32];  /* of a stage; "": of any */
     } pipeline_rules[8];
     uint32_t n_pipeline_rules;
+    uint32_t pipeline_size; /* that each adds to a cache's data */
     uint32_t oom_at_submit;
     bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */
@@ -306,10 +308,14 @@ void icd_object_destroy(void *object, void (*end)(void *object));
 
 /* Counts a call that may return VK_ERROR_OUT_OF_HOST_MEMORY; true when it is the one that must. */
 bool icd_oom(struct icd_instance *instance);
-#define ICD_OOM(device_)                                                                           \
+/* The same of a call on a device, "vkCreateBuffer" or icd_CreateBuffer's __func__: what it is to
+ * return instead of doing anything, by BELFRY_ICD_OOM_AT or belfry_icd_set_fault; VK_SUCCESS: nothing. */
+VkResult icd_fault(struct icd_device *device, const char *call);
+#define ICD_FAULT(device_)                                                                         \
     do {                                                                                           \
-        if (icd_oom((device_)->instance))                                                          \
-            return VK_ERROR_OUT_OF_HOST_MEMORY;                                                    \
+        VkResult fault_ = icd_fault(device_, __func__);                                            \
+        if (fault_ != VK_SUCCESS)                                                                  \
+            return fault_;                                                                         \
     } while (0)
 
 /* The world: control.c ---------------------------------------------------------------------- */

@@ -31,6 +31,9 @@ struct belfry_icd_control {
     belfry_icd_queue_depth_fn *queue_depth;
     belfry_icd_lose_fn *lose;
     belfry_icd_lose_device_fn *lose_device;
+    belfry_icd_set_fault_fn *set_fault;
+    belfry_icd_fault_calls_fn *fault_calls;
+    belfry_icd_live_fn *live;
     belfry_icd_sparse_binds_fn *sparse_binds;
 };
 
@@ -70,6 +73,9 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->queue_depth, "belfry_icd_queue_depth"},
         {(void **)&control->lose, "belfry_icd_lose"},
         {(void **)&control->lose_device, "belfry_icd_lose_device"},
+        {(void **)&control->set_fault, "belfry_icd_set_fault"},
+        {(void **)&control->fault_calls, "belfry_icd_fault_calls"},
+        {(void **)&control->live, "belfry_icd_live"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},
     };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

@@ -187,6 +187,16 @@ typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 typedef void belfry_icd_lose_fn(void);
 /* belfry_icd_lose_device: the same of the devices of one physical device, counted from 0. */
 typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
+/* belfry_icd_set_fault: from now on the n-th call of a command, say "vkCreateBuffer", or if that is NULL of
+ * any that may fail, returns this VkResult and does nothing else, once; VK_ERROR_DEVICE_LOST loses its
+ * device, too. 'command' is compared as far as it goes: a suffix is no difference. Takes the place of
+ * what was asked for before; n = 0 for nothing. Not in free mode. */
+typedef void belfry_icd_set_fault_fn(const char *command, uint64_t n, int32_t result);
+/* belfry_icd_fault_calls: how many of those calls there have been since. */
+typedef uint64_t belfry_icd_fault_calls_fn(void);
+/* belfry_icd_live: objects of a kind, say "descriptor set", or if that is NULL of all that belong to
+ * a device and are no command buffers, that are alive at this moment, of all devices. */
+typedef uint64_t belfry_icd_live_fn(const char *kind);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */
 typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
@@ -214,6 +224,9 @@ BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
 BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
+BELFRY_ICD_EXPORT belfry_icd_set_fault_fn belfry_icd_set_fault;
+BELFRY_ICD_EXPORT belfry_icd_fault_calls_fn belfry_icd_fault_calls;
+BELFRY_ICD_EXPORT belfry_icd_live_fn belfry_icd_live;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
 
 #endif

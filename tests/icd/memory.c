@@ -117,7 +117,7 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     void *pointer = imported_pointer(pAllocateInfo);
@@ -164,7 +164,7 @@ static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceS
                               VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
 {
     (void)flags;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
     icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
     if (offset >= memory->size || (size != VK_WHOLE_SIZE && size > memory->size - offset)) {
@@ -228,7 +228,7 @@ static VkResult icd_FlushMappedMemoryRanges(VkDevice device_, uint32_t memoryRan
                                             const VkMappedMemoryRange *pMemoryRanges)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_count(ICD_COUNT_FLUSH, memoryRangeCount);
     for (uint32_t i = 0; i < memoryRangeCount; i++) {
         const VkMappedMemoryRange *range = &pMemoryRanges[i];
@@ -245,7 +245,7 @@ static VkResult icd_InvalidateMappedMemoryRanges(VkDevice device_, uint32_t memo
                                                  const VkMappedMemoryRange *pMemoryRanges)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_count(ICD_COUNT_INVALIDATE, memoryRangeCount);
     for (uint32_t i = 0; i < memoryRangeCount; i++) {
         const VkMappedMemoryRange *range = &pMemoryRanges[i];
@@ -264,7 +264,7 @@ static VkResult icd_GetMemoryHostPointerPropertiesEXT(VkDevice device_,
                                                       VkMemoryHostPointerPropertiesEXT *pProperties)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     pProperties->memoryTypeBits = 0;
     if (handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT)
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;

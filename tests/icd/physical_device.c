@@ -291,7 +291,7 @@ static void vulkan11_fill(const struct icd_config *config, VkPhysicalDeviceVulka
     p->maxMemoryAllocationSize = ICD_MAX_ALLOCATION;
 }
 
-static void vulkan12_fill(VkPhysicalDeviceVulkan12Properties *p)
+static void vulkan12_fill(const struct icd_config *config, VkPhysicalDeviceVulkan12Properties *p)
 {
     void *next = p->pNext;
     VkStructureType type = p->sType;
@@ -326,6 +326,8 @@ static void vulkan12_fill(VkPhysicalDeviceVulkan12Properties *p)
         .maxTimelineSemaphoreValueDifference = UINT64_MAX,
         .framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT,
     };
+    size_t used = strlen(p->driverInfo);
+    snprintf(p->driverInfo + used, sizeof(p->driverInfo) - used, "%s", config->build);
 }
 
 static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
@@ -357,7 +359,7 @@ static void properties_chain_fill(const struct icd_config *config, VkBaseOutStru
     VkPhysicalDeviceVulkan12Properties v12 = {0};
     VkPhysicalDeviceVulkan13Properties v13 = {0};
     vulkan11_fill(config, &v11);
-    vulkan12_fill(&v12);
+    vulkan12_fill(config, &v12);
     vulkan13_fill(&v13);
 
     for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
@@ -366,7 +368,7 @@ static void properties_chain_fill(const struct icd_config *config, VkBaseOutStru
             vulkan11_fill(config, (void *)s);
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES:
-            vulkan12_fill((void *)s);
+            vulkan12_fill(config, (void *)s);
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES:
             vulkan13_fill((void *)s);

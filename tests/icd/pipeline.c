@@ -15,7 +15,7 @@
         (void)pCreateInfo;                                                                         \
         (void)pAllocator;                                                                          \
         struct icd_device *device = ICD_DEV(device_);                                              \
-        ICD_OOM(device);                                                                           \
+        ICD_FAULT(device);                                                                         \
         void *object = icd_object_new(device, kind_, sizeof(struct icd_object));                   \
         *pObject = ICD_HANDLE(Vk##name_, object);                                                  \
         return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;                                  \
@@ -32,7 +32,6 @@
     }
 
 INERT(ShaderModule, VkShaderModuleCreateInfo, ICD_KIND_SHADER_MODULE)
-INERT(PipelineCache, VkPipelineCacheCreateInfo, ICD_KIND_PIPELINE_CACHE)
 INERT(PipelineLayout, VkPipelineLayoutCreateInfo, ICD_KIND_PIPELINE_LAYOUT)
 INERT(Sampler, VkSamplerCreateInfo, ICD_KIND_SAMPLER)
 INERT(SamplerYcbcrConversion, VkSamplerYcbcrConversionCreateInfo, ICD_KIND_SAMPLER_YCBCR_CONVERSION)
@@ -60,6 +59,33 @@ static void icd_GetRenderAreaGranularity(VkDevice device, VkRenderPass renderPas
 
 /* Pipelines --------------------------------------------------------------------------------- */
 
+struct pipeline_cache {
+    struct icd_object object;
+    _Atomic size_t size; /* of its data, without the header */
+};
+
+#define CACHE(handle_) ICD_FROM(pipeline_cache, ICD_KIND_PIPELINE_CACHE, handle_)
+
+static VkResult icd_CreatePipelineCache(VkDevice device_,
+                                        const VkPipelineCacheCreateInfo *pCreateInfo,
+                                        const VkAllocationCallbacks *pAllocator,
+                                        VkPipelineCache *pPipelineCache)
+{
+    (void)pAllocator;
+    struct icd_device *device = ICD_DEV(device_);
+    ICD_FAULT(device);
+    struct pipeline_cache *cache = icd_object_new(device, ICD_KIND_PIPELINE_CACHE, sizeof(*cache));
+    if (!cache)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
+    if (pCreateInfo->initialDataSize > header)
+        cache->size = pCreateInfo->initialDataSize - header;
+    *pPipelineCache = ICD_HANDLE(VkPipelineCache, cache);
+    return VK_SUCCESS;
+}
+
+INERT_DESTROY(PipelineCache, ICD_KIND_PIPELINE_CACHE)
+
 /* BELFRY_ICD_PIPELINE: may not return, or not with success. */
 static VkResult stages_compile(const struct icd_device *device, uint32_t n,
                                const VkPipelineShaderStageCreateInfo *stages)
@@ -81,11 +107,13 @@ static VkResult stages_compile(const struct icd_device *device, uint32_t n,
     return VK_SUCCESS;
 }
 
-static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeline *pipelines,
-                                 VkResult compiled)
+static VkResult pipelines_create(struct icd_device *device, const char *call, VkPipelineCache cache,
+                                 uint32_t n, VkPipeline *pipelines, VkResult compiled)
 {
     memset(pipelines, 0, n * sizeof(*pipelines));
-    ICD_OOM(device);
+    VkResult fault = icd_fault(device, call);
+    if (fault != VK_SUCCESS)
+        return fault;
     if (compiled)
         return compiled;
     for (uint32_t i = 0; i < n; i++) {
@@ -93,6 +121,8 @@ static VkResult pipelines_create(struct icd_device *device, uint32_t n, VkPipeli
         if (!pipeline)
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         pipelines[i] = ICD_HANDLE(VkPipeline, pipeline);
+        if (cache)
+            CACHE(cache)->size += device->config->pipeline_size;
     }
     return VK_SUCCESS;
 }
@@ -103,12 +133,13 @@ static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pip
                                             const VkAllocationCallbacks *pAllocator,
                                             VkPipeline *pPipelines)
 {
-    (void)pipelineCache, (void)pAllocator;
+    (void)pAllocator;
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled =
             stages_compile(ICD_DEV(device), pCreateInfos[i].stageCount, pCreateInfos[i].pStages);
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
+    return pipelines_create(ICD_DEV(device), __func__, pipelineCache, createInfoCount, pPipelines,
+                            compiled);
 }
 
 static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipelineCache,
@@ -117,41 +148,45 @@ static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipe
                                            const VkAllocationCallbacks *pAllocator,
                                            VkPipeline *pPipelines)
 {
-    (void)pipelineCache, (void)pAllocator;
+    (void)pAllocator;
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled = stages_compile(ICD_DEV(device), 1, &pCreateInfos[i].stage);
-    return pipelines_create(ICD_DEV(device), createInfoCount, pPipelines, compiled);
+    return pipelines_create(ICD_DEV(device), __func__, pipelineCache, createInfoCount, pPipelines,
+                            compiled);
 }
 
-/* A cache with nothing in it still has the header that Vulkan lays down. */
+/* The header that Vulkan lays down, and zeros. */
 static VkResult icd_GetPipelineCacheData(VkDevice device, VkPipelineCache pipelineCache,
                                          size_t *pDataSize, void *pData)
 {
-    (void)pipelineCache;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
+    const size_t size = CACHE(pipelineCache)->size;
     VkPipelineCacheHeaderVersionOne header = {
         .headerSize = sizeof(header),
         .headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE,
     };
     if (!pData) {
-        *pDataSize = sizeof(header);
+        *pDataSize = sizeof(header) + size;
         return VK_SUCCESS;
     }
     if (*pDataSize < sizeof(header)) {
         *pDataSize = 0;
         return VK_INCOMPLETE;
     }
+    const size_t room = *pDataSize - sizeof(header);
     memcpy(pData, &header, sizeof(header));
-    *pDataSize = sizeof(header);
-    return VK_SUCCESS;
+    memset((char *)pData + sizeof(header), 0, room < size ? room : size);
+    *pDataSize = sizeof(header) + (room < size ? room : size);
+    return room < size ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
 static VkResult icd_MergePipelineCaches(VkDevice device, VkPipelineCache dstCache,
                                         uint32_t srcCacheCount, const VkPipelineCache *pSrcCaches)
 {
-    (void)dstCache, (void)srcCacheCount, (void)pSrcCaches;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
+    for (uint32_t i = 0; i < srcCacheCount; i++)
+        CACHE(dstCache)->size += CACHE(pSrcCaches[i])->size;
     return VK_SUCCESS;
 }
 
@@ -176,7 +211,7 @@ static VkResult icd_CreateDescriptorPool(VkDevice device_,
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
     *pPool = ICD_HANDLE(VkDescriptorPool, pool);
     return pool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -220,8 +255,10 @@ static VkResult icd_AllocateDescriptorSets(VkDevice device_,
         ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pAllocateInfo->descriptorPool);
     uint32_t n = pAllocateInfo->descriptorSetCount;
     uint32_t made = 0;
-    if (icd_oom(device->instance))
+    VkResult result = icd_fault(device, __func__);
+    if (result != VK_SUCCESS)
         goto fail;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
     for (; made < n; made++) {
         struct descriptor_set *set = icd_object_new(device, ICD_KIND_DESCRIPTOR_SET, sizeof(*set));
         if (!set)
@@ -239,7 +276,7 @@ fail:
     for (uint32_t i = 0; i < made; i++)
         set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
     memset(pSets, 0, n * sizeof(*pSets));
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    return result;
 }
 
 static VkResult icd_FreeDescriptorSets(VkDevice device, VkDescriptorPool pool, uint32_t count,

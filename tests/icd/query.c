@@ -31,7 +31,7 @@ static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInf
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_query_pool *pool =
         icd_object_new(device, ICD_KIND_QUERY_POOL,
                        sizeof(*pool) + pCreateInfo->queryCount * sizeof(pool->queries[0]));
@@ -139,7 +139,7 @@ static VkResult icd_GetQueryPoolResults(VkDevice device_, VkQueryPool pool_, uin
                                         VkDeviceSize stride, VkQueryResultFlags flags)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_query_pool *pool = POOL(pool_);
     if (!range_seen(pool, firstQuery, queryCount, "vkGetQueryPoolResults"))
         return VK_NOT_READY;

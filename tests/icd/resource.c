@@ -17,7 +17,7 @@ static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCr
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateBuffer");
@@ -137,7 +137,7 @@ static void buffer_bind(struct icd_buffer *buffer, struct icd_memory *memory, Vk
 static VkResult icd_BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
                                      VkDeviceSize offset)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     buffer_bind(BUFFER(buffer), MEMORY(memory), offset);
     return VK_SUCCESS;
 }
@@ -145,7 +145,7 @@ static VkResult icd_BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceM
 static VkResult icd_BindBufferMemory2(VkDevice device, uint32_t bindInfoCount,
                                       const VkBindBufferMemoryInfo *pBindInfos)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     for (uint32_t i = 0; i < bindInfoCount; i++)
         buffer_bind(BUFFER(pBindInfos[i].buffer), MEMORY(pBindInfos[i].memory),
                     pBindInfos[i].memoryOffset);
@@ -176,7 +176,7 @@ static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateI
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_BUFFER_VIEW, sizeof(struct icd_object));
     *pView = ICD_HANDLE(VkBufferView, view);
     return view ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -205,7 +205,7 @@ static VkResult icd_CreateImage(VkDevice device_, const VkImageCreateInfo *pCrea
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateImage");
@@ -301,7 +301,7 @@ static void image_bind(struct icd_image *image, struct icd_memory *memory, VkDev
 static VkResult icd_BindImageMemory(VkDevice device, VkImage image, VkDeviceMemory memory,
                                     VkDeviceSize offset)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     image_bind(IMAGE(image), MEMORY(memory), offset);
     return VK_SUCCESS;
 }
@@ -309,7 +309,7 @@ static VkResult icd_BindImageMemory(VkDevice device, VkImage image, VkDeviceMemo
 static VkResult icd_BindImageMemory2(VkDevice device, uint32_t bindInfoCount,
                                      const VkBindImageMemoryInfo *pBindInfos)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     /* Binding to a swapchain's image brings no memory object. */
     for (uint32_t i = 0; i < bindInfoCount; i++)
         if (pBindInfos[i].memory)
@@ -341,7 +341,7 @@ static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInf
     (void)pCreateInfo;
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_IMAGE_VIEW, sizeof(struct icd_object));
     *pView = ICD_HANDLE(VkImageView, view);
     return view ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

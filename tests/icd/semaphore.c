@@ -99,7 +99,7 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     bool timeline = false;
     uint64_t value = 0;
     for (const VkBaseInStructure *s = pCreateInfo->pNext; s; s = s->pNext) {
@@ -147,7 +147,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
                                              uint64_t *pValue)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     icd_device_seen(device, SEMAPHORE(semaphore), "vkGetSemaphoreCounterValue");
@@ -158,7 +158,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
 static VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSignalInfo)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_payload *payload = SEMAPHORE(pSignalInfo->semaphore)->payload;
     icd_device_seen(device, SEMAPHORE(pSignalInfo->semaphore), "vkSignalSemaphore");
     icd_lock();
@@ -183,7 +183,7 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
                                    uint64_t timeout)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
         icd_device_seen(device, SEMAPHORE(pWaitInfo->pSemaphores[i]), "vkWaitSemaphores");
     if (device->lost)
@@ -255,7 +255,7 @@ static VkResult icd_GetSemaphoreFdKHR(VkDevice device_, const VkSemaphoreGetFdIn
                                       int *pFd)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_payload *payload = SEMAPHORE(pGetFdInfo->semaphore)->payload;
     int fd = -1;
     icd_lock();
@@ -271,7 +271,7 @@ static VkResult icd_GetSemaphoreFdKHR(VkDevice device_, const VkSemaphoreGetFdIn
 static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemaphoreFdInfoKHR *pInfo)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     struct icd_semaphore *semaphore = SEMAPHORE(pInfo->semaphore);
     struct stat status;
     if (pInfo->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT ||

@@ -288,7 +288,7 @@ static VkResult batch_free(const struct batch *batch, struct icd_queue *queue,
 }
 
 /* The faults of a submit call; anything but VK_SUCCESS is its result. */
-static VkResult submit_fault(struct icd_device *device)
+static VkResult submit_fault(struct icd_device *device, const char *call)
 {
     struct icd_instance *instance = device->instance;
     const struct icd_config *config = device->config;
@@ -305,7 +305,7 @@ static VkResult submit_fault(struct icd_device *device)
         if (n == config->oom_at_submit)
             return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    return icd_oom(instance) ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    return icd_fault(device, call);
 }
 
 static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue, VkFence fence_)
@@ -315,7 +315,7 @@ static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue,
     icd_queue_enter(queue, batch->call);
     icd_bump(&queue->counts.submit_calls, 1);
     batch_seen(batch, queue, fence);
-    VkResult result = submit_fault(device);
+    VkResult result = submit_fault(device, batch->call);
     if (result == VK_SUCCESS)
         result = device->config->free_submit ? batch_free(batch, queue, fence)
                                              : batch_queue(batch, queue, fence);
@@ -468,8 +468,7 @@ static VkResult icd_QueueBindSparse(VkQueue queue_, uint32_t bindInfoCount,
     struct icd_queue *queue = QUEUE(queue_);
     icd_queue_enter(queue, "vkQueueBindSparse");
     icd_bump(&queue->counts.bind_sparse_calls, 1);
-    VkResult result =
-        icd_oom(queue->object.device->instance) ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    VkResult result = icd_fault(queue->object.device, __func__);
     if (result == VK_SUCCESS)
         result = bind_sparse(queue, bindInfoCount, pBindInfo, fence ? FENCE(fence) : NULL);
     icd_queue_leave(queue);
@@ -514,8 +513,7 @@ static VkResult icd_QueuePresentKHR(VkQueue queue_, const VkPresentInfoKHR *pPre
     struct icd_queue *queue = QUEUE(queue_);
     icd_queue_enter(queue, "vkQueuePresentKHR");
     icd_bump(&queue->counts.presents, 1);
-    VkResult result =
-        icd_oom(queue->object.device->instance) ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    VkResult result = icd_fault(queue->object.device, __func__);
     if (result == VK_SUCCESS)
         result = present(queue, pPresentInfo);
     if (pPresentInfo->pResults)
@@ -541,7 +539,7 @@ static VkResult queue_wait_finished(struct icd_queue *queue)
 static VkResult icd_QueueWaitIdle(VkQueue queue_)
 {
     struct icd_queue *queue = QUEUE(queue_);
-    ICD_OOM(queue->object.device);
+    ICD_FAULT(queue->object.device);
     icd_queue_enter(queue, "vkQueueWaitIdle");
     icd_bump(&queue->counts.wait_idles, 1);
     icd_lock();
@@ -554,7 +552,7 @@ static VkResult icd_QueueWaitIdle(VkQueue queue_)
 static VkResult icd_DeviceWaitIdle(VkDevice device_)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     icd_count(ICD_COUNT_DEVICE_WAIT_IDLE, 1);
     for (uint32_t i = 0; i < device->n_queues; i++)
         icd_queue_enter(&device->queues[i], "vkDeviceWaitIdle");

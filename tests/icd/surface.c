@@ -181,7 +181,7 @@ static VkResult icd_CreateSwapchainKHR(VkDevice device_,
 {
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     if (pCreateInfo->imageSharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateSwapchainKHR");
@@ -238,7 +238,7 @@ static void icd_DestroySwapchainKHR(VkDevice device, VkSwapchainKHR swapchain_,
 static VkResult icd_GetSwapchainImagesKHR(VkDevice device, VkSwapchainKHR swapchain_,
                                           uint32_t *pCount, VkImage *pImages)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     struct icd_swapchain *swapchain = SWAPCHAIN(swapchain_);
     return icd_enumerate(pCount, pImages, sizeof(swapchain->images[0]), swapchain->images,
                          swapchain->n_images);
@@ -299,7 +299,7 @@ static VkResult icd_AcquireNextImageKHR(VkDevice device_, VkSwapchainKHR swapcha
                                         uint32_t *pImageIndex)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     return acquire(device, SWAPCHAIN(swapchain), timeout, semaphore, fence, pImageIndex);
 }
 
@@ -308,7 +308,7 @@ static VkResult icd_AcquireNextImage2KHR(VkDevice device_,
                                          uint32_t *pImageIndex)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_OOM(device);
+    ICD_FAULT(device);
     return acquire(device, SWAPCHAIN(pAcquireInfo->swapchain), pAcquireInfo->timeout,
                    pAcquireInfo->semaphore, pAcquireInfo->fence, pImageIndex);
 }
@@ -335,7 +335,7 @@ static VkResult
 icd_GetDeviceGroupPresentCapabilitiesKHR(VkDevice device,
                                          VkDeviceGroupPresentCapabilitiesKHR *pCapabilities)
 {
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     memset(pCapabilities->presentMask, 0, sizeof(pCapabilities->presentMask));
     pCapabilities->presentMask[0] = 1;
     pCapabilities->modes = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
@@ -346,7 +346,7 @@ static VkResult icd_GetDeviceGroupSurfacePresentModesKHR(VkDevice device, VkSurf
                                                          VkDeviceGroupPresentModeFlagsKHR *pModes)
 {
     (void)surface;
-    ICD_OOM(ICD_DEV(device));
+    ICD_FAULT(ICD_DEV(device));
     *pModes = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
     return VK_SUCCESS;
 }

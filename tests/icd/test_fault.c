@@ -288,11 +288,46 @@ static void test_pipelines(void **state)
     }
 }
 
+/* Asked for by the program, for a command or for all. */
+static void test_asked(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    const uint64_t live = f.icd.live(NULL), fences = f.icd.live("fence");
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    f.icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
+    assert_int_equal(compute_create(&f, "main"), VK_SUCCESS);
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_int_equal(vkCreateFence(f.device, &info, NULL, &fence),
+                         i == 2 ? VK_ERROR_FRAGMENTATION : VK_SUCCESS);
+        assert_int_equal(f.icd.fault_calls(), i);
+        assert_int_equal(f.icd.live("fence"), fences + (i != 2));
+        assert_int_equal(f.icd.live(NULL), live + (i != 2));
+        if (i != 2)
+            vkDestroyFence(f.device, fence, NULL);
+    }
+    f.icd.set_fault(NULL, 3, VK_PIPELINE_COMPILE_REQUIRED);
+    assert_success(vkCreateFence(f.device, &info, NULL, &fence));
+    assert_int_equal(vkGetFenceStatus(f.device, fence), VK_NOT_READY);
+    assert_int_equal(compute_create(&f, "main"), VK_PIPELINE_COMPILE_REQUIRED);
+    f.icd.set_fault("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(vkQueueSubmit(f.queues[0][0], 0, NULL, fence), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    f.icd.set_fault("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueSubmit(f.queues[0][0], 0, NULL, fence), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(f.device), VK_ERROR_DEVICE_LOST);
+    f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    vkDestroyFence(f.device, fence, NULL);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_lose_at_submit), TEST(test_lose_wakes_waiters), TEST(test_lose_paused),
         TEST(test_oom_at_submit),  TEST(test_oom_everywhere),     TEST(test_pipelines),
+        TEST(test_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

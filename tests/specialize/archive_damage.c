@@ -4,6 +4,7 @@
 #include "archive_helper.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
@@ -111,7 +112,8 @@ static void senseless_records(void **state)
     const struct {
         size_t at;
         uint8_t value;
-    } changes[] = {{8, 95}, {9, 1}, {10, 0}, {10, 9}, {11, 2}, {13, 9}, {92, 0}, {92, 3}, {95, 1}};
+    } changes[] = {{8, 95}, {9, 1},  {10, 0}, {10, 9}, {11, 2}, {13, 9},
+                   {92, 0}, {92, 3}, {93, 2}, {94, 1}, {95, 1}};
     for (uint32_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         uint8_t *record = bytes + BF_HEADER_SIZE + 2 * BF_RECORD_SIZE;
         uint8_t before[BF_RECORD_SIZE];
@@ -132,12 +134,12 @@ static void senseless_records(void **state)
     free(bytes);
 }
 
-static void another_format_is_replaced(void **state)
+static void replace_format(const struct place *place, bool newer)
 {
-    struct place *place = *state;
+    remove(place->file);
     size_t size;
     uint8_t *bytes = make(place, &size);
-    bytes[8] = BF_ARCHIVE_FORMAT + 1;
+    bytes[8] = newer ? BF_ARCHIVE_FORMAT + 1 : BF_ARCHIVE_FORMAT - 1;
     uint32_t crc = bf_crc32c(bytes, 12);
     for (uint32_t k = 0; k < 4; k++)
         bytes[12 + k] = (uint8_t)(crc >> 8 * k);
@@ -152,6 +154,33 @@ static void another_format_is_replaced(void **state)
     archive = open_at(place->folder, 0);
     assert_int_equal(look(archive, 1), 2);
     assert_int_equal(look(archive, 0), 0);
+    bf_archive_close(archive);
+}
+
+static void another_format_is_replaced(void **state)
+{
+    replace_format(*state, true);
+    replace_format(*state, false);
+}
+
+/* Those of the first format, which say no mode, are none, even where their header is damaged. */
+static void records_without_a_mode_are_skipped(void **state)
+{
+    struct place *place = *state;
+    size_t size;
+    uint8_t *bytes = make(place, &size);
+    bytes[8] ^= 1;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        bytes[BF_HEADER_SIZE + i * BF_RECORD_SIZE + 3] = '1';
+    file_write(place->file, bytes, size);
+    free(bytes);
+    struct bf_archive *archive = open_at(place->folder, 0);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        assert_int_equal(look(archive, i), 0);
+    put(archive, 1, 1);
+    bf_archive_close(archive);
+    archive = open_at(place->folder, 0);
+    assert_int_equal(look(archive, 1), 2);
     bf_archive_close(archive);
 }
 
@@ -223,9 +252,13 @@ static void a_huge_file_is_replaced(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        test_at_place(torn_tails_of_every_length), test_at_place(every_single_bit),
-        test_at_place(garbage_between_records),    test_at_place(senseless_records),
-        test_at_place(another_format_is_replaced), test_at_place(journals_out_of_order),
+        test_at_place(torn_tails_of_every_length),
+        test_at_place(every_single_bit),
+        test_at_place(garbage_between_records),
+        test_at_place(senseless_records),
+        test_at_place(another_format_is_replaced),
+        test_at_place(records_without_a_mode_are_skipped),
+        test_at_place(journals_out_of_order),
         test_at_place(a_huge_file_is_replaced),
     };
     if (argc > 1)

@@ -18,14 +18,51 @@ static void checksum_is_the_published_one(void **state)
 static void folder_is_named(void **state)
 {
     (void)state;
-    const uint8_t uuid[VK_UUID_SIZE] = {0x01, 0xab, 0xff, [15] = 0x10};
+    struct bf_archive_driver driver = {0};
     char name[128];
-    assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", uuid, 0x5800001));
-    assert_string_equal(name, "/h/.cache/belfry/01abff00000000000000000000000010-05800001-0.1.0");
-    assert_false(bf_archive_folder(name, strlen(name), "/h/.cache/belfry", uuid, 0x5800001));
-    assert_false(bf_archive_folder(name, sizeof(name), "cache", uuid, 1));
-    assert_false(bf_archive_folder(name, sizeof(name), "", uuid, 1));
-    assert_false(bf_archive_folder(name, sizeof(name), NULL, uuid, 1));
+    assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", &driver));
+    assert_memory_equal(name, "/h/.cache/belfry/", 17);
+    assert_int_equal(strspn(name + 17, "0123456789abcdef"), 32);
+    assert_string_equal(name + 17 + 32, "-0.1.0");
+    assert_false(bf_archive_folder(name, strlen(name), "/h/.cache/belfry", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), "cache", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), "", &driver));
+    assert_false(bf_archive_folder(name, sizeof(name), NULL, &driver));
+}
+
+/* Drivers that differ in anything they say are no one driver; and texts don't run into another. */
+static void drivers_differ_by_every_member(void **state)
+{
+    (void)state;
+    const struct bf_archive_driver first = {.device_name = "llvmpipe (LLVM 15.0.6, 256 bits)",
+                                            .driver_name = "llvmpipe",
+                                            .driver_info = "Mesa 22.3.6 (LLVM 15.0.6)"};
+    struct bf_archive_driver drivers[20];
+    uint32_t n = 0;
+    drivers[n++] = first;
+    drivers[n++] = (struct bf_archive_driver){0};
+    drivers[n] = first, drivers[n++].cache_uuid[15] = 1;
+    drivers[n] = first, drivers[n++].driver_uuid[0] = 1;
+    drivers[n] = first, drivers[n++].device_uuid[0] = 1;
+    drivers[n] = first, drivers[n++].vendor_id = 1;
+    drivers[n] = first, drivers[n++].device_id = 1;
+    drivers[n] = first, drivers[n++].driver_version = 1;
+    drivers[n] = first, drivers[n++].api_version = 1;
+    drivers[n] = first, drivers[n++].driver_id = 1;
+    drivers[n] = first, drivers[n++].device_name = "llvmpipe (LLVM 15.0.6, 512 bits)";
+    drivers[n] = first, drivers[n++].driver_name = NULL;
+    drivers[n] = first, drivers[n++].driver_name = "llvmpipeMesa";
+    drivers[n] = first, drivers[n++].driver_info = "Mesa 22.3.7 (LLVM 15.0.6)";
+    drivers[n] = first, drivers[n].driver_name = "llvm",
+    drivers[n++].driver_info = "pipeMesa 22.3.6 (LLVM 15.0.6)";
+    for (uint32_t i = 0; i < n; i++) {
+        char one[128], other[128];
+        assert_true(bf_archive_folder(one, sizeof(one), "/h", &drivers[i]));
+        for (uint32_t k = 0; k < n; k++) {
+            assert_true(bf_archive_folder(other, sizeof(other), "/h", &drivers[k]));
+            assert_int_equal(strcmp(one, other) == 0, i == k);
+        }
+    }
 }
 
 static void what_is_put_is_found(void **state)
@@ -72,6 +109,7 @@ static void keys_differ_by_every_member(void **state)
     const struct bf_archive_key first = {.n_values = 2, .mask = 3, .values = {1, 2}};
     keys[n++] = first;
     keys[n] = first, keys[n++].form = 1;
+    keys[n] = first, keys[n++].mode = BF_ARCHIVE_MODE_RELAXED;
     keys[n] = first, keys[n++].mask = 7;
     keys[n] = first, keys[n++].n_values = 1;
     keys[n] = first, keys[n++].n_values = 3;
@@ -230,15 +268,64 @@ static void strikes_bar_at_once(void **state)
     bf_archive_close(archive);
 }
 
+static void see_mode(void *context, const struct bf_archive_key *key,
+                     const struct bf_verdict *verdict)
+{
+    ((uint32_t *)context)[key->mode] = verdict->code;
+}
+
+/* AR-9: of verdicts each mode has its own, in memory and on disk; of strikes all have all. */
+static void modes_share_strikes_and_nothing_else(void **state)
+{
+    struct place *place = *state;
+    for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
+        struct bf_archive_key own = key_of(4 * mode), other = own;
+        own.mode = mode;
+        other.mode = !mode;
+        struct bf_verdict expected = {BF_VERDICT_REJECTED, 7, 0, 0}, verdict;
+        const struct bf_verdict faster = {BF_VERDICT_KEPT, 9, 1500, 40};
+        uint32_t codes[BF_ARCHIVE_MODES] = {0};
+        struct bf_archive *archive = open_at(place->folder, 0);
+        assert_success(bf_archive_put(archive, &own, &expected));
+        for (uint32_t run = 0; run < 2; run++) {
+            assert_false(bf_archive_find(archive, &other, &verdict));
+            assert_true(bf_archive_find(archive, &own, &verdict));
+            assert_verdict(&verdict, &expected);
+            bf_archive_close(archive);
+            archive = open_at(place->folder, 0);
+        }
+        assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 1);
+        assert_int_equal(codes[mode], BF_VERDICT_REJECTED);
+        assert_success(bf_archive_put(archive, &other, &faster));
+        assert_true(bf_archive_find(archive, &own, &verdict));
+        assert_verdict(&verdict, &expected);
+        assert_true(bf_archive_find(archive, &other, &verdict));
+        assert_verdict(&verdict, &faster);
+        assert_success(bf_archive_strike(archive, &own));
+        for (uint32_t run = 0; run < 2; run++) {
+            assert_true(bf_archive_find(archive, &other, &verdict));
+            assert_int_equal(verdict.code, BF_VERDICT_BARRED);
+            assert_int_equal(bf_archive_begin(archive, &other), VK_ERROR_NOT_PERMITTED_KHR);
+            assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 2);
+            assert_int_equal(codes[0], BF_VERDICT_BARRED);
+            assert_int_equal(codes[1], BF_VERDICT_BARRED);
+            bf_archive_close(archive);
+            archive = open_at(place->folder, 0);
+        }
+        bf_archive_close(archive);
+    }
+}
+
 static void bad_input_is_refused(void **state)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
-    struct bf_archive_key keys[2] = {key_of(0), key_of(0)};
+    struct bf_archive_key keys[3] = {key_of(0), key_of(0), key_of(0)};
     struct bf_verdict verdict = verdict_of(0);
     keys[0].n_values = BF_ARCHIVE_VALUES + 1;
     keys[1].form = 2;
-    for (uint32_t i = 0; i < 2; i++) {
+    keys[2].mode = BF_ARCHIVE_MODES;
+    for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(bf_archive_put(archive, &keys[i], &verdict),
                          VK_ERROR_VALIDATION_FAILED_EXT);
         assert_int_equal(bf_archive_begin(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -333,6 +420,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum_is_the_published_one),
         cmocka_unit_test(folder_is_named),
+        cmocka_unit_test(drivers_differ_by_every_member),
         test_at_place(what_is_put_is_found),
         cmocka_unit_test(memory_alone_does_too),
         test_at_place(keys_differ_by_every_member),
@@ -341,6 +429,7 @@ int main(int argc, char **argv)
         test_at_place(builds_that_end_are_no_strikes),
         test_at_place(a_build_that_does_not_end_is_one),
         test_at_place(strikes_bar_at_once),
+        test_at_place(modes_share_strikes_and_nothing_else),
         test_at_place(bad_input_is_refused),
         test_at_place(readers_take_no_lock),
     };

@@ -399,6 +399,8 @@ void fake_open(bool relaxed)
 void fake_close(void)
 {
     bf_pipelines_finish(&fake.pipelines);
+    assert_int_equal(fake.pipelines.room.own, 0);
+    assert_int_equal(fake.pipelines.room.variants, 0);
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (objects[i].count)
             fail_msg("%u of type %u left", objects[i].count, objects[i].type);

@@ -529,6 +529,39 @@ static void it_is_on_by_itself_and_leaves_no_file_without_need(void **state)
     assert_int_equal(errno, ENOTEMPTY);
 }
 
+/* What was kept or rejected by one mode's rules says nothing by the other's. */
+static void modes_find_out_for_themselves(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"relaxed", "exact", "relaxed"};
+    const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
+    for (int run = 0; run < 3; run++) {
+        setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", modes[run], 1);
+        struct program p;
+        program_open(&p);
+        frame(&p, 1, &slow);
+        commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+        VkBool32 further = VK_TRUE;
+        for (int i = 0; run == 0 && i < 2000 && further; i++) {
+            frame(&p, 1, &slow);
+            if (i % 50 == 49)
+                assert_success(
+                    bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                  BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+        }
+        frame(&p, 1, &slow);
+        assert_words(&p, &slow);
+        char *report = program_close(&p);
+        assert_int_equal(count_in(report, " unjudged "), run == 1);
+        if (run == 2) /* kept, and there again; or rejected, and not built */
+            assert_true(count_in(report, " remembered") + count_in(report, " 0 variants built") ==
+                        1);
+        else
+            assert_int_equal(count_in(report, " remembered"), 0);
+        free(report);
+    }
+}
+
 /* A build may be under way when its pipeline goes; another one comes to its place. */
 static void a_pipeline_may_go_while_it_is_built(void **state)
 {
@@ -563,6 +596,7 @@ static const struct CMUnitTest tests[] = {
     THROUGH(discarded_measurements_are_void),
     THROUGH(what_was_learnt_is_there_at_the_next_start),
     THROUGH(it_is_on_by_itself_and_leaves_no_file_without_need),
+    THROUGH(modes_find_out_for_themselves),
     THROUGH(a_pipeline_may_go_while_it_is_built),
 };
 

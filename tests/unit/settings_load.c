@@ -19,6 +19,7 @@ static void defaults(void **state)
     assert_int_equal(l.settings.background_tasks, 2);
     assert_false(l.settings.developer_mode);
     assert_int_equal(l.settings.specialize, BF_SPECIALIZE_EXACT);
+    assert_int_equal(l.settings.specialize_memory, 256);
     assert_int_equal(l.settings.isolate, BF_ISOLATE_NONE);
     assert_false(l.settings.report);
     assert_null(l.settings.cache);
@@ -64,7 +65,8 @@ static void environment_sets_everything(void **state)
         "VK_BELFRY_MULTI_ENGINE_REALTIME=on", "VK_BELFRY_MULTI_ENGINE_CHECK=access",
         "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS=3", "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on",
         "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=relaxed", "VK_BELFRY_MULTI_ENGINE_ISOLATE=process",
-        "VK_BELFRY_MULTI_ENGINE_REPORT=on", "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
+        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=64", "VK_BELFRY_MULTI_ENGINE_REPORT=on",
+        "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_int_equal(l.settings.queues_per_family, 32);
@@ -77,6 +79,7 @@ static void environment_sets_everything(void **state)
     assert_int_equal(l.settings.background_tasks, 3);
     assert_true(l.settings.developer_mode);
     assert_int_equal(l.settings.specialize, BF_SPECIALIZE_RELAXED);
+    assert_int_equal(l.settings.specialize_memory, 64);
     assert_int_equal(l.settings.isolate, BF_ISOLATE_PROCESS);
     assert_true(l.settings.report);
     assert_string_equal(l.settings.cache, "/tmp/c d");

@@ -1,0 +1,441 @@
+/*
+ * The driver below fails while Belfry builds a program's pipelines again, checks or measures them:
+ * the program sees nothing of it, loses nothing, and the report says what it was.
+ */
+#include "icd_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------- Rounds --
+ */
+
+/* A pipeline is made, used, and built again while the driver fails so; it is used once more, and
+ * destroyed. Nothing but the one variant that may be published is left meanwhile, nothing after. */
+struct round {
+    bool draws;
+    const char *command; /* NULL: any */
+    uint64_t n;
+    VkResult result;
+    /* What came of it: */
+    char name[64];
+    bool struck;
+    bool published;
+};
+
+/* Without the pools for measurements, which stay for the next ones. */
+static uint64_t other_objects(struct program *p)
+{
+    return p->f.icd.live(NULL) - p->f.icd.live("pipeline") - p->f.icd.live("query pool");
+}
+
+static uint32_t serial; /* each round has values of its own */
+
+/* What is made once, and stays, is made. */
+static void warm_up(struct program *p, bool draws)
+{
+    const struct program_push push = {0, 8, ++serial};
+    VkPipeline pipeline = program_pipeline(p, draws, "first");
+    program_frame(p, draws, pipeline, push);
+    program_commit(p);
+    program_frame(p, draws, pipeline, push);
+    program_destroy(p, pipeline);
+}
+
+static void play(struct program *p, struct round *r)
+{
+    const struct program_push push = {serial % 2, 8, ++serial};
+    snprintf(r->name, sizeof(r->name), "%s:%s:%d:%llu", r->draws ? "draws" : "computes",
+             r->command ? r->command : "any", r->result, (unsigned long long)r->n);
+    uint64_t pipelines = p->f.icd.live("pipeline"), others = other_objects(p);
+    VkPipeline pipeline = program_pipeline(p, r->draws, r->name);
+    program_frame(p, r->draws, pipeline, push);
+    p->f.icd.set_fault(r->command, r->n, r->result);
+    program_commit(p);
+    r->struck = p->f.icd.fault_calls() >= r->n;
+    p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    program_frame(p, r->draws, pipeline, push);
+    uint64_t made = p->f.icd.live("pipeline") - pipelines;
+    assert_in_range(made, 1, 2);
+    r->published = made == 2;
+    program_destroy(p, pipeline);
+    assert_int_equal(p->f.icd.live("pipeline"), pipelines);
+    assert_int_equal(other_objects(p), others);
+}
+
+static void assert_said(const char *report, const struct round *r, const char *what)
+{
+    char *line = program_line(report, r->name);
+    if (!line || !strstr(line, what))
+        fail_msg("%s: %s, not %s", r->name, line ? line : "no line", what);
+    free(line);
+}
+
+/* What a round is to have come to by the report: built, or rejected for a reason. */
+static void assert_told(const char *report, const struct round *r, const char *reason)
+{
+    char error[32];
+    snprintf(error, sizeof(error), " error=%d", r->result);
+    assert_int_equal(r->published, reason == NULL);
+    if (!reason) {
+        assert_said(report, r, " unjudged none ");
+        return;
+    }
+    assert_said(report, r, " rejected ");
+    assert_said(report, r, reason);
+    assert_said(report, r, error);
+}
+
+/* ---------------------------------------------------------------------------------- Every error --
+ */
+
+/* What calls may return; those of the device that all may. */
+#define MOST 8
+static const struct {
+    const char *command;
+    VkResult results[MOST];
+} errors[] = {
+    {"vkCreateShaderModule",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
+      VK_ERROR_UNKNOWN, VK_ERROR_VALIDATION_FAILED_EXT}},
+    {"vkCreateComputePipelines",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
+      VK_PIPELINE_COMPILE_REQUIRED, VK_ERROR_UNKNOWN, VK_ERROR_VALIDATION_FAILED_EXT}},
+    {"vkCreateGraphicsPipelines",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
+      VK_PIPELINE_COMPILE_REQUIRED, VK_ERROR_UNKNOWN, VK_ERROR_VALIDATION_FAILED_EXT}},
+    {"vkCreateCommandPool", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkAllocateCommandBuffers", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkBeginCommandBuffer", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkEndCommandBuffer", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkCreateBuffer", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkCreateImage",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+      VK_ERROR_COMPRESSION_EXHAUSTED_EXT}},
+    {"vkCreateImageView", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkAllocateMemory",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_TOO_MANY_OBJECTS}},
+    {"vkBindBufferMemory", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkBindImageMemory", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkMapMemory",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_MEMORY_MAP_FAILED}},
+    {"vkCreateDescriptorPool",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_FRAGMENTATION}},
+    {"vkAllocateDescriptorSets",
+     {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_FRAGMENTED_POOL,
+      VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_UNKNOWN}},
+    {"vkCreateFramebuffer", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+    {"vkQueueSubmit", {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY}},
+};
+
+static bool is_of_memory(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_MEMORY_MAP_FAILED:
+    case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_creation(const char *command)
+{
+    return strstr(command, "ShaderModule") || strstr(command, "Pipelines");
+}
+
+/* Each error of each call, at its first three times. */
+static void fail_all(bool draws)
+{
+    static struct round rounds[sizeof(errors) / sizeof(errors[0]) * MOST * 3];
+    uint32_t count = 0, commands = 0;
+    struct program p;
+    program_open(&p, NULL);
+    warm_up(&p, draws);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        bool any = false;
+        for (uint32_t k = 0; k < MOST && errors[i].results[k]; k++) {
+            struct round r = {.struck = true};
+            for (uint64_t n = 1; n <= 3 && r.struck; n++) {
+                r = (struct round){
+                    .draws = draws,
+                    .command = errors[i].command,
+                    .n = n,
+                    .result = errors[i].results[k],
+                };
+                play(&p, &r);
+                rounds[count++] = r;
+                any |= r.struck;
+            }
+        }
+        commands += any;
+        print_message("%s: %s\n", errors[i].command, any ? "failed" : "is not called");
+    }
+    struct round last = {.draws = draws, .command = "vkNone", .n = 1};
+    play(&p, &last);
+    char *report = program_close(&p);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct round *r = &rounds[i];
+        assert_told(report, r,
+                    !r->struck                ? NULL
+                    : is_of_memory(r->result) ? " memory "
+                    : is_creation(r->command) ? " failed "
+                                              : " uncheckable ");
+    }
+    assert_false(last.struck);
+    assert_told(report, &last, NULL);
+    free(report);
+    assert_true(commands >= 14);
+}
+
+static void every_error_of_every_call_ends_a_build_that_computes(void **state)
+{
+    (void)state;
+    fail_all(false);
+}
+
+static void every_error_of_every_call_ends_a_build_that_draws(void **state)
+{
+    (void)state;
+    fail_all(true);
+}
+
+/* ------------------------------------------------------------------------------ At any moment --
+ */
+
+/* Whichever call it is, however deep below the check: the calls of Belfry's queues, too. */
+static void run_short(bool draws, VkResult result, uint64_t step)
+{
+    struct program p;
+    struct round r = {.struck = true};
+    uint64_t n = 1;
+    program_open(&p, NULL);
+    warm_up(&p, draws);
+    for (; r.struck; n += n < 80 ? 1 : step) {
+        r = (struct round){.draws = draws, .n = n, .result = result};
+        play(&p, &r);
+    }
+    char *report = program_close(&p);
+    assert_told(report, &r, NULL); /* the last, which failed nowhere */
+    free(report);
+    assert_in_range(n, 200, 100000);
+    print_message("at calls up to %llu\n", (unsigned long long)n);
+}
+
+static void memory_runs_out_at_every_call(void **state)
+{
+    (void)state;
+    const uint64_t step = TIMES(32) == 32 ? 1 : 17;
+    run_short(false, VK_ERROR_OUT_OF_HOST_MEMORY, step);
+    run_short(true, VK_ERROR_OUT_OF_DEVICE_MEMORY, step + 2);
+}
+
+/* ----------------------------------------------------------------------------------- A lost device --
+ */
+
+/* Belfry's check loses the device: the program sees that in its own calls, as the driver says it. */
+static bool run_lost(bool draws, uint64_t n)
+{
+    const struct program_push push = {0, 8, ++serial};
+    struct program p;
+    program_open(&p, NULL);
+    VkPipeline pipeline = program_pipeline(&p, draws, "lost");
+    program_frame(&p, draws, pipeline, push);
+    p.f.icd.set_fault("vkQueueSubmit", n, VK_ERROR_DEVICE_LOST);
+    program_commit(&p);
+    p.f.lost = p.f.icd.fault_calls() >= n;
+    p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    if (p.f.lost) {
+        program_record(&p, draws, pipeline, push);
+        assert_int_equal(program_submit(&p), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkDeviceWaitIdle(p.f.device), VK_ERROR_DEVICE_LOST);
+        program_commit(&p); /* and nothing hangs */
+    }
+    if (!p.f.lost)
+        program_frame(&p, draws, pipeline, push);
+    bool lost = p.f.lost;
+    program_destroy(&p, pipeline);
+    char *report = program_close(&p);
+    char *line = program_line(report, "lost");
+    assert_non_null(line);
+    if (!strstr(line, lost ? " rejected lost " : " unjudged none "))
+        fail_msg("at submission %llu: %s", (unsigned long long)n, line);
+    free(line);
+    free(report);
+    return lost;
+}
+
+static void a_lost_device_is_seen_where_the_program_looks(void **state)
+{
+    (void)state;
+    for (int draws = 0; draws < 2; draws++) {
+        uint64_t n = 1;
+        while (run_lost(draws, n))
+            n += n < 6 ? 1 : 17;
+        assert_in_range(n, 40, 400);
+    }
+}
+
+/* ------------------------------------------------------------------------- The program's own calls --
+ */
+
+/* What the program's own calls end with is the driver's word, and what has no record is no harm. */
+static void the_programs_own_failures_are_its_own(void **state)
+{
+    (void)state;
+    static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                       VK_ERROR_INVALID_SHADER_NV, VK_PIPELINE_COMPILE_REQUIRED,
+                                       VK_ERROR_UNKNOWN};
+    struct program p;
+    program_open(&p, NULL);
+    for (int draws = 0; draws < 2; draws++) {
+        warm_up(&p, draws);
+        for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+            uint64_t before = p.f.icd.live(NULL);
+            VkPipeline pipeline;
+            p.f.icd.set_fault(draws ? "vkCreateGraphicsPipelines" : "vkCreateComputePipelines", 1,
+                              results[i]);
+            assert_int_equal(program_make(&p, draws, "none", &pipeline), results[i]);
+            assert_int_equal(p.f.icd.live(NULL), before);
+        }
+        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        struct round r = {.draws = draws, .command = "vkNone", .n = 1};
+        play(&p, &r);
+        assert_true(r.published);
+    }
+    free(program_close(&p));
+}
+
+/* A variant on trial is measured in the program's own frames. Where that fails they are no worse. */
+static void measurements_that_fail_cost_the_program_nothing(void **state)
+{
+    (void)state;
+    static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};
+    static const char *const commands[] = {"vkCreateQueryPool", "vkGetQueryPoolResults"};
+    for (uint32_t i = 0; i < 8; i++) {
+        const bool draws = i & 1;
+        const struct program_push push = {0, 8, ++serial};
+        struct program p;
+        program_open(&p, NULL);
+        VkPipeline pipeline = program_pipeline(&p, draws, "measured");
+        program_frame(&p, draws, pipeline, push);
+        program_commit(&p);
+        uint64_t struck = 0;
+        for (uint64_t frame = 0; frame < 20; frame++) {
+            p.f.icd.set_fault(commands[i / 4], 1, results[i / 2 % 2]);
+            program_frame(&p, draws, pipeline, push);
+            struck += p.f.icd.fault_calls() > 0;
+        }
+        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        assert_true(struck > 0);
+        for (uint32_t frame = 0; frame < 20; frame++)
+            program_frame(&p, draws, pipeline, push);
+        program_destroy(&p, pipeline);
+        char *report = program_close(&p);
+        char *line = program_line(report, "measured");
+        assert_non_null(line);
+        assert_non_null(strstr(line, " unjudged none "));
+        free(line);
+        free(report);
+    }
+}
+
+/* Caches are there to tell what variants take, no more. */
+static void a_driver_without_caches_builds_all_the_same(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
+    struct program p;
+    program_open(&p, NULL);
+    warm_up(&p, false);
+    warm_up(&p, true);
+    struct round rounds[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        rounds[i] = (struct round){.draws = i & 1,
+                                   .command = commands[i / 2 % 2],
+                                   .n = 1 + i / 4,
+                                   .result = VK_ERROR_OUT_OF_HOST_MEMORY};
+        play(&p, &rounds[i]);
+        assert_true(rounds[i].struck);
+    }
+    char *report = program_close(&p);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_told(report, &rounds[i], NULL);
+    free(report);
+}
+
+/* What a driver says of a shader is remembered; that it was short of something isn't. */
+static void what_was_short_is_tried_again_by_the_next_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command;
+        VkResult result;
+        bool lasts;
+    } cases[] = {
+        {"vkCreateComputePipelines", VK_ERROR_UNKNOWN, true},
+        {"vkCreateComputePipelines", VK_ERROR_OUT_OF_DEVICE_MEMORY, false},
+        {"vkCreateComputePipelines", VK_PIPELINE_COMPILE_REQUIRED, false},
+        {"vkMapMemory", VK_ERROR_MEMORY_MAP_FAILED, false},
+        {"vkCreateImage", VK_ERROR_COMPRESSION_EXHAUSTED_EXT, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct program_push push = {0, 8, ++serial};
+        for (int run = 0; run < 2; run++) {
+            struct program p;
+            program_open(&p, NULL);
+            VkPipeline pipeline = program_pipeline(&p, false, "again");
+            program_frame(&p, false, pipeline, push);
+            p.f.icd.set_fault(cases[i].command, run ? 0 : 1, cases[i].result);
+            program_commit(&p);
+            p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+            program_frame(&p, false, pipeline, push);
+            bool built = p.f.icd.live("pipeline") == 2;
+            program_destroy(&p, pipeline);
+            free(program_close(&p));
+            assert_int_equal(built, run == 1 && !cases[i].lasts);
+        }
+    }
+}
+
+/* All that a driver says tells it from another, even if that is no more than its description. */
+static void another_build_of_the_driver_is_asked_again(void **state)
+{
+    (void)state;
+    static const char *const builds[] = {"BUILD=1", "BUILD=2", "BUILD=1"};
+    const struct program_push push = {0, 8, ++serial};
+    for (int run = 0; run < 3; run++) {
+        struct program p;
+        program_open(&p, builds[run]);
+        VkPipeline pipeline = program_pipeline(&p, false, "again");
+        program_frame(&p, false, pipeline, push);
+        p.f.icd.set_fault("vkCreateComputePipelines", run == 0, VK_ERROR_UNKNOWN);
+        program_commit(&p);
+        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        program_frame(&p, false, pipeline, push);
+        assert_int_equal(p.f.icd.live("pipeline"), run == 1 ? 2 : 1);
+        program_destroy(&p, pipeline);
+        free(program_close(&p));
+    }
+}
+
+#define PROGRAM(name_) cmocka_unit_test_setup_teardown(name_, program_setup, program_teardown)
+static const struct CMUnitTest tests[] = {
+    PROGRAM(every_error_of_every_call_ends_a_build_that_computes),
+    PROGRAM(every_error_of_every_call_ends_a_build_that_draws),
+    PROGRAM(memory_runs_out_at_every_call),
+    PROGRAM(a_lost_device_is_seen_where_the_program_looks),
+    PROGRAM(the_programs_own_failures_are_its_own),
+    PROGRAM(measurements_that_fail_cost_the_program_nothing),
+    PROGRAM(a_driver_without_caches_builds_all_the_same),
+    PROGRAM(what_was_short_is_tried_again_by_the_next_run),
+    PROGRAM(another_build_of_the_driver_is_asked_again),
+};
+
+FIXTURE_MAIN("failing", tests)

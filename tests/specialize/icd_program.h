@@ -1,0 +1,62 @@
+/*
+ * A program through the layer, on the test driver, whose pipelines are watched and built again: it
+ * computes into an image, or draws into one, and writes a word of its own in each frame.
+ */
+#ifndef SPECIALIZE_ICD_PROGRAM_H
+#define SPECIALIZE_ICD_PROGRAM_H
+
+#include "../fence/fixture.h"
+
+#include <belfry/background.h>
+
+struct program {
+    struct fixture f;
+    VkQueue queue;
+    uint32_t family;
+    VkImage image;
+    VkImageView view;
+    VkDeviceMemory memory;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout; /* of both */
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    VkFence fence;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    uint32_t frames;
+};
+
+struct program_push {
+    uint32_t mode, rounds, factor;
+};
+
+/* The settings that the layer reads from the environment; a folder of its own for what it remembers.
+ * For cmocka: a test's setup and teardown. */
+int program_setup(void **state);
+int program_teardown(void **state);
+
+void program_open(struct program *p, const char *environment);
+/* What Belfry said at the end; the caller frees it. */
+char *program_close(struct program *p);
+
+/* One that computes, or draws; the name is the report's. */
+VkResult program_make(struct program *p, bool draws, const char *name, VkPipeline *pipeline);
+VkPipeline program_pipeline(struct program *p, bool draws, const char *name);
+void program_destroy(struct program *p, VkPipeline pipeline);
+
+/* A frame that uses it once; its word comes out right. */
+void program_frame(struct program *p, bool draws, VkPipeline pipeline, struct program_push push);
+/* The same, but for the submission: its result. */
+void program_record(struct program *p, bool draws, VkPipeline pipeline, struct program_push push);
+VkResult program_submit(struct program *p);
+
+/* All that was seen is built, and over. */
+void program_commit(struct program *p);
+
+/* The report's line of the pipeline of that name, without its end; NULL: there is none. The caller
+ * frees it. */
+char *program_line(const char *report, const char *name);
+
+#endif
