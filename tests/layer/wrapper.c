@@ -11,6 +11,7 @@
 #include "wrapper.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -133,7 +134,14 @@ static VkResult VKAPI_CALL wrap_vkGetSemaphoreCounterValue(VkDevice device, VkSe
     VkSemaphore handle = (VkSemaphore)below(SEMAPHORE, (uint64_t)semaphore);
     if (!handle && wrapper.swallows)
         return VK_ERROR_UNKNOWN;
-    return NEXT(device, vkGetSemaphoreCounterValue)(device, handle, value);
+    VkResult result = NEXT(device, vkGetSemaphoreCounterValue)(device, handle, value);
+    uint64_t own;
+    pthread_mutex_lock(&lock);
+    VkSemaphore other = (VkSemaphore)objects[SEMAPHORE][0].below;
+    pthread_mutex_unlock(&lock);
+    if (wrapper.curious && other)
+        NEXT(device, vkGetSemaphoreCounterValue)(device, other, &own);
+    return result;
 }
 
 static VkResult VKAPI_CALL wrap_vkSignalSemaphore(VkDevice device,
@@ -200,6 +208,7 @@ static VkResult VKAPI_CALL wrap_vkQueueSubmit2(VkQueue queue, uint32_t count,
         n += copy_semaphores(&semaphores[n], infos[i].pSignalSemaphoreInfos,
                              infos[i].signalSemaphoreInfoCount);
     }
+    sched_yield(); /* so that who overlaps is seen */
     VkResult result = NEXT(the_device, vkQueueSubmit2)(queue, count, copies,
                                                        (VkFence)below(FENCE, (uint64_t)fence));
     atomic_fetch_sub(&running, 1);

@@ -12,7 +12,8 @@ struct wrapper {
     uint64_t signalled;  /* the value of the last */
     uint32_t submits;    /* calls of vkQueueSubmit2 */
     uint32_t overlaps;   /* of these, while another was running */
-    bool swallows;       /* calls with a stranger end there, instead of going on with none */
+    bool curious;  /* at each question for a semaphore's value it puts one of its own, behind */
+    bool swallows; /* calls with a stranger end there, instead of going on with none */
 };
 
 #endif

@@ -135,7 +135,9 @@ BF_API void bfDetachDevice(BfDevice device);
 /*
  * vkQueueSubmit2 on an attached VkQueue, scheduled with the BfQueues on it: batches that wait for a
  * value of an imported semaphore which nobody has signalled yet are held by Belfry, not by the
- * VkQueue. Under the layer, vkQueueSubmit2 itself does the same, and this is it.
+ * VkQueue. Under the layer, vkQueueSubmit2 itself does the same, and this is it, through the layers
+ * above Belfry's too. (Where the program has no vkQueueSubmit2, it goes past them: semaphores that
+ * they have wrapped are then refused.)
  *
  * Errors: those of vkQueueSubmit2, VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue).
  * Thread-safety: safe.
@@ -147,7 +149,8 @@ BF_API VkResult bfVkQueueSubmit(BfDevice device, VkQueue queue, uint32_t submitC
  * Between the two, the calling thread alone uses the VkQueue, for calls that Belfry has no function
  * for: presenting, labels, a library's submissions. What goes in there is not scheduled: it must
  * not wait for what has not been submitted yet. No bf function may be called in between. Under the
- * layer they do nothing, since the layer itself does this for every call on a VkQueue.
+ * layer every call on a VkQueue may come at any time; there they only keep bfVkQueueSubmit of other
+ * threads out, so that the layers above Belfry's see one call at a time.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue). Thread-safety: safe.
  */
@@ -414,11 +417,16 @@ BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint6
 /*
  * A fence whose value is the counter of a timeline semaphore of the program's: both may be used,
  * from both APIs. It keeps the semaphore's rules: every signal is larger than the value, and than
- * every signal under way. The semaphore stays the program's, and is destroyed after the fence. Its
- * handle must be the one that the layer, or the attached functions, know: layers above Belfry's
- * that wrap handles must be told not to.
+ * every signal under way. The semaphore stays the program's, and is destroyed after the fence.
  *
- * Errors: those of bfCreateFence, those of vkGetSemaphoreCounterValue. Thread-safety: safe.
+ * Under the layer, the layers above Belfry's are asked which of their semaphores the program means,
+ * since they may wrap handles; and they hear of the values that bf functions will signal as of
+ * vkSignalSemaphore, at the call. So this is not to be called, nor what signals its fence, from
+ * inside another layer's commands.
+ *
+ * Errors: those of bfCreateFence, those of vkGetSemaphoreCounterValue;
+ * VK_ERROR_VALIDATION_FAILED_EXT also for a semaphore that is none of the device's, or a binary one.
+ * Thread-safety: safe.
  */
 BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *pFence);
 
@@ -426,7 +434,8 @@ BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *p
  * From now on the timeline semaphore follows the fence: it is signalled with each value that is
  * larger than all before (a semaphore can't follow a rewind), when the fence takes it. Its counter
  * must be at most the fence's value. The program waits for it, and signals it nowhere. It stays the
- * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones.
+ * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones. Layers
+ * above Belfry's as for bfImportFence; they don't hear of values that other processes set.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT, those
  * of vkSignalSemaphore. Thread-safety: safe.
@@ -572,10 +581,11 @@ typedef struct BfResourceUse {
 
 /*
  * Tells the check 'access' what the queue's next bfQueueExecute uses, where it can't know (shader
- * accesses through descriptors). Without the setting check=access it does nothing. Handles as for
- * bfImportFence.
+ * accesses through descriptors). Without the setting check=access it does nothing. Handles that
+ * layers above wrap are asked for as bfImportFence does.
  *
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (under the layer also for a
+ * buffer or an image that is none of the device's); nothing is told then. Thread-safety: safe.
  */
 BF_API VkResult bfQueueUses(BfQueue queue, uint32_t count, const BfResourceUse *pUses);
 

@@ -126,7 +126,8 @@ typedef struct BfNativeFenceMapping {
     /* For shaders, to read; 0 where the device has no buffer addresses. */
     VkDeviceAddress currentValueAddress;
     VkDeviceAddress monitoredValueAddress;
-    /* For copies out of it, and descriptors. */
+    /* For copies out of it, and descriptors. They are Belfry's: layers above its own that wrap
+     * handles, or keep account of them, don't know these. */
     VkBuffer currentValueBuffer;
     VkBuffer monitoredValueBuffer;
     VkDeviceSize currentValueOffset;
