@@ -263,12 +263,22 @@ bool bf_fence_only_grows(const struct bf_fence *fence)
                                         atomic_load_explicit(&fence->value, memory_order_relaxed));
 }
 
+/* From both ends at once, where values only grow on their way: who waits mostly waits for the newest
+ * signal or for the oldest, and there may be many between. */
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value)
 {
-    struct bf_update *update = fence->first_update;
-    while (update && (update->value < value || update->packet))
-        update = update->next_of_fence;
-    return update;
+    struct bf_update *front = fence->first_update, *back = fence->last_update, *found = NULL;
+    while (front && (front->value < value || front->packet)) {
+        if (fence->descents == 0) {
+            if (back->value < value)
+                return found; /* as all before it */
+            if (!back->packet)
+                found = back;
+            back = back->previous_of_fence;
+        }
+        front = front->next_of_fence;
+    }
+    return front;
 }
 
 void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)

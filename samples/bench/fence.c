@@ -11,28 +11,36 @@
 #include <unistd.h>
 
 #include "../common/report.h"
+#include "attached.h"
 #include "bench.h"
 #include "crowd.h"
+#include "hand_over.h"
 #include "side.h"
 
-#define ROW_ONE    "hand-over on one engine, pieces of 0.15 ms"
-#define ROW_EMPTY  "hand-over on one engine, empty pieces"
-#define ROW_TWO    "hand-over between two engines"
-#define ROW_TRIP   "CPU signal, GPU work, CPU event"
-#define ROW_SIGNAL "bfQueueSignal, busy queue, its look apart"
-#define ROW_WAIT   "bfQueueWait for a signal on its way"
-#define ROW_COUNT  "submissions of these signals and waits"
-#define ROW_CROWD  "signal with waiters on 10,000 fences"
+#define ROW_ONE     "hand-over on one engine, pieces of 0.15 ms"
+#define ROW_EMPTY   "hand-over on one engine, empty pieces"
+#define ROW_BARRIER "the same, beside barriers by hand"
+#define ROW_BUFFER  "the semaphores' with an empty command buffer more"
+#define ROW_CALLS   "vkQueueSubmit2 of a hand-over"
+#define ROW_TWO     "hand-over between two engines"
+#define ROW_TRIP    "CPU signal, GPU work, CPU event"
+#define ROW_SIGNAL  "bfQueueSignal, busy queue, its look apart"
+#define ROW_WAIT    "bfQueueWait for a signal on its way"
+#define ROW_COUNT   "submissions of these signals and waits"
+#define ROW_CROWD   "signal with waiters on 10,000 fences"
 
 static const char *const required[] = {
-    ROW_ONE, ROW_EMPTY, ROW_TRIP, ROW_SIGNAL, ROW_WAIT, ROW_COUNT, ROW_CROWD, NULL,
+    ROW_ONE,    ROW_EMPTY, ROW_BARRIER, ROW_BUFFER, ROW_CALLS, ROW_TRIP,
+    ROW_SIGNAL, ROW_WAIT,  ROW_COUNT,   ROW_CROWD,  NULL,
 };
 
-#define REPETITIONS 25
-#define HAND_OVERS  256
-#define TRIPS       256
-#define CALLS       64 /* of each kind in one burst, behind work that keeps the queue busy */
-#define BURSTS      16
+#define REPETITIONS           25
+#define HAND_OVER_REPETITIONS 40
+#define WORKING_HAND_OVERS    64
+#define EMPTY_HAND_OVERS      256
+#define TRIPS                 256
+#define CALLS                 64 /* of each kind in one burst, behind work that keeps the queue busy */
+#define BURSTS                16
 /* Of the plain driver's rate; the costs may be 1.05 and 1.1 times as high. */
 #define HAND_OVER_SHARE (1 / 1.05)
 #define TRIP_SHARE      (1 / 1.1)
@@ -40,66 +48,6 @@ static const char *const required[] = {
 #define BUSY_NS         2000000u
 #define PIECE_NS        150000u
 #define FOREVER         UINT64_MAX
-
-/* Belfry's side. */
-struct attached {
-    struct side *side;
-    BfDevice device;
-    BfQueue queues[2]; /* on one engine, or on two */
-    BfFence fences[2];
-};
-
-static bool worked(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result >= 0)
-        return true;
-    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
-    return false;
-}
-
-static bool attach(struct attached *a, struct side *side, uint32_t engines,
-                   struct bench_found *found)
-{
-    BfAttachQueue queues[2];
-    *a = (struct attached){.side = side};
-    for (uint32_t i = 0; i < engines; ++i)
-        queues[i] = (BfAttachQueue){
-            .queue = side->queues[i], .queueFamilyIndex = side->family, .queueIndex = i};
-    const BfAttachInfo info = {
-        .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
-        .instance = side->instance,
-        .physicalDevice = side->gpu,
-        .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
-        .device = side->device,
-        .queueCount = engines,
-        .pQueues = queues,
-    };
-    if (!worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
-        return false;
-    for (int i = 0; i < 2; ++i) {
-        /* The second of two equal queues lands on the emptier engine. */
-        const BfQueueCreateInfo queue = {.type = BF_QUEUE_TYPE_DIRECT};
-        const BfFenceCreateInfo fence = {0};
-        if (!worked(bfCreateQueue(a->device, &queue, &a->queues[i]), "bfCreateQueue", found) ||
-            !worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence", found))
-            return false;
-    }
-    return true;
-}
-
-static void detach(struct attached *a)
-{
-    if (!a->device)
-        return;
-    a->side->vk.vkDeviceWaitIdle(a->side->device);
-    for (int i = 0; i < 2; ++i) {
-        bfDestroyQueue(a->queues[i]);
-        bfDestroyFence(a->fences[i]);
-    }
-    a->side->vk.vkDeviceWaitIdle(a->side->device);
-    bfDetachDevice(a->device);
-    *a = (struct attached){0};
-}
 
 static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
 {
@@ -132,94 +80,64 @@ static VkResult submit(struct side *side, VkQueue queue, VkCommandBuffer command
 
 /* --- hand-overs --- */
 
-/* Work goes to and fro between two queues, each piece waiting for the one before. Thousands a
- * second, until the driver is idle: what it costs a CPU to wait is another row's. On the plain driver's one VkQueue it is a timeline semaphore
- * that makes a piece wait, since two queues of a program know nothing of each other. */
-static double plain_hand_overs(struct side *side, VkCommandBuffer piece, uint32_t engines,
-                               const VkSemaphore *semaphores, uint64_t *value,
-                               struct bench_found *found)
+/* Against `way`, in thousands a second. */
+static void hand_over_rate(struct bench_report *report, const char *name,
+                           const struct hand_over_found *found, enum hand_over_way way)
 {
-    uint64_t begin = bench_now();
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < HAND_OVERS && result >= 0; ++i) {
-        const VkSemaphoreSubmitInfo wait = at(semaphores[(i + 1) % 2], *value);
-        *value += i % 2 == 0;
-        const VkSemaphoreSubmitInfo signal = at(semaphores[i % 2], *value);
-        result = submit(side, side->queues[i % engines], piece, &wait, &signal);
+    double plain[HAND_OVER_REPETITIONS], belfry[HAND_OVER_REPETITIONS];
+    for (uint32_t i = 0; i < HAND_OVER_REPETITIONS; ++i) {
+        plain[i] = 1e6 / found->ns[way][i];
+        belfry[i] = 1e6 / found->ns[HAND_OVER_BELFRY][i];
     }
-    for (uint32_t i = 0; i < engines && result >= 0; ++i)
-        result = side->vk.vkQueueWaitIdle(side->queues[i]);
-    return worked(result, "hand-overs on the plain driver", found)
-               ? HAND_OVERS * 1e6 / (double)(bench_now() - begin)
-               : 0;
+    bench_row_rate(report, name, "1000/s", plain, belfry, HAND_OVER_REPETITIONS, HAND_OVER_SHARE);
 }
 
-static double belfry_hand_overs(struct attached *a, VkCommandBuffer piece, uint32_t engines,
-                                uint64_t *value, struct bench_found *found)
+static void hand_over_rows(struct bench_report *report, struct side *side, uint32_t fills)
 {
-    uint64_t begin = bench_now();
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < HAND_OVERS && result >= 0; ++i) {
-        BfQueue queue = a->queues[i % 2];
-        result = bfQueueWait(queue, a->fences[(i + 1) % 2], *value);
-        *value += i % 2 == 0;
-        if (result >= 0)
-            result = bfQueueExecute(queue, 1, &piece);
-        if (result >= 0)
-            result = bfQueueSignal(queue, a->fences[i % 2], *value);
-    }
-    for (uint32_t i = 0; i < engines && result >= 0; ++i) {
-        VkQueue queue = a->side->queues[i];
-        result = bfLockVkQueue(a->device, queue);
-        if (result >= 0) {
-            result = a->side->vk.vkQueueWaitIdle(queue);
-            bfUnlockVkQueue(a->device, queue);
-        }
-    }
-    return worked(result, "hand-overs under Belfry", found)
-               ? HAND_OVERS * 1e6 / (double)(bench_now() - begin)
-               : 0;
-}
-
-/* 'times' fills are a piece of work; 0: empty ones. */
-static void hand_over_row(struct bench_report *report, const char *name, struct side *plain,
-                          struct side *other, uint32_t engines, uint32_t times)
-{
-    struct bench_found found = {0};
-    struct attached a = {0};
-    struct side *sides[2] = {plain, other};
-    struct side_filler fillers[2] = {0};
-    VkSemaphore semaphores[2] = {0};
-    uint64_t values[2] = {0};
-    bool open = true;
-
-    for (int i = 0; i < 2; ++i) {
-        semaphores[i] = side_timeline(plain, &found);
-        open = open && semaphores[i] &&
-               side_filler_create_shared(sides[i], times, &fillers[i], &found);
-    }
-    open = open && attach(&a, other, engines, &found);
-    for (uint32_t i = 0; open && i < REPETITIONS && !found.reason[0]; ++i) {
-        for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
-            if ((i + turn) % 2)
-                found.plain[i] = plain_hand_overs(plain, fillers[0].commands, engines, semaphores,
-                                                  &values[0], &found);
-            else
-                found.belfry[i] =
-                    belfry_hand_overs(&a, fillers[1].commands, engines, &values[1], &found);
-        }
-    }
-    if (found.reason[0])
-        bench_row_skip(report, name, "%s", found.reason);
+    static struct hand_over_found found;
+    if (fills)
+        hand_over_compare(side, 1, fills, WORKING_HAND_OVERS,
+                          1u << HAND_OVER_BELFRY | 1u << HAND_OVER_SEMAPHORES,
+                          HAND_OVER_REPETITIONS, &found);
     else
-        bench_row_rate(report, name, "1000/s", found.plain, found.belfry, REPETITIONS,
-                       HAND_OVER_SHARE);
-    detach(&a);
-    plain->vk.vkDeviceWaitIdle(plain->device);
-    for (int i = 0; i < 2; ++i) {
-        side_filler_destroy(sides[i], &fillers[i]);
-        plain->vk.vkDestroySemaphore(plain->device, semaphores[i], NULL);
+        bench_found_nothing(&found.nothing, "no filler");
+    if (found.nothing.reason[0])
+        bench_row_skip(report, ROW_ONE, "%s", found.nothing.reason);
+    else
+        hand_over_rate(report, ROW_ONE, &found, HAND_OVER_SEMAPHORES);
+
+    hand_over_compare(side, 1, 0, EMPTY_HAND_OVERS, (1u << HAND_OVER_WAYS) - 1,
+                      HAND_OVER_REPETITIONS, &found);
+    if (found.nothing.reason[0]) {
+        static const char *const rows[] = {ROW_EMPTY, ROW_BARRIER, ROW_BUFFER, ROW_CALLS};
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+            bench_row_skip(report, rows[i], "%s", found.nothing.reason);
+        return;
     }
+    hand_over_rate(report, ROW_EMPTY, &found, HAND_OVER_SEMAPHORES);
+    hand_over_rate(report, ROW_BARRIER, &found, HAND_OVER_BARRIER);
+    bench_row_show(report, ROW_BUFFER, "ns", found.ns[HAND_OVER_SEMAPHORES],
+                   found.ns[HAND_OVER_EMPTY_MORE], HAND_OVER_REPETITIONS);
+    bench_row_value(report, ROW_CALLS, "calls", 1, found.driver_calls, 1);
+    bench_note(report,
+               "of a hand-over: %.3g barriers, %.3g waits for semaphores, %.3g looks at a counter",
+               found.barriers, found.semaphore_waits, found.looks);
+}
+
+static void engines_row(struct bench_report *report, struct side *side)
+{
+    static struct hand_over_found found;
+    if (side->queue_count < 2) {
+        bench_row_skip(report, ROW_TWO, "%s has one VkQueue", side->properties.deviceName);
+        return;
+    }
+    hand_over_compare(side, 2, 0, EMPTY_HAND_OVERS,
+                      1u << HAND_OVER_BELFRY | 1u << HAND_OVER_SEMAPHORES, HAND_OVER_REPETITIONS,
+                      &found);
+    if (found.nothing.reason[0])
+        bench_row_skip(report, ROW_TWO, "%s", found.nothing.reason);
+    else
+        hand_over_rate(report, ROW_TWO, &found, HAND_OVER_SEMAPHORES);
 }
 
 /* --- round trips --- */
@@ -269,16 +187,16 @@ static double plain_trips(struct side *side, const VkSemaphore *semaphores, uint
     for (uint32_t i = 0; i < TRIPS && well; ++i) {
         const VkSemaphoreSubmitInfo wait = at(semaphores[0], ++*value);
         const VkSemaphoreSubmitInfo signal = at(semaphores[1], *value);
-        well = worked(submit(side, side->queues[0], side->commands, &wait, &signal),
-                      "vkQueueSubmit2", found);
+        well = attached_worked(submit(side, side->queues[0], side->commands, &wait, &signal),
+                               "vkQueueSubmit2", found);
         uint64_t begin = bench_now();
         const VkSemaphoreSignalInfo go = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
             .semaphore = semaphores[0],
             .value = *value,
         };
-        well = well &&
-               worked(side->vk.vkSignalSemaphore(side->device, &go), "vkSignalSemaphore", found);
+        well = well && attached_worked(side->vk.vkSignalSemaphore(side->device, &go),
+                                       "vkSignalSemaphore", found);
         if (well && !event_wait(helper.event)) {
             bench_found_nothing(found, "no event in 10 s");
             well = false;
@@ -315,7 +233,7 @@ static double belfry_trips(struct attached *a, BfEvent event, uint64_t *value,
             result = VK_ERROR_UNKNOWN;
         took += bench_now() - begin;
     }
-    return worked(result, "trips under Belfry", found) ? TRIPS * 1e6 / (double)took : 0;
+    return attached_worked(result, "trips under Belfry", found) ? TRIPS * 1e6 / (double)took : 0;
 }
 
 static void trip_row(struct bench_report *report, struct side *plain, struct side *other)
@@ -328,8 +246,8 @@ static void trip_row(struct bench_report *report, struct side *plain, struct sid
 
     for (int i = 0; i < 2; ++i)
         semaphores[i] = side_timeline(plain, &found);
-    bool open = semaphores[0] && semaphores[1] && attach(&a, other, 1, &found) &&
-                worked(bfCreateEvent(0, &event), "bfCreateEvent", &found);
+    bool open = semaphores[0] && semaphores[1] && attached_open(&a, other, 1, &found) &&
+                attached_worked(bfCreateEvent(0, &event), "bfCreateEvent", &found);
     for (uint32_t i = 0; open && i < REPETITIONS && !found.reason[0]; ++i) {
         for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
             if ((i + turn) % 2)
@@ -343,7 +261,7 @@ static void trip_row(struct bench_report *report, struct side *plain, struct sid
     else
         bench_row_rate(report, ROW_TRIP, "1000/s", found.plain, found.belfry, REPETITIONS,
                        TRIP_SHARE);
-    detach(&a);
+    attached_close(&a);
     bfDestroyEvent(event);
     plain->vk.vkDeviceWaitIdle(plain->device);
     for (int i = 0; i < 2; ++i)
@@ -393,13 +311,14 @@ static void call_rows(struct bench_report *report, struct side *other)
     uint32_t times = semaphore ? side_filler_times(other, BUSY_NS, &signal) : 0;
 
     bool open = times && side_filler_create(other, times, &filler, &signal) &&
-                attach(&a, other, 1, &signal);
+                attached_open(&a, other, 1, &signal);
     for (uint32_t i = 0; open && i < REPETITIONS && !signal.reason[0]; ++i) {
         struct calls sum = {0};
         BfDeviceCounters before, after;
         bfGetDeviceCounters(a.device, &before);
         for (int burst = 0; burst < BURSTS && !signal.reason[0]; ++burst)
-            worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits", &signal);
+            attached_worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits",
+                            &signal);
         bfGetDeviceCounters(a.device, &after);
         more += (double)(after.submissions - before.submissions) - BURSTS;
         signal.belfry[i] = (sum.signal - sum.look) / BURSTS;
@@ -414,7 +333,7 @@ static void call_rows(struct bench_report *report, struct side *other)
         bench_row_cost(report, ROW_WAIT, "ns", wait.plain, wait.belfry, REPETITIONS, CALL_NS);
         bench_row_cost(report, ROW_COUNT, "calls", &none, &more, 1, 0);
     }
-    detach(&a);
+    attached_close(&a);
     side_filler_destroy(other, &filler);
     other->vk.vkDestroySemaphore(other->device, semaphore, NULL);
 }
@@ -425,9 +344,9 @@ static void crowd_row(struct bench_report *report, struct side *other)
 {
     struct bench_found found = {0};
     struct attached a = {0};
-    if (attach(&a, other, 1, &found))
+    if (attached_open(&a, other, 1, &found))
         crowd_compare(a.device, REPETITIONS, &found);
-    detach(&a);
+    attached_close(&a);
     if (found.reason[0]) {
         bench_row_skip(report, ROW_CROWD, "%s", found.reason);
         return;
@@ -458,15 +377,8 @@ static int fence_run(const struct bench_options *options, struct bench_report *r
     }
     snprintf(report->device, sizeof report->device, "%s", plain.properties.deviceName);
     uint32_t times = side_filler_times(&plain, PIECE_NS, &nothing);
-    if (times)
-        hand_over_row(report, ROW_ONE, &plain, &other, 1, times);
-    else
-        bench_row_skip(report, ROW_ONE, "%s", nothing.reason);
-    hand_over_row(report, ROW_EMPTY, &plain, &other, 1, 0);
-    if (plain.queue_count > 1)
-        hand_over_row(report, ROW_TWO, &plain, &other, 2, 0);
-    else
-        bench_row_skip(report, ROW_TWO, "%s has one VkQueue", plain.properties.deviceName);
+    hand_over_rows(report, &plain, times);
+    engines_row(report, &plain);
     trip_row(report, &plain, &other);
     call_rows(report, &other);
     crowd_row(report, &other);

@@ -1,0 +1,57 @@
+#include "attached.h"
+
+#include "../common/report.h"
+
+bool attached_worked(VkResult result, const char *what, struct bench_found *found)
+{
+    if (result >= 0)
+        return true;
+    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
+    return false;
+}
+
+bool attached_open(struct attached *a, struct side *side, uint32_t engines,
+                   struct bench_found *found)
+{
+    BfAttachQueue queues[2];
+    *a = (struct attached){.side = side};
+    for (uint32_t i = 0; i < engines; ++i)
+        queues[i] = (BfAttachQueue){
+            .queue = side->queues[i], .queueFamilyIndex = side->family, .queueIndex = i};
+    const BfAttachInfo info = {
+        .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+        .instance = side->instance,
+        .physicalDevice = side->gpu,
+        .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
+        .device = side->device,
+        .queueCount = engines,
+        .pQueues = queues,
+    };
+    if (!attached_worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
+        return false;
+    for (int i = 0; i < 2; ++i) {
+        /* The second of two equal queues lands on the emptier engine. */
+        const BfQueueCreateInfo queue = {.type = BF_QUEUE_TYPE_DIRECT};
+        const BfFenceCreateInfo fence = {0};
+        if (!attached_worked(bfCreateQueue(a->device, &queue, &a->queues[i]), "bfCreateQueue",
+                             found) ||
+            !attached_worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence",
+                             found))
+            return false;
+    }
+    return true;
+}
+
+void attached_close(struct attached *a)
+{
+    if (!a->device)
+        return;
+    a->side->vk.vkDeviceWaitIdle(a->side->device);
+    for (int i = 0; i < 2; ++i) {
+        bfDestroyQueue(a->queues[i]);
+        bfDestroyFence(a->fences[i]);
+    }
+    a->side->vk.vkDeviceWaitIdle(a->side->device);
+    bfDetachDevice(a->device);
+    *a = (struct attached){0};
+}

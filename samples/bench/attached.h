@@ -1,0 +1,30 @@
+/*
+ * Belfry on a device of one's own: the plain side's device, attached, with two queues and a fence for
+ * each.
+ */
+#ifndef BENCH_ATTACHED_H
+#define BENCH_ATTACHED_H
+
+#include <belfry/belfry.h>
+
+#include "side.h"
+
+struct attached {
+    struct side *side;
+    BfDevice device;
+    BfQueue queues[2]; /* on one engine, or on two */
+    BfFence fences[2];
+};
+
+/* Attaches the device with its first `engines` queues. Returns false with a reason in `found`;
+ * close it all the same. */
+bool attached_open(struct attached *a, struct side *side, uint32_t engines,
+                   struct bench_found *found);
+
+/* Waits for the device; accepts a zeroed one. */
+void attached_close(struct attached *a);
+
+/* Whether the call of that name did; else its result is the reason in `found`. */
+bool attached_worked(VkResult result, const char *what, struct bench_found *found);
+
+#endif

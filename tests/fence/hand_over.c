@@ -1,0 +1,173 @@
+/*
+ * What a hand-over between queues of one engine costs the driver: the call that the program makes
+ * anyway, and a barrier where nothing else has put the work in order. Semaphores: none. On a driver
+ * with one VkQueue.
+ */
+#include "fixture.h"
+
+#define CALLS 64
+#define WORKS 8
+
+struct driver {
+    struct fixture f;
+    struct belfry_icd_record records[CALLS];
+    size_t seen;
+};
+
+static void driver_open(struct driver *d)
+{
+    *d = (struct driver){0};
+    fixture_open(&d->f, NULL);
+    d->f.icd.record_start(d->records, CALLS);
+}
+
+static void driver_close(struct driver *d)
+{
+    d->f.icd.record_stop();
+    fixture_close(&d->f);
+}
+
+/* Since the last time, the driver was called once: one batch with so many command buffers and a
+ * signal, the epoch's. */
+static void assert_call(struct driver *d, uint32_t command_buffers)
+{
+    assert_int_equal(d->f.icd.record_count(), d->seen + 1);
+    assert_true(d->seen < CALLS);
+    const struct belfry_icd_record *record = &d->records[d->seen++];
+    assert_int_equal(record->call, BELFRY_ICD_CALL_SUBMIT);
+    assert_int_equal(record->infos, 1);
+    assert_int_equal(record->waits, 0);
+    assert_int_equal(record->signals, 1);
+    assert_int_equal(record->command_buffers, command_buffers);
+    assert_int_equal(record->fence, 0);
+}
+
+static void assert_no_call(struct driver *d)
+{
+    assert_int_equal(d->f.icd.record_count(), d->seen);
+}
+
+/* Work that lasts, so that nobody sees any of the work behind it complete. */
+static VkEvent stall(struct driver *d, BfQueue queue)
+{
+    VkEvent event = stall_begin(&d->f, queue);
+    assert_call(d, 1);
+    return event;
+}
+
+static void do_work(struct driver *d, BfQueue queue, uint32_t command_buffers)
+{
+    execute(queue, write_word(&d->f, queue, 0, 1));
+    assert_call(d, command_buffers);
+}
+
+/* To and fro, each piece waiting for the one before. */
+static void a_hand_over_is_one_call_with_one_barrier(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_open(&d);
+    BfQueue queues[2];
+    BfFence fences[2];
+    for (int i = 0; i < 2; i++) {
+        queues[i] = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        fences[i] = make_fence(&d.f, 0);
+    }
+    VkEvent last = stall(&d, queues[1]);
+    queue_signal(queues[1], fences[1], 1);
+    for (uint64_t i = 0; i < CALLS / 2; i++) {
+        queue_wait(queues[i % 2], fences[(i + 1) % 2], i + 1);
+        assert_no_call(&d);
+        do_work(&d, queues[i % 2], 2);
+        queue_signal(queues[i % 2], fences[i % 2], i + 2);
+        assert_no_call(&d);
+    }
+    stall_end(&d.f, last);
+    await_fence(fences[1], CALLS / 2 + 1);
+    assert_no_call(&d);
+    driver_close(&d);
+}
+
+static void work_that_was_seen_complete_needs_no_barrier(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_open(&d);
+    BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue second = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&d.f, 0);
+    do_work(&d, first, 1);
+    queue_signal(first, fence, 1);
+    await_fence(fence, 1);
+    queue_wait(second, fence, 1);
+    do_work(&d, second, 1);
+    queue_signal(second, fence, 2);
+    await_fence(fence, 2);
+    do_work(&d, second, 1);
+    do_work(&d, second, 2); /* of the one before it nobody knows anything yet */
+    driver_close(&d);
+}
+
+/* Queues that wait for one work: the barrier of the first is before the work of all. */
+static void one_barrier_serves_all_that_wait_for_one_work(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_open(&d);
+    BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&d.f, 0);
+    VkEvent event = stall(&d, first);
+    queue_signal(first, fence, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        queue_wait(queue, fence, 1);
+        do_work(&d, queue, i == 0 ? 2 : 1);
+    }
+    stall_end(&d.f, event);
+    driver_close(&d);
+}
+
+/* Each work of a queue has a barrier between itself and what the queue did before, so that a queue
+ * that waits for any but the last of its signals needs none of its own. */
+static void wait_for_each(const uint64_t *values, uint64_t wanted, uint32_t expected)
+{
+    struct driver d;
+    driver_open(&d);
+    BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue other = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&d.f, 0);
+    VkEvent event = stall(&d, queue);
+    for (uint32_t i = 0; i < WORKS; i++) {
+        do_work(&d, queue, 2);
+        queue_signal(queue, fence, values[i]);
+    }
+    queue_wait(other, fence, wanted);
+    do_work(&d, other, expected == WORKS - 1 ? 2 : 1);
+    stall_end(&d.f, event);
+    driver_close(&d);
+}
+
+static void a_wait_is_behind_the_first_signal_that_reaches_it(void **state)
+{
+    (void)state;
+    static const uint64_t growing[WORKS] = {2, 4, 4, 6, 8, 10, 12, 14};
+    for (uint64_t wanted = 1; wanted <= growing[WORKS - 1]; wanted++) {
+        uint32_t first = 0;
+        while (growing[first] < wanted)
+            first++;
+        wait_for_each(growing, wanted, first);
+    }
+    static const uint64_t sinking[WORKS] = {1, 2, 9, 3, 4, 5, 6, 9};
+    wait_for_each(sinking, 8, 2);
+    static const uint64_t equal[WORKS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    wait_for_each(equal, 1, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    TEST(a_hand_over_is_one_call_with_one_barrier),
+    TEST(work_that_was_seen_complete_needs_no_barrier),
+    TEST(one_barrier_serves_all_that_wait_for_one_work),
+    TEST(a_wait_is_behind_the_first_signal_that_reaches_it),
+};
+
+FIXTURE_MAIN("hand_over", tests)
