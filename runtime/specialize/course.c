@@ -195,6 +195,7 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
     candidate->error = job->error;
+    candidate->apart = job->apart && !job->here;
     if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
         return;

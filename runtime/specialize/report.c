@@ -13,7 +13,7 @@ struct line {
     enum bf_course_state state;
     enum bf_reason reason;
     VkResult error;
-    bool no_contraction, remembered;
+    bool no_contraction, apart, remembered;
     uint8_t mask;
     uint64_t uses, picked;
     double general_ns, variant_ns; /* as judged; 0: never */
@@ -83,6 +83,7 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
             .reason = reason,
             .error = c->error,
             .no_contraction = c->no_contraction,
+            .apart = c->apart,
             .remembered = c->remembered,
             .mask = c->mask,
             .uses = c->uses,
@@ -147,13 +148,13 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
         fprintf(out,
                 "belfry: specialize: %s %s %s general=%.0f variant=%.0f build=%" PRIu64
                 " check=%" PRIu64 " first=%" PRIu64 " mask=%02x uses=%" PRIu64 " picked=%" PRIu64
-                " form=%s%s%s\n",
+                " form=%s%s%s%s\n",
                 l->name, state_name(l->state), bf_reason_code(l->reason),
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "",
-                error);
+                l->no_contraction ? "no-contraction" : "plain", l->apart ? " apart" : "",
+                l->remembered ? " remembered" : "", error);
     }
 }
 
