@@ -14,4 +14,5 @@ foreach(name failing pinned room)
     COMMAND belfry-specialize-${name})
 endforeach()
 belfry_add_test(specialize_failing_nvidia SUITE specialize DRIVER icd LAYER
-  ENV BELFRY_ICD_SHAPE=nvidia BELFRY_ICD_MEMORY=split COMMAND belfry-specialize-failing)
+  ENV BELFRY_ICD_SHAPE=nvidia BELFRY_ICD_MEMORY=split COMMAND belfry-specialize-failing
+  ARGS every_error*)
