@@ -362,7 +362,6 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
         d->recorder ? d->recorder->preprocess_generated
                     : (PFN_vkCmdPreprocessGeneratedCommandsEXT)d->next(
                           d->handle, "vkCmdPreprocessGeneratedCommandsEXT");
-    restore(buffer);
     restore(state);
     next(buffer, info, state);
 }

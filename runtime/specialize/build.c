@@ -131,7 +131,11 @@ static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
     VkResult driver = VK_SUCCESS;
     if (!isolate)
         return BF_REASON_NONE;
-    switch (bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver)) {
+    VkResult result = bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver);
+    bool answered = result == VK_SUCCESS || result == VK_TIMEOUT || result == VK_ERROR_UNKNOWN;
+    job->apart |= answered;
+    job->here |= !answered;
+    switch (result) {
     case VK_SUCCESS:
         return of_result(job, driver, BF_REASON_FAILED);
     case VK_TIMEOUT:

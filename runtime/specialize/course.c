@@ -192,6 +192,7 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
     candidate->error = job->error;
+    candidate->apart = job->apart && !job->here;
     if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_COURSE_REJECTED;
         return;
@@ -284,7 +285,8 @@ static void add_candidate(struct bf_specializer *s, struct bf_course *course, ui
 static void consider(struct bf_specializer *s, struct bf_course *course,
                      const struct bf_tally_choice *choice, bool used, struct bf_job **jobs)
 {
-    for (uint32_t i = 0; i < choice->count; i++)
+    bool pinned = atomic_load(&course->pipeline->pinned);
+    for (uint32_t i = 0; !pinned && i < choice->count; i++)
         add_candidate(s, course, (uint8_t)choice->mask, choice->words[i], choice->uses[i], used,
                       false, jobs);
 }
@@ -316,7 +318,8 @@ static void recall(struct bf_specializer *s, struct bf_course *course, struct bf
 {
     struct remembering r = {s, course, *jobs};
     course->recalled = true;
-    bf_archive_for_pipeline(s->archive, course->pipeline->hash, remember, &r);
+    if (!atomic_load(&course->pipeline->pinned))
+        bf_archive_for_pipeline(s->archive, course->pipeline->hash, remember, &r);
     *jobs = r.jobs;
 }
 

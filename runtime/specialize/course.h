@@ -55,6 +55,7 @@ struct bf_candidate {
     VkResult error; /* of the driver's, where that is the reason */
     uint8_t mask;
     bool no_contraction;
+    bool apart;      /* a process of Belfry's has built it first */
     bool remembered; /* its verdict is an earlier run's */
     bool used;       /* its first use in the program's frames was measured */
     uint32_t values[BF_WATCHED];
@@ -99,6 +100,7 @@ struct bf_job {
     VkResult error;        /* the driver's word for it, where that is why */
     VkPipeline handle;
     bool no_contraction;
+    bool apart, here;       /* a form was built in a process of Belfry's first; was in this alone */
     uint64_t bytes;         /* of the variant, as far as can be told */
     uint32_t gain, samples; /* for the archive */
     struct bf_course_times times;

@@ -413,6 +413,7 @@ void bf_pipelines_pin(struct bf_pipelines *ps, VkPipeline handle)
             end_variant(ps, published[i]);
     }
     bf_lock_release(&ps->lock);
+    bf_pipelines_sweep(ps);
 }
 
 void bf_pipelines_name(struct bf_pipelines *ps, VkPipeline handle, const char *name)

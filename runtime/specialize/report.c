@@ -13,7 +13,7 @@ struct line {
     enum bf_course_state state;
     enum bf_reason reason;
     VkResult error;
-    bool no_contraction, remembered;
+    bool no_contraction, apart, remembered;
     uint8_t mask;
     uint64_t uses, picked;
     double general_ns, variant_ns; /* as judged; 0: never */
@@ -60,25 +60,30 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
     r->watched++;
     for (uint32_t i = 0; i < course->count; i++) {
         const struct bf_candidate *c = &course->candidates[i];
+        /* Its variants went without a word. */
+        bool pinned = c->variant && atomic_load(&course->pipeline->pinned);
+        enum bf_course_state state = pinned ? BF_COURSE_REJECTED : c->state;
+        enum bf_reason reason = pinned ? BF_REASON_PINNED : c->reason;
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
         double general = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_GENERAL) : 0;
         double variant = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_VARIANT) : 0;
         r->built += c->times.build != 0;
         r->background_ns += c->times.build + c->times.check;
-        if (c->state == BF_COURSE_REJECTED)
-            r->rejected[c->reason]++;
-        else if (c->state == BF_COURSE_KEPT)
+        if (state == BF_COURSE_REJECTED)
+            r->rejected[reason]++;
+        else if (state == BF_COURSE_KEPT)
             r->kept++;
-        if (c->state == BF_COURSE_KEPT && general > 0 && variant > 0)
+        if (state == BF_COURSE_KEPT && general > 0 && variant > 0)
             r->saved_ns += (double)picked * (general - variant);
         if (r->count == LISTED)
             continue;
         struct line *line = &r->lines[r->count++];
         *line = (struct line){
-            .state = c->state,
-            .reason = c->reason,
+            .state = state,
+            .reason = reason,
             .error = c->error,
             .no_contraction = c->no_contraction,
+            .apart = c->apart,
             .remembered = c->remembered,
             .mask = c->mask,
             .uses = c->uses,
@@ -143,13 +148,13 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
         fprintf(out,
                 "belfry: specialize: %s %s %s general=%.0f variant=%.0f build=%" PRIu64
                 " check=%" PRIu64 " first=%" PRIu64 " mask=%02x uses=%" PRIu64 " picked=%" PRIu64
-                " form=%s%s%s\n",
+                " form=%s%s%s%s\n",
                 l->name, state_name(l->state), bf_reason_code(l->reason),
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "",
-                error);
+                l->no_contraction ? "no-contraction" : "plain", l->apart ? " apart" : "",
+                l->remembered ? " remembered" : "", error);
     }
 }
 

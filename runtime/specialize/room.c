@@ -36,10 +36,11 @@ static double bar_of(const struct bf_candidate *c)
     return 0.75 * worth_of(c);
 }
 
-/* No command buffer has it: once withdrawn it is destroyed, and nothing that may run is. */
+/* No command buffer has it: once withdrawn it is destroyed, and nothing that may run is. (What is
+ * withdrawn already, of a pinned pipeline, frees nothing more.) */
 static bool is_idle(const struct bf_candidate *c)
 {
-    return (atomic_load(&c->variant->state) & BF_VARIANT_REFS) == 0;
+    return atomic_load(&c->variant->state) == 0;
 }
 
 /* The least of those that are worth less than that. NULL: there is none. */

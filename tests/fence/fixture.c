@@ -252,7 +252,7 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         .hostQueryReset = VK_TRUE};
     VkPhysicalDeviceFeatures v10 = {0};
     open_native(f, &v10, &v12);
-    const char *names[3];
+    const char *names[16];
     uint32_t name_count = 0;
     f->calibrated = !options->uncalibrated &&
                     has_device_extension(f, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
@@ -262,6 +262,10 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         names[name_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (options->realtime)
         names[name_count++] = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
+    for (const char *const *name = options->extensions; name && *name; name++) {
+        assert_true(name_count < sizeof(names) / sizeof(names[0]));
+        names[name_count++] = *name;
+    }
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = &v12,

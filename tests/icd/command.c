@@ -378,6 +378,8 @@ static VkResult icd_BeginCommandBuffer(VkCommandBuffer commandBuffer,
     buffer->recording->usage = pBeginInfo->flags;
     buffer->recording->family = buffer->family;
     buffer->recording->state = ICD_RECORDING_RECORDING;
+    memset(buffer->bound, 0, sizeof(buffer->bound));
+    memset(buffer->used, 0, sizeof(buffer->used));
     return VK_SUCCESS;
 }
 

@@ -73,6 +73,9 @@ enum icd_extension {
     ICD_EXT_TOOLING_INFO,
     ICD_KHR_EXTERNAL_MEMORY,
     ICD_EXT_EXTERNAL_MEMORY_HOST,
+    ICD_NV_DEVICE_GENERATED_COMMANDS,
+    ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE,
+    ICD_EXT_DEVICE_GENERATED_COMMANDS,
     ICD_EXTENSION_COUNT,
 };
 
@@ -123,6 +126,7 @@ extern const struct icd_entry icd_pipeline_entries[];
 extern const struct icd_entry icd_query_entries[];
 extern const struct icd_entry icd_surface_entries[];
 extern const struct icd_entry icd_debug_entries[];
+extern const struct icd_entry icd_generated_entries[];
 
 /* instance.c: the names and revisions by enum icd_extension. */
 extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT];
@@ -179,6 +183,7 @@ struct icd_config {
     bool int64;
     char build[32]; /* which of the driver's versions it is */
     bool host_memory;
+    bool generated; /* extensions of device-generated commands are there */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -241,6 +246,7 @@ enum icd_kind {
     ICD_KIND_RENDER_PASS,
     ICD_KIND_FRAMEBUFFER,
     ICD_KIND_PRIVATE_DATA_SLOT,
+    ICD_KIND_EXECUTION_SET,
     ICD_KIND_END,
 };
 #define ICD_KIND_FIRST_COUNTED ICD_KIND_SEMAPHORE
@@ -597,7 +603,11 @@ struct icd_command_buffer {
     bool primary;
     uint32_t family; /* its pool's */
     struct icd_recording *recording;
+    VkPipeline bound[2], used[2]; /* by bind point: now, and when work was recorded last */
 };
+
+/* A command records work, or looks at the state that it would be recorded with. */
+void icd_pipelines_use(VkCommandBuffer commandBuffer);
 
 void icd_recording_unref(struct icd_recording *recording);
 /* Locked: a packet that executes the recording is accepted; is over. */

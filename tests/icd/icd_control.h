@@ -194,6 +194,10 @@ typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
 typedef void belfry_icd_set_fault_fn(const char *command, uint64_t n, int32_t result);
 /* belfry_icd_fault_calls: how many of those calls there have been since. */
 typedef uint64_t belfry_icd_fault_calls_fn(void);
+/* belfry_icd_used: the pipeline that was bound at a bind point when work was recorded last in this
+ * command buffer since it was begun, or was generated or looked at for that; 0 for none. The command
+ * buffer is the program's VkCommandBuffer, and nobody records it meanwhile. */
+typedef uint64_t belfry_icd_used_fn(void *command_buffer, uint32_t bind_point);
 /* belfry_icd_live: objects of a kind, say "descriptor set", or if that is NULL of all that belong to
  * a device and are no command buffers, that are alive at this moment, of all devices. */
 typedef uint64_t belfry_icd_live_fn(const char *kind);
@@ -226,6 +230,7 @@ BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
 BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
 BELFRY_ICD_EXPORT belfry_icd_set_fault_fn belfry_icd_set_fault;
 BELFRY_ICD_EXPORT belfry_icd_fault_calls_fn belfry_icd_fault_calls;
+BELFRY_ICD_EXPORT belfry_icd_used_fn belfry_icd_used;
 BELFRY_ICD_EXPORT belfry_icd_live_fn belfry_icd_live;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
 

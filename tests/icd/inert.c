@@ -7,11 +7,20 @@
 #define GRAPHICS VK_QUEUE_GRAPHICS_BIT
 #define COMPUTE  VK_QUEUE_COMPUTE_BIT
 
+#define COMMANDS(handle_) ICD_FROM(icd_command_buffer, ICD_KIND_COMMAND_BUFFER, handle_)
+
 static void icd_CmdBindPipeline(VkCommandBuffer commandBuffer,
                                 VkPipelineBindPoint pipelineBindPoint, VkPipeline pipeline)
 {
-    (void)pipeline;
     ICD_NEEDS(pipelineBindPoint == VK_PIPELINE_BIND_POINT_GRAPHICS ? GRAPHICS : COMPUTE);
+    if (pipelineBindPoint <= VK_PIPELINE_BIND_POINT_COMPUTE)
+        COMMANDS(commandBuffer)->bound[pipelineBindPoint] = pipeline;
+}
+
+void icd_pipelines_use(VkCommandBuffer commandBuffer)
+{
+    struct icd_command_buffer *buffer = COMMANDS(commandBuffer);
+    memcpy(buffer->used, buffer->bound, sizeof(buffer->used));
 }
 
 static void icd_CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport,
@@ -96,6 +105,7 @@ static void icd_CmdDraw(VkCommandBuffer commandBuffer, uint32_t vertexCount, uin
                         uint32_t firstVertex, uint32_t firstInstance)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)vertexCount, (void)instanceCount, (void)firstVertex, (void)firstInstance;
 }
 
@@ -104,6 +114,7 @@ static void icd_CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCoun
                                uint32_t firstInstance)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)indexCount, (void)instanceCount, (void)firstIndex, (void)vertexOffset,
         (void)firstInstance;
 }
@@ -112,6 +123,7 @@ static void icd_CmdDrawIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, 
                                 uint32_t drawCount, uint32_t stride)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)buffer, (void)offset, (void)drawCount, (void)stride;
 }
 
@@ -119,6 +131,7 @@ static void icd_CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer b
                                        VkDeviceSize offset, uint32_t drawCount, uint32_t stride)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)buffer, (void)offset, (void)drawCount, (void)stride;
 }
 
@@ -126,6 +139,7 @@ static void icd_CmdDispatch(VkCommandBuffer commandBuffer, uint32_t groupCountX,
                             uint32_t groupCountY, uint32_t groupCountZ)
 {
     ICD_NEEDS(COMPUTE);
+    icd_pipelines_use(commandBuffer);
     (void)groupCountX, (void)groupCountY, (void)groupCountZ;
 }
 
@@ -133,6 +147,7 @@ static void icd_CmdDispatchIndirect(VkCommandBuffer commandBuffer, VkBuffer buff
                                     VkDeviceSize offset)
 {
     ICD_NEEDS(COMPUTE);
+    icd_pipelines_use(commandBuffer);
     (void)buffer, (void)offset;
 }
 
@@ -244,6 +259,7 @@ static void icd_CmdDispatchBase(VkCommandBuffer commandBuffer, uint32_t baseGrou
                                 uint32_t groupCountY, uint32_t groupCountZ)
 {
     ICD_NEEDS(COMPUTE);
+    icd_pipelines_use(commandBuffer);
     (void)baseGroupX, (void)baseGroupY, (void)baseGroupZ, (void)groupCountX, (void)groupCountY,
         (void)groupCountZ;
 }
@@ -254,6 +270,7 @@ static void icd_CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buf
                                      uint32_t stride)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset, (void)maxDrawCount,
         (void)stride;
 }
@@ -264,6 +281,7 @@ static void icd_CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuf
                                             uint32_t stride)
 {
     ICD_NEEDS(GRAPHICS);
+    icd_pipelines_use(commandBuffer);
     (void)buffer, (void)offset, (void)countBuffer, (void)countBufferOffset, (void)maxDrawCount,
         (void)stride;
 }

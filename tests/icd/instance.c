@@ -53,13 +53,17 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_EXT_TOOLING_INFO] = EXTENSION("VK_EXT_tooling_info", 1),
     [ICD_KHR_EXTERNAL_MEMORY] = EXTENSION("VK_KHR_external_memory", 1),
     [ICD_EXT_EXTERNAL_MEMORY_HOST] = EXTENSION("VK_EXT_external_memory_host", 1),
+    [ICD_NV_DEVICE_GENERATED_COMMANDS] = EXTENSION("VK_NV_device_generated_commands", 3),
+    [ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE] =
+        EXTENSION("VK_NV_device_generated_commands_compute", 2),
+    [ICD_EXT_DEVICE_GENERATED_COMMANDS] = EXTENSION("VK_EXT_device_generated_commands", 1),
 };
 
 static const struct icd_entry *const tables[] = {
     icd_instance_entries, icd_physical_entries, icd_feature_entries,   icd_device_entries,
     icd_queue_entries,    icd_fence_entries,    icd_semaphore_entries, icd_command_entries,
     icd_inert_entries,    icd_memory_entries,   icd_resource_entries,  icd_pipeline_entries,
-    icd_query_entries,    icd_surface_entries,  icd_debug_entries,
+    icd_query_entries,    icd_surface_entries,  icd_debug_entries,     icd_generated_entries,
 };
 
 VkResult icd_enumerate(uint32_t *count, void *out, size_t size, const void *from, uint32_t n)
@@ -96,6 +100,7 @@ static const char *const kind_names[ICD_KIND_COUNTED] = {
     "descriptor pool",    "descriptor set", "descriptor update template",
     "pipeline layout",    "pipeline cache", "pipeline",
     "render pass",        "framebuffer",    "private data slot",
+    "execution set",
 };
 
 const char *icd_kind_name(enum icd_kind kind)

@@ -28,6 +28,10 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
         return config->synchronization2 && (config->minor > 0 || config->properties2);
     case ICD_EXT_EXTERNAL_MEMORY_HOST:
         return config->host_memory && (config->minor > 0 || config->properties2);
+    case ICD_NV_DEVICE_GENERATED_COMMANDS:
+    case ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE:
+    case ICD_EXT_DEVICE_GENERATED_COMMANDS:
+        return config->generated;
     default:
         return true;
     }

@@ -6,7 +6,7 @@ target_include_directories(belfry_icd_program PUBLIC ${here})
 target_link_libraries(belfry_icd_program PUBLIC belfry_fence_fixture)
 belfry_add_shaders(belfry_icd_program ${here}/programs/store.comp ${here}/pipelines/paint.frag
   ${here}/pipelines/full.vert)
-foreach(name failing room)
+foreach(name failing pinned room)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_icd_program)
   add_dependencies(belfry-specialize-${name} VkLayer_belfry belfry_test_icd)
@@ -14,4 +14,5 @@ foreach(name failing room)
     COMMAND belfry-specialize-${name})
 endforeach()
 belfry_add_test(specialize_failing_nvidia SUITE specialize DRIVER icd LAYER
-  ENV BELFRY_ICD_SHAPE=nvidia BELFRY_ICD_MEMORY=split COMMAND belfry-specialize-failing)
+  ENV BELFRY_ICD_SHAPE=nvidia BELFRY_ICD_MEMORY=split COMMAND belfry-specialize-failing
+  ARGS every_error*)

@@ -158,7 +158,13 @@ static void make_pass(struct program *p)
 
 void program_open(struct program *p, const char *environment)
 {
-    const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
+    program_open_with(p, environment, NULL);
+}
+
+void program_open_with(struct program *p, const char *environment, const char *const *extensions)
+{
+    const struct fixture_options options = {
+        .environment = environment, .extensions = extensions, .family = UINT32_MAX};
     *p = (struct program){0};
     fixture_open(&p->f, &options);
     assert_true(p->f.layered && p->f.icd.library);
@@ -398,6 +404,13 @@ void program_commit(struct program *p)
         BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
     await_event(event);
     drop_event(&p->f, event);
+}
+
+void program_freeze(struct program *p)
+{
+    assert_success(bfSetBackgroundProcessingMode(
+        p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+        BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
 }
 
 char *program_line(const char *report, const char *name)

@@ -38,6 +38,8 @@ int program_setup(void **state);
 int program_teardown(void **state);
 
 void program_open(struct program *p, const char *environment);
+/* With extensions of the device, ended by NULL. */
+void program_open_with(struct program *p, const char *environment, const char *const *extensions);
 /* What Belfry said at the end; the caller frees it. */
 char *program_close(struct program *p);
 
@@ -54,6 +56,9 @@ VkResult program_submit(struct program *p);
 
 /* All that was seen is built, and over. */
 void program_commit(struct program *p);
+
+/* What is published stays so, and is picked wherever it may be: nothing is measured any more. */
+void program_freeze(struct program *p);
 
 /* The report's line of the pipeline of that name, without its end; NULL: there is none. The caller
  * frees it. */

@@ -187,6 +187,20 @@ static void program_open(struct program *p)
     assert_success(vkAllocateCommandBuffers(device, &buffers, &p->commands));
 }
 
+/* With isolate=process all that was built was built there first, and without it nothing. */
+static void assert_built_apart(const char *report)
+{
+    const char *isolate = getenv("VK_BELFRY_MULTI_ENGINE_ISOLATE");
+    const bool apart = isolate && strcmp(isolate, "process") == 0;
+    for (const char *at = report; (at = strstr(at, " build=")); at++) {
+        char *line = strndup(at, strcspn(at, "\n"));
+        bool built = strtoull(at + strlen(" build="), NULL, 10) > 0;
+        if (built && apart != (strstr(line, " apart") != NULL))
+            fail_msg("%s: %s", apart ? "not built apart" : "built apart", line);
+        free(line);
+    }
+}
+
 /* What Belfry said at the end; the caller frees it. */
 static char *program_close(struct program *p)
 {
@@ -212,6 +226,7 @@ static char *program_close(struct program *p)
     size_t length = fread(report, 1, 65535, file);
     fclose(file);
     fwrite(report, 1, length, stderr);
+    assert_built_apart(report);
     return report;
 }
 

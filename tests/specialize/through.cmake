@@ -7,7 +7,8 @@ belfry_add_test(specialize_through_lavapipe SUITE specialize DRIVER lavapipe LAY
 # Builds in a process of their own first; and one that crashes the driver there, of the test driver's
 # making, costs the program nothing.
 belfry_add_test(specialize_through_isolated SUITE specialize DRIVER lavapipe LAYER
-  ENV VK_BELFRY_MULTI_ENGINE_ISOLATE=process COMMAND belfry-specialize-through)
+  ENV VK_BELFRY_MULTI_ENGINE_ISOLATE=process COMMAND belfry-specialize-through
+  NEEDS belfry_build_helper)
 
 # Work in secondary command buffers.
 add_executable(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/secondaries.c
