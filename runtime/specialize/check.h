@@ -17,7 +17,7 @@
  *        that no queue of the program uses where there is one (bf_checker_is_alone); else in slices.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
  *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE.
- *        What is large and takes long is checked on images of the least size first.
+ *        What takes long on images larger than the least is checked anew on those.
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *  CK-6  'relaxed' (compare is false): as CK-1, but for numbers that are floats, or normalised, of
