@@ -92,6 +92,17 @@ layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateIn
     return result;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateInfo *info,
+                                     const VkAllocationCallbacks *allocator, VkFramebuffer *handle)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateFramebuffer(device, info, allocator, handle);
+    if (result == VK_SUCCESS)
+        bf_kept_render_pass_size(pipelines_of(d), info->renderPass, info->width, info->height);
+    return result;
+}
+
 /* ---- Pipelines ---- */
 
 /* With an error the handles may be anything. */

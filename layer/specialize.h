@@ -58,6 +58,7 @@ void layer_recorder_destroy(struct layer_device *d);
     X(vkCreateRenderPass2, vkCreateRenderPass2)                                                    \
     X(vkCreateRenderPass2KHR, vkCreateRenderPass2)                                                 \
     X(vkDestroyRenderPass, vkDestroyRenderPass)                                                    \
+    X(vkCreateFramebuffer, vkCreateFramebuffer)                                                    \
     X(vkCreateComputePipelines, vkCreateComputePipelines)                                          \
     X(vkCreateGraphicsPipelines, vkCreateGraphicsPipelines)                                        \
     X(vkCreateRayTracingPipelinesKHR, vkCreateRayTracingPipelinesKHR)                              \

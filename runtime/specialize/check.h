@@ -7,7 +7,9 @@
  *        output equals the general pipeline's, for every seed. So does every byte beside its buffers:
  *        they lie in memory of the checker's that is compared as a whole.
  *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
- *        own, of the formats that the program's had last. (On a device where accesses out of bounds
+ *        own, of the formats that the program's had last, and images as large as its last dispatch, or
+ *        what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
+ *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds
  *        do harm, buffers are as large as the program's, or it isn't checked. There, and where a
  *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
  *        0 to 1, and the program's push constants alone.)
@@ -15,6 +17,7 @@
  *        that no queue of the program uses where there is one (bf_checker_is_alone); else in slices.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
  *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE.
+ *        What takes long on images larger than the least is checked anew on those.
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *  CK-6  'relaxed' (compare is false): as CK-1, but for numbers that are floats, or normalised, of

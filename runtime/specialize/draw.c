@@ -9,7 +9,6 @@
 #define NO_IMAGE    UINT32_MAX
 #define MOST_LAYERS 6
 #define VIEWPORTS   16
-#define EXTENT_2D   ((VkExtent2D){BF_DUMMY_EXTENT, BF_DUMMY_EXTENT})
 
 /* --------------------------------------------------------------------------------------- Planning --
  */
@@ -373,8 +372,8 @@ VkResult bf_draw_build(struct bf_draw *draw)
         .renderPass = draw->pass,
         .attachmentCount = draw->attachment_count,
         .pAttachments = views,
-        .width = BF_DUMMY_EXTENT,
-        .height = BF_DUMMY_EXTENT,
+        .width = draw->dummies->extent[0],
+        .height = draw->dummies->extent[1],
         .layers = 1,
     };
     return device->vk.vkCreateFramebuffer(device->handle, &info, NULL, &draw->framebuffer);
@@ -441,6 +440,12 @@ static bool is_settable(const struct VolkDeviceTable *vk, VkDynamicState state)
     }
 }
 
+/* Known once the dummies are built. */
+static VkExtent2D extent_of(const struct bf_draw *draw)
+{
+    return (VkExtent2D){draw->dummies->extent[0], draw->dummies->extent[1]};
+}
+
 static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
                           VkDynamicState state)
 {
@@ -448,9 +453,10 @@ static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
     const VkPipelineViewportStateCreateInfo *info = draw->subject->graphics->pViewportState;
     VkViewport viewports[VIEWPORTS];
     VkRect2D scissors[VIEWPORTS];
+    const VkExtent2D extent = extent_of(draw);
     for (uint32_t i = 0; i < VIEWPORTS; i++) {
-        viewports[i] = (VkViewport){0, 0, BF_DUMMY_EXTENT, BF_DUMMY_EXTENT, 0, 1};
-        scissors[i] = (VkRect2D){.extent = EXTENT_2D};
+        viewports[i] = (VkViewport){0, 0, (float)extent.width, (float)extent.height, 0, 1};
+        scissors[i] = (VkRect2D){.extent = extent};
     }
     uint32_t viewport_count = info ? info->viewportCount : 1;
     uint32_t scissor_count = info ? info->scissorCount : 1;
@@ -616,7 +622,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
         colors[i] = describe(draw, draw->attachments[i]);
     const VkRenderingInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-        .renderArea = {.extent = EXTENT_2D},
+        .renderArea = {.extent = extent_of(draw)},
         .layerCount = 1,
         .viewMask = draw->view_mask,
         .colorAttachmentCount = draw->attachment_count,
@@ -635,7 +641,7 @@ static void begin_pass(const struct bf_draw *draw, VkCommandBuffer commands)
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
         .renderPass = draw->pass,
         .framebuffer = draw->framebuffer,
-        .renderArea = {.extent = EXTENT_2D},
+        .renderArea = {.extent = extent_of(draw)},
     };
     vk->vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
     for (uint32_t i = 0; i < draw->subject->graphics->subpass; i++)

@@ -10,6 +10,12 @@
 
 #define GUARD       4096 /* bytes before and behind each buffer */
 #define MOST_MEMORY (UINT64_C(64) << 20)
+#define MOST_IMAGE  (UINT64_C(16) << 20)  /* that isn't of the least size */
+#define MOST_IMAGES (UINT64_C(32) << 20)  /* together, likewise */
+#define VOLUME      (BF_DUMMY_EXTENT / 4) /* least extent in three dimensions */
+#define FEW_LAYERS  4
+#define MOST_LAYERS 16
+#define PERIOD      5003 /* texels that are made up; then they are repeated */
 
 /* -------------------------------------------------------------------------------------- Planning --
  */
@@ -19,7 +25,8 @@ void bf_dummies_init(struct bf_dummies *dummies, const struct bf_dummy_place *pl
     *dummies = (struct bf_dummies){.place = place,
                                    .arena_size = GUARD,
                                    .least_elements = UINT32_MAX,
-                                   .least_count = UINT32_MAX};
+                                   .least_count = UINT32_MAX,
+                                   .extent = {BF_DUMMY_EXTENT, BF_DUMMY_EXTENT, 1}};
 }
 
 VkResult bf_dummies_refuse(struct bf_dummies *dummies, const char *why)
@@ -93,23 +100,62 @@ static bool is_cube(VkImageViewType view)
     return view == VK_IMAGE_VIEW_TYPE_CUBE || view == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
 }
 
-static void suit_view(struct bf_dummy_image_info *info)
+static uint32_t at_least(uint32_t value, uint32_t least)
 {
-    VkImageType type = image_type(info->view);
-    if (info->extent.width == 0)
-        info->extent =
-            (VkExtent3D){type == VK_IMAGE_TYPE_3D ? BF_DUMMY_EXTENT / 4 : BF_DUMMY_EXTENT,
-                         type == VK_IMAGE_TYPE_1D   ? 1
-                         : type == VK_IMAGE_TYPE_3D ? BF_DUMMY_EXTENT / 4
-                                                    : BF_DUMMY_EXTENT,
-                         type == VK_IMAGE_TYPE_3D ? BF_DUMMY_EXTENT / 4 : 1};
-    if (info->layers == 0)
-        info->layers =
-            info->view == VK_IMAGE_VIEW_TYPE_CUBE         ? 6
-            : info->view == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY ? 12
-            : info->view == VK_IMAGE_VIEW_TYPE_1D_ARRAY || info->view == VK_IMAGE_VIEW_TYPE_2D_ARRAY
-                ? 4
-                : 1;
+    return value < least ? least : value > BF_DUMMY_LARGEST ? BF_DUMMY_LARGEST : value;
+}
+
+/* As far as the runs reach. Cubes are square; volumes that are only read are tables. */
+static VkExtent3D suit_runs(const uint32_t extent[3], const struct bf_dummy_image_info *info)
+{
+    const uint32_t width = at_least(extent[0], BF_DUMMY_EXTENT);
+    const uint32_t height = at_least(extent[1], BF_DUMMY_EXTENT);
+    bool stored = info->usage & VK_IMAGE_USAGE_STORAGE_BIT;
+    switch (image_type(info->view)) {
+    case VK_IMAGE_TYPE_1D:
+        return (VkExtent3D){width, 1, 1};
+    case VK_IMAGE_TYPE_3D:
+        return stored ? (VkExtent3D){at_least(extent[0] < 256 ? extent[0] : 256, VOLUME),
+                                     at_least(extent[1] < 256 ? extent[1] : 256, VOLUME),
+                                     at_least(extent[2] < 256 ? extent[2] : 256, VOLUME)}
+                      : (VkExtent3D){VOLUME, VOLUME, VOLUME};
+    default:
+        return is_cube(info->view) ? (VkExtent3D){BF_DUMMY_EXTENT, BF_DUMMY_EXTENT, 1}
+                                   : (VkExtent3D){width, height, 1};
+    }
+}
+
+static uint32_t suit_layers(const uint32_t extent[3], const struct bf_dummy_image_info *info)
+{
+    switch (info->view) {
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+        return 6;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
+        return 12;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
+        return extent[2] < FEW_LAYERS    ? FEW_LAYERS
+               : extent[2] > MOST_LAYERS ? MOST_LAYERS
+                                         : extent[2];
+    default:
+        return 1;
+    }
+}
+
+static void suit_size(const uint32_t extent[3], struct bf_dummy_image *image)
+{
+    if (image->sized)
+        image->info.extent = suit_runs(extent, &image->info);
+    if (image->layered)
+        image->info.layers = suit_layers(extent, &image->info);
+}
+
+static void suit_view(const uint32_t extent[3], struct bf_dummy_image *image)
+{
+    struct bf_dummy_image_info *info = &image->info;
+    image->sized = info->extent.width == 0;
+    image->layered = info->layers == 0;
+    suit_size(extent, image);
     if (info->samples == 0)
         info->samples = VK_SAMPLE_COUNT_1_BIT;
     if (info->levels == 0)
@@ -260,7 +306,7 @@ VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     struct bf_dummy_image *image = &dummies->images[dummies->image_count];
     *image = (struct bf_dummy_image){.info = *info, .aspects = bf_format_aspects(info->format)};
-    suit_view(&image->info);
+    suit_view(dummies->extent, image);
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     if (!image->aspects)
         return bf_dummies_refuse(dummies, "an image's format is not known here");
@@ -368,21 +414,49 @@ static VkResult build_image(struct bf_dummies *dummies, struct bf_dummy_image *i
     return device->vk.vkCreateImageView(device->handle, &view, NULL, &image->view);
 }
 
-/* Where the images' content lies behind the arena's. */
-static VkResult place_images(struct bf_dummies *dummies)
+/* Where the images' content lies behind the arena's. Returns what the largest image takes. */
+static VkDeviceSize lay_out_images(struct bf_dummies *dummies)
 {
     VkBufferImageCopy regions[BF_DUMMY_REGIONS];
     VkDeviceSize sizes[BF_DUMMY_REGIONS];
     struct bf_texel texels[BF_DUMMY_REGIONS];
-    VkDeviceSize end = dummies->arena_size;
+    VkDeviceSize end = dummies->arena_size, largest = 0;
     for (uint32_t i = 0; i < dummies->image_count; i++) {
         struct bf_dummy_image *image = &dummies->images[i];
         image->offset = align_up(end, 256);
         uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         end = count ? regions[count - 1].bufferOffset + sizes[count - 1] : image->offset;
         image->size = end - image->offset;
+        largest = image->size > largest ? image->size : largest;
     }
     dummies->source_size = align_up(end, 16);
+    return largest;
+}
+
+/* Half as many layers or slices, or a half of the longer side. False: they are the least already. */
+static bool shrink(struct bf_dummies *dummies)
+{
+    uint32_t *extent = dummies->extent;
+    uint32_t longer = extent[1] > extent[0];
+    if (extent[2] > 1)
+        extent[2] /= 2;
+    else if (extent[longer] > BF_DUMMY_EXTENT)
+        extent[longer] = at_least(extent[longer] / 2, BF_DUMMY_EXTENT);
+    else
+        return false;
+    for (uint32_t i = 0; i < dummies->image_count; i++)
+        suit_size(extent, &dummies->images[i]);
+    return true;
+}
+
+static VkResult place_images(struct bf_dummies *dummies)
+{
+    VkDeviceSize largest;
+    do
+        largest = lay_out_images(dummies);
+    while ((largest > MOST_IMAGE || dummies->source_size - dummies->arena_size > MOST_IMAGES ||
+            dummies->source_size > MOST_MEMORY) &&
+           shrink(dummies));
     return dummies->source_size > MOST_MEMORY
                ? bf_dummies_refuse(dummies, "its images are too large")
                : VK_SUCCESS;
@@ -513,6 +587,19 @@ static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
     }
 }
 
+/* Of a large image some texels are made up, and repeated. */
+static void fill_region(const struct bf_inputs *inputs, uint64_t stream, bool depth,
+                        const struct bf_texel *texel, uint8_t *bytes, size_t size)
+{
+    size_t period = (size_t)texel->size * PERIOD, made = size < period ? size : period;
+    if (depth)
+        fill_depths(inputs, stream << 20, texel, bytes, made);
+    else
+        bf_inputs_texels(inputs, stream, texel, bytes, made);
+    for (; made < size; made += made < size - made ? made : size - made)
+        memcpy(bytes + made, bytes, made < size - made ? made : size - made);
+}
+
 void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs)
 {
     VkBufferImageCopy regions[BF_DUMMY_REGIONS];
@@ -529,11 +616,9 @@ void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs)
         uint32_t count = bf_dummies_list_regions(image, regions, sizes, texels);
         for (uint32_t k = 0; k < count && !has_several(image); k++) {
             uint64_t stream = UINT64_C(1) << 32 | (uint64_t)i << 8 | k;
-            uint8_t *place = bytes + regions[k].bufferOffset;
-            if (regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT)
-                fill_depths(inputs, stream << 20, &texels[k], place, sizes[k]);
-            else
-                bf_inputs_texels(inputs, stream, &texels[k], place, sizes[k]);
+            bool depth = regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT;
+            fill_region(inputs, stream, depth, &texels[k], bytes + regions[k].bufferOffset,
+                        sizes[k]);
         }
     }
 }

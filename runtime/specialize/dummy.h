@@ -6,6 +6,9 @@
  *        shader writes beyond one is seen as a difference.
  *  DU-2  Before each run on the same inputs all of it holds the same bytes, made by bf_dummies_fill.
  *  DU-3  Read back are all buffers, and all images that are written, in all their samples.
+ *  DU-4  Images are as large as the runs reach, 'extent', but BF_DUMMY_EXTENT both ways at least and
+ *        BF_DUMMY_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
+ *        smaller, all of them alike.
  *
  * Plan them (bf_dummies_add_...), then build them, then fill, upload, run and download as often as
  * wanted. Thread-safety: one thread at a time.
@@ -24,9 +27,10 @@
 
 struct bf_device;
 
-#define BF_DUMMY_EXTENT 64 /* of images, in width and height */
-#define BF_DUMMY_SETS   32
-#define BF_DUMMY_INPUTS 32 /* input attachments of a subpass, at most */
+#define BF_DUMMY_EXTENT  64   /* of images, in width and height, at least */
+#define BF_DUMMY_LARGEST 4096 /* at most: as any device allows */
+#define BF_DUMMY_SETS    32
+#define BF_DUMMY_INPUTS  32 /* input attachments of a subpass, at most */
 
 /* Where they are made. */
 struct bf_dummy_place {
@@ -64,8 +68,8 @@ struct bf_dummy_image_info {
     bool stencil;            /* the view is of stencil, where there is depth as well */
     VkImageUsageFlags usage; /* transfers are added */
     VkSampleCountFlagBits samples;
-    VkExtent3D extent; /* 0: as suits the view */
-    uint32_t layers;   /* 0: as suits the view */
+    VkExtent3D extent; /* 0: as suits the view, and the runs */
+    uint32_t layers;   /* 0: likewise */
     uint32_t levels;
     bool written;
 };
@@ -83,6 +87,8 @@ struct bf_dummy_several {
 
 struct bf_dummy_image {
     struct bf_dummy_image_info info;
+    bool sized,
+        layered; /* its extent, or layers, are as suits the runs: they may be made smaller */
     VkImageAspectFlags aspects;
     VkImage handle;
     VkDeviceMemory memory;
@@ -110,6 +116,9 @@ struct bf_dummies {
     bool several;            /* some images that are read back have several samples */
     uint32_t least_elements; /* of buffers' open arrays; UINT32_MAX: there are none */
     uint32_t least_count;    /* of descriptors in an array of several; UINT32_MAX: there are none */
+    /* Of images: how far the runs reach, as far as memory allows (DU-4). Set before they are
+     * planned, if it is more than the least; as it is built it may become less. */
+    uint32_t extent[3];
 
     VkDeviceSize arena_size, source_size;
     VkBuffer arena;

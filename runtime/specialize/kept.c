@@ -454,6 +454,14 @@ void bf_kept_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
     add(ps, &kept->base);
 }
 
+void bf_kept_render_pass_size(struct bf_pipelines *ps, VkRenderPass pass, uint32_t width,
+                              uint32_t height)
+{
+    struct bf_kept_render_pass *kept = bf_kept_render_pass_find(ps, pass);
+    if (kept)
+        atomic_store_explicit(&kept->extent, (uint64_t)height << 32 | width, memory_order_relaxed);
+}
+
 struct bf_kept_layout *bf_kept_layout_find(struct bf_pipelines *ps, VkPipelineLayout layout)
 {
     return layout ? bf_map_find(&ps->kept.layouts, (uint64_t)layout) : NULL;

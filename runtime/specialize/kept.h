@@ -122,7 +122,8 @@ struct bf_kept_subpass {
 
 struct bf_kept_render_pass {
     struct bf_kept base;
-    bool unknown; /* there is more to it than is kept here */
+    bool unknown;            /* there is more to it than is kept here */
+    _Atomic uint64_t extent; /* of the last framebuffer made for it: width, height << 32; 0: none */
     uint32_t attachment_count, subpass_count;
     struct bf_kept_attachment *attachments;
     struct bf_kept_subpass *subpasses;
@@ -158,6 +159,10 @@ BF_SHARED void bf_kept_render_pass_add(struct bf_pipelines *pipelines, VkRenderP
 BF_SHARED void bf_kept_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
                                         const VkRenderPassCreateInfo2 *info,
                                         const VkAllocationCallbacks *allocator);
+
+/* A framebuffer was made for it: so much is drawn to. */
+BF_SHARED void bf_kept_render_pass_size(struct bf_pipelines *pipelines, VkRenderPass pass,
+                                        uint32_t width, uint32_t height);
 
 /* Destroys one for the program, in the driver too: now, or when the last hold goes. For those that
  * aren't known, too. */

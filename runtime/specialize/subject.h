@@ -61,6 +61,8 @@ struct bf_check_subject {
     bool fragile;          /* some shader may crash by a strange index (block.h); unsure is true */
     bool addresses;        /* some shader goes through addresses of buffers */
 
+    uint32_t extent[2]; /* graphics: of what was rendered to last; 0: not known */
+
     /* Graphics; NULL: a compute pipeline. Stages, cache, flags and layout aren't looked at; a
      * chained VkPipelineRenderingCreateInfo is, where 'pass' is NULL. */
     const VkGraphicsPipelineCreateInfo *graphics;

@@ -325,6 +325,24 @@ static enum bf_reason fill_pass(struct owned *o, const struct bf_kept_render_pas
     return arena->failed ? BF_REASON_MEMORY : BF_REASON_NONE;
 }
 
+/* The framebuffer that was made last; else what the pipeline itself says. */
+static void find_extent(struct bf_check_subject *s, const struct bf_pipeline_copy *copy)
+{
+    const VkPipelineViewportStateCreateInfo *state = copy->graphics.pViewportState;
+    uint64_t extent =
+        copy->pass ? atomic_load_explicit(&copy->pass->extent, memory_order_relaxed) : 0;
+    s->extent[0] = (uint32_t)extent;
+    s->extent[1] = (uint32_t)(extent >> 32);
+    for (uint32_t i = 0; !extent && state && state->pViewports && i < state->viewportCount; i++) {
+        const VkViewport *v = &state->pViewports[i];
+        const float ends[2] = {v->x + v->width, v->height < 0 ? v->y : v->y + v->height};
+        for (uint32_t k = 0; k < 2; k++) {
+            if (ends[k] >= (float)s->extent[k] + 1.0f && ends[k] <= 65536.0f)
+                s->extent[k] = (uint32_t)ends[k];
+        }
+    }
+}
+
 enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
                                  struct bf_check_subject **subject)
 {
@@ -340,6 +358,7 @@ enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
             s->workgroup[i] = facts->workgroup_size[i];
     } else {
         s->graphics = &copy->graphics;
+        find_extent(s, copy);
     }
     enum bf_reason reason = fill_layout(o, copy);
     if (reason == BF_REASON_NONE)

@@ -4,6 +4,8 @@
  */
 #include "gpu.h"
 
+#include "specialize/subject_copy.h"
+
 #include "shaders/full.vert.h"
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
@@ -151,12 +153,67 @@ static void a_pipeline_is_destroyed_during_its_build(void **state)
     gpu_close(&gpu);
 }
 
+/* Returns the pipeline; its subject tells what was drawn to. */
+static VkPipeline expect_extent(struct gpu *gpu, const struct gpu_graphics *g, uint32_t width,
+                                uint32_t height)
+{
+    VkPipeline pipeline = gpu_graphics(gpu, &g->info);
+    struct bf_check_subject *subject;
+    struct bf_pipeline *p = bf_pipelines_find(&gpu->pipelines, pipeline);
+    assert_non_null(p);
+    assert_int_equal(bf_subject_create(p->copy, &subject), BF_REASON_NONE);
+    assert_int_equal(subject->extent[0], width);
+    assert_int_equal(subject->extent[1], height);
+    bf_subject_destroy(subject);
+    return pipeline;
+}
+
+/* The framebuffer's size, else the viewport's; else none is known. */
+static void a_check_knows_how_much_was_drawn_to(void **state)
+{
+    (void)state;
+    static const VkDynamicState dynamic_viewport = VK_DYNAMIC_STATE_VIEWPORT;
+    static const VkPipelineDynamicStateCreateInfo dynamic = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = 1,
+        .pDynamicStates = &dynamic_viewport,
+    };
+    struct gpu gpu;
+    gpu_open(&gpu, true);
+    VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));
+    VkShaderModule fragment = gpu_module(&gpu, paint_frag, sizeof(paint_frag));
+    VkRenderPass pass = gpu_render_pass(&gpu);
+    struct gpu_graphics g;
+    VkPipeline pipelines[6];
+    gpu_describe(&g, vertex, fragment, gpu.layout, VK_NULL_HANDLE);
+    g.viewport = (VkViewport){10, 20, 100.5f, 200, 0, 1};
+    pipelines[0] = expect_extent(&gpu, &g, 110, 220);
+    g.viewport = (VkViewport){0, 300, 64, -300, 0, 1}; /* upside down */
+    pipelines[1] = expect_extent(&gpu, &g, 64, 300);
+    g.viewport = (VkViewport){-5, -40, 5, 30, 0, 1}; /* nothing of it */
+    pipelines[2] = expect_extent(&gpu, &g, 0, 0);
+    g.info.pDynamicState = &dynamic;
+    g.viewport = (VkViewport){0, 0, 100, 100, 0, 1}; /* ignored */
+    pipelines[3] = expect_extent(&gpu, &g, 0, 0);
+    gpu_describe(&g, vertex, fragment, gpu.layout, pass);
+    pipelines[4] = expect_extent(&gpu, &g, GPU_SIDE, GPU_SIDE);
+    bf_kept_render_pass_size(&gpu.pipelines, pass, 640, 360);
+    pipelines[5] = expect_extent(&gpu, &g, 640, 360);
+    for (uint32_t i = 0; i < 6; i++)
+        gpu_destroy_pipeline(&gpu, pipelines[i]);
+    gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
+    gpu_destroy_module(&gpu, vertex);
+    gpu_destroy_module(&gpu, fragment);
+    gpu_close(&gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compute_is_built_of_what_is_gone),
         cmocka_unit_test(graphics_is_built_of_what_is_gone),
         cmocka_unit_test(a_pipeline_is_destroyed_during_its_build),
+        cmocka_unit_test(a_check_knows_how_much_was_drawn_to),
     };
     return cmocka_run_group_tests_name("builds", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "shaders/check_far.comp.h"
 #include "shaders/check_fickle.comp.h"
 #include "shaders/check_fragile.comp.h"
 #include "shaders/check_images.comp.h"
@@ -137,6 +138,75 @@ static void as_many_workgroups_run_as_the_program_had(void **state)
     t.info.groups[1] = 1000;
     expect(&w, &t, "!");
     world_close(&w);
+}
+
+/* Where the program's workgroups store to images is compared, however far that is, as far as they
+ * are run; and there is something there to be read. */
+static void images_are_as_large_as_the_runs_reach(void **state)
+{
+    (void)state;
+#define FAR(binding_, type_, view_, format_)                                                       \
+    {                                                                                              \
+        .binding = binding_, .type = VK_DESCRIPTOR_TYPE_##type_, .count = 1, .used = true,         \
+        .written = true, .view = VK_IMAGE_VIEW_TYPE_##view_, .format = VK_FORMAT_##format_,        \
+        .number = BF_TEXEL_SFLOAT                                                                  \
+    }
+    const struct bf_check_binding bindings[] = {
+        FAR(0, STORAGE_IMAGE, 2D, R32G32B32A32_SFLOAT), FAR(1, STORAGE_IMAGE, 2D_ARRAY, R32_SFLOAT),
+        FAR(2, STORAGE_IMAGE, 3D, R32_SFLOAT),
+        FAR(3, COMBINED_IMAGE_SAMPLER, 2D, R32G32B32A32_SFLOAT)};
+    const struct bf_check_set set = {.binding_count = 4, .bindings = bindings};
+    static const struct {
+        uint32_t groups[3];
+        const char *letters;
+    } cases[] = {
+        {{0, 0, 0}, "======"},   {{16, 16, 8}, "=!!!!="},     {{16, 16, 1}, "=!==!="},
+        {{64, 32, 1}, "=!==!!"}, {{1 << 20, 1, 1}, "======"}, {{1, 1, 1 << 20}, "======"},
+    };
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world w;
+        struct subject s;
+        struct trial t;
+        world_open(&w);
+        subject_init(&w, &s, 1, &set, 4);
+        s.check.workgroup[0] = s.check.workgroup[1] = 8;
+        s.check.workgroup[2] = 1;
+        trial_init(&t, &s, COMPUTE(&w, &s, check_far_comp, 0));
+        memcpy(t.info.groups, cases[i].groups, sizeof(t.info.groups));
+        t.push[0] = 0x3f000000;
+        for (int32_t k = 0; k < 6; k++)
+            trial_add(&t, COMPUTE(&w, &s, check_far_comp, k));
+        expect(&w, &t, cases[i].letters);
+        world_close(&w);
+    }
+}
+
+/* All of them alike, so that they fit; but no smaller than the least. */
+static void images_that_are_too_large_together_are_made_smaller(void **state)
+{
+    (void)state;
+    struct bf_check_binding bindings[4] = {FAR(0, STORAGE_IMAGE, 2D, R32G32B32A32_SFLOAT),
+                                           FAR(1, STORAGE_IMAGE, 2D_ARRAY, R32_SFLOAT),
+                                           FAR(2, STORAGE_IMAGE, 3D, R32_SFLOAT),
+                                           FAR(3, COMBINED_IMAGE_SAMPLER, 2D, R32G32B32A32_SFLOAT)};
+    const struct bf_check_set set = {.binding_count = 4, .bindings = bindings};
+    struct world w;
+    struct subject s;
+    struct trial t;
+    bindings[3].count = 8;
+    world_open(&w);
+    subject_init(&w, &s, 1, &set, 4);
+    s.check.workgroup[0] = s.check.workgroup[1] = 8;
+    s.check.workgroup[2] = 1;
+    trial_init(&t, &s, COMPUTE(&w, &s, check_far_comp, 0));
+    t.info.groups[0] = t.info.groups[1] = 64;
+    t.info.groups[2] = 1;
+    t.push[0] = 0x3f000000;
+    for (int32_t k = 0; k < 6; k++)
+        trial_add(&t, COMPUTE(&w, &s, check_far_comp, k));
+    expect(&w, &t, "=!==!=");
+    world_close(&w);
+#undef FAR
 }
 
 static void relaxed_checks_allow_the_error_they_are_told(void **state)
@@ -609,6 +679,8 @@ int main(int argc, char **argv)
         TEST(push_constants_that_are_not_fixed_change),
         TEST(what_writes_nothing_is_uncheckable),
         TEST(as_many_workgroups_run_as_the_program_had),
+        TEST(images_are_as_large_as_the_runs_reach),
+        TEST(images_that_are_too_large_together_are_made_smaller),
         TEST(relaxed_checks_allow_the_error_they_are_told),
         TEST(one_without_forms_is_over_at_once),
         TEST(buffers_of_an_array_differ),

@@ -86,6 +86,57 @@ static void depths_are_such_that_some_are_equal(void **state)
     }
 }
 
+/* As large as what the program drew to, as far as that is not too much. */
+static void all_of_what_was_drawn_to_is_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height;
+        const char *letters;
+    } cases[] = {{0, 0, "=!...="},
+                 {200, 100, "=!...!"},
+                 {100, 200, "=!...="},
+                 {8192, 16, "=!...="},
+                 {4096, 4096, "=!...!"}};
+    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (uint32_t samples = 1; samples <= 4; samples += 3) {
+            struct world w;
+            struct drawing d;
+            world_open(&w);
+            drawing_init(&w, &d, &drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
+            d.subject.check.extent[0] = cases[i].width;
+            d.subject.check.extent[1] = cases[i].height;
+            d.viewport.width = d.viewport.height = 256;
+            d.scissor.extent = (VkExtent2D){256, 256};
+            d.samples.rasterizationSamples = (VkSampleCountFlagBits)samples;
+            drawing_expect(&w, &d, cases[i].letters);
+            world_close(&w);
+        }
+    }
+}
+
+/* What takes long is checked on less, before it is given up. */
+static void what_is_large_and_takes_long_is_checked_anew(void **state)
+{
+    (void)state;
+    struct world w;
+    struct drawing d;
+    struct trial t;
+    const enum bf_reason uncheckable = BF_REASON_UNCHECKABLE;
+    const VkFormat format = VK_FORMAT_R32G32B32A32_SFLOAT;
+    world_open(&w);
+    world_close_checker(&w);
+    world_open_checker(&w, true, 0, 1);
+    drawing_init(&w, &d, &drawing_shade_set, 1, &format, VK_FORMAT_UNDEFINED);
+    d.subject.check.extent[0] = d.subject.check.extent[1] = 256;
+    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    trial_add(&t, t.info.general);
+    trial_expect(&w, &t, &uncheckable);
+    assert_string_equal(t.info.why, "the general pipeline takes too long");
+    world_close(&w);
+}
+
 static void several_attachments_and_views_are_drawn_to(void **state)
 {
     (void)state;
@@ -353,6 +404,8 @@ int main(int argc, char **argv)
         TEST(attachments_of_many_formats_are_compared),
         TEST(blending_sees_what_was_there),
         TEST(depths_are_such_that_some_are_equal),
+        TEST(all_of_what_was_drawn_to_is_compared),
+        TEST(what_is_large_and_takes_long_is_checked_anew),
         TEST(several_attachments_and_views_are_drawn_to),
         TEST(one_that_only_stores_is_checked),
         TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders),

@@ -302,6 +302,10 @@ static void older_render_passes_are_known(void **state)
     assert_int_equal(p->subpasses[1].view_mask, 3);
     assert_int_equal(p->subpasses[1].input_count, 1);
     assert_int_equal(p->dependency_count, 1);
+    assert_true(p->extent == 0);
+    bf_kept_render_pass_size(&fake.pipelines, pass, 640, 360);
+    assert_true(p->extent == (UINT64_C(360) << 32 | 640));
+    bf_kept_render_pass_size(&fake.pipelines, (VkRenderPass)(uint64_t)0x2000, 1, 1); /* not known */
     const VkSubpassDependency2 *d = p->dependencies;
     assert_int_equal(d->sType, VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2);
     assert_true(d->srcSubpass == 0 && d->dstSubpass == 1 && d->srcStageMask == 2 &&

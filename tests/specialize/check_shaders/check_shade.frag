@@ -15,6 +15,8 @@ void main()
         color.y = 0.125 - color.y;
     if (CASE == 3 && c.x > 1.15)
         discard;
+    if (CASE == 5 && ivec2(gl_FragCoord.xy) == ivec2(190, 90))
+        color.y = 0.125 - color.y;
     if (CASE == 4)
         color.w = intBitsToFloat(floatBitsToInt(color.w) ^ 1);
 }
