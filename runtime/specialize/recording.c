@@ -114,6 +114,8 @@ void bf_recording_reset(struct bf_recording *r)
     r->noted = false;
     r->thrown = r->measurable = r->unthrown = false;
     r->inner_count = 0;
+    r->passes_before = r->passes;
+    r->passes = 0;
     if (r->trial && r->recorder->trials)
         bf_trial_reset(r->recorder->trials, r->trial);
     r->queries = 0;
@@ -318,12 +320,12 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
 /* Trials ---------------------------------------------------------------------------------------- */
 
 /* By chance, so that no pattern of the program's falls together with it: each bit of the number
- * decides (the last steps of MurmurHash3). */
-static bool throw_coin(uint64_t number)
+ * decides each of the result (the last steps of MurmurHash3). */
+static uint64_t mix(uint64_t number)
 {
     number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
     number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return (number ^ number >> 33) & 1;
+    return number ^ number >> 33;
 }
 
 void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flags)
@@ -342,7 +344,7 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
     if (!within)
         r->number |=
             1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-    r->tries = throw_coin(r->number);
+    r->tries = mix(r->number) & 1;
 }
 
 /* NULL: out of memory. */
@@ -401,6 +403,11 @@ static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
 
 void bf_recording_measure_pass(struct bf_recording *r)
 {
+    uint32_t first = 0; /* of more than can be measured, at random; whatever the coin says */
+    if (r->passes_before > BF_TRIAL_SAMPLES)
+        first = (uint32_t)((mix(r->number) >> 1) % (r->passes_before - BF_TRIAL_SAMPLES + 1));
+    if (r->passes++ < first)
+        return;
     if (bf_background_may_adapt(r->recorder->background) && trial_of(r))
         bf_trial_begin_pass(r->recorder->trials, r->trial, r->handle);
 }

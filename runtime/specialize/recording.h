@@ -115,6 +115,9 @@ struct bf_recording {
     uint64_t number; /* of the throw; where it is measurable, no other recording has it */
     uint32_t timestamp_bits; /* of the queues that it is for; its maker's to set */
 
+    uint32_t passes; /* that were begun, while some were measured; and in its last recording */
+    uint32_t passes_before;
+
     /* Numbers of secondary ones with measurements that it executes; room is 0 or a power of two. */
     uint32_t inner_count, inner_room;
     uint64_t *inner;

@@ -13,8 +13,9 @@
  *  TR-3  A pass counts for a variant that is the only one on trial in it, if one throw of the coin
  *        decided all draws that the variant is for, whichever command buffers they are in: its
  *        primary's own, or secondary ones that it executes.
- *  TR-4  At most BF_TRIAL_SAMPLES samples are taken in a recording. Queries come in blocks and are
- *        used again; where none can be had, or the queue keeps no time, nothing is measured.
+ *  TR-4  At most BF_TRIAL_SAMPLES samples are taken in a recording; of more passes than that, now
+ *        these and now those. Queries come in blocks and are used again; where none can be had, or
+ *        the queue keeps no time, nothing is measured.
  *
  * Proven by tests/specialize.
  */

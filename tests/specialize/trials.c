@@ -151,6 +151,43 @@ static void so_many_and_no_more(void **state)
     assert_int_equal(gpu_pools(), 2);
 }
 
+static void draw(int i)
+{
+    static const uint32_t value = 7;
+    bf_recording_bind(recordings[i], VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline.handle, &pipeline);
+    fake_bind(&buffers[i].fake, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline.handle);
+    bf_recording_push(recordings[i], 1, 0, sizeof(value), &value);
+    bf_recording_use(recordings[i], VK_PIPELINE_BIND_POINT_GRAPHICS);
+    gpu_work(&buffers[i], 1, NULL);
+}
+
+/* A frame of many passes, one of which is of use: its turn comes, with either side of the coin. */
+static void passes_take_turns(void **state)
+{
+    (void)state;
+    uint32_t measured[2] = {0};
+    pipeline.point = VK_PIPELINE_BIND_POINT_GRAPHICS;
+    atomic_store(&recorder.passes, 1);
+    for (int k = 0; k < 200; k++) {
+        begin(0, 0);
+        for (int i = 0; i < 20; i++) {
+            bf_recording_pass_begins(recordings[0]);
+            gpu_pass(&buffers[0], true);
+            if (i == 13)
+                draw(0);
+            gpu_pass(&buffers[0], false);
+            bf_recording_pass_ended(recordings[0]);
+        }
+        const struct bf_trial *trial = recordings[0]->trial;
+        assert_int_equal(trial->count, BF_TRIAL_SAMPLES);
+        assert_int_equal(stamps_in(&buffers[0]), 2 * BF_TRIAL_SAMPLES);
+        for (uint32_t i = 0; i < trial->count; i++)
+            measured[recordings[0]->tries] += trial->samples[i].use.candidate != BF_TRIAL_NONE;
+    }
+    assert_in_range(measured[0], 30, 100);
+    assert_in_range(measured[1], 30, 100);
+}
+
 /* The driver has no more queries: everything is recorded as ever. */
 static void no_queries(void **state)
 {
@@ -231,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_recorded_around_a_dispatch),
         TEST(so_many_and_no_more),
+        TEST(passes_take_turns),
         TEST(no_queries),
         TEST(ticks),
         TEST(throws),
