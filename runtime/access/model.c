@@ -198,7 +198,7 @@ static void run(struct bf_access_queue *queue, struct bf_access_op *op)
 
 static void advance(struct bf_access_queue *queue)
 {
-    while (queue->head && !queue->access->clocks.failed) {
+    while (queue->head) {
         struct bf_access_op *op = queue->head;
         if (op->kind == BF_ACCESS_OP_WAIT && !op->settled)
             break;

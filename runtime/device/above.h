@@ -43,7 +43,7 @@ struct bf_device;
 
 /* The program's commands of a device, from the top of its chain; NULL: not there. */
 struct bf_above {
-    struct bf_lock lock; /* leaf lock: over looking them up */
+    struct bf_lock lock; /* over looking them up */
     bool looked;
     PFN_vkGetSemaphoreCounterValue counter_value;
     PFN_vkGetBufferMemoryRequirements buffer_requirements;

@@ -338,6 +338,91 @@ static void test_uses_that_are_told(void **state)
                                  "'3D command queue 1' may read bytes 1024 to 1039 in packet 2"));
 }
 
+/* An image that the copy queue fills and, with 'released', hands to the 3D queue's family, which takes
+ * it over; that it is sampled there is told, as what the whole execution does. */
+static VkCommandBuffer upload(VkImage image, bool released)
+{
+    const uint32_t from = bfGetQueueFamilyIndex(copy), to = bfGetQueueFamilyIndex(direct);
+    VkImageMemoryBarrier2 change = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+                                    .dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT,
+                                    .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                    .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .image = image,
+                                    .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                   .imageMemoryBarrierCount = 1,
+                                   .pImageMemoryBarriers = &change};
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {4, 4, 1}};
+    VkCommandBuffer commands = world_begin(&w, from);
+    vkCmdPipelineBarrier2(commands, &info);
+    vkCmdCopyBufferToImage(commands, w.buffer, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
+                           &region);
+    change.srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
+    change.srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    change.dstStageMask = VK_PIPELINE_STAGE_2_NONE;
+    change.dstAccessMask = 0;
+    change.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    change.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    change.srcQueueFamilyIndex = from;
+    change.dstQueueFamilyIndex = to;
+    if (released)
+        vkCmdPipelineBarrier2(commands, &info);
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(bfQueueExecute(copy, 1, &commands));
+    assert_success(bfQueueSignal(copy, fence, 1));
+    assert_success(bfQueueWait(direct, fence, 1));
+    change.srcStageMask = VK_PIPELINE_STAGE_2_NONE;
+    change.srcAccessMask = 0;
+    commands = world_begin(&w, to);
+    if (released)
+        vkCmdPipelineBarrier2(commands, &info);
+    assert_success(vkEndCommandBuffer(commands));
+    return commands;
+}
+
+/* The release leaves the image in COMMON, so the next use may be one of another class's. */
+static void test_images_that_change_families(void **state)
+{
+    (void)state;
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                    .extent = {4, 4, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT |
+                                             VK_IMAGE_USAGE_SAMPLED_BIT};
+    assert_int_not_equal(bfGetQueueFamilyIndex(copy), bfGetQueueFamilyIndex(direct));
+    for (uint32_t released = 0; released < 2; released++) {
+        VkImage image;
+        VkMemoryRequirements requirements;
+        assert_success(vkCreateImage(w.device, &info, NULL, &image));
+        vkGetImageMemoryRequirements(w.device, image, &requirements);
+        const VkMemoryAllocateInfo allocate = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+            .allocationSize = requirements.size,
+            .memoryTypeIndex = (uint32_t)__builtin_ctz(requirements.memoryTypeBits)};
+        VkDeviceMemory memory;
+        assert_success(vkAllocateMemory(w.device, &allocate, NULL, &memory));
+        assert_success(vkBindImageMemory(w.device, image, memory, 0));
+        const BfResourceUse sampled = {.image = image, .state = BF_RESOURCE_STATE_OTHER};
+        lines_begin();
+        VkCommandBuffer commands = upload(image, released);
+        assert_success(bfQueueUses(direct, 1, &sampled));
+        assert_success(bfQueueExecute(direct, 1, &commands));
+        expect(!released);
+        assert_true(released || strstr(line, "did not go through COMMON in between"));
+        assert_success(bfQueueWaitIdle(direct));
+        assert_success(bfSignalFence(fence, 0));
+        vkDestroyImage(w.device, image, NULL);
+        vkFreeMemory(w.device, memory, NULL);
+    }
+}
+
 static void test_bad_uses(void **state)
 {
     (void)state;
@@ -388,6 +473,7 @@ int main(void)
         TEST(test_with_imported_and_exported_fences),
         TEST(test_beside_a_vkqueue),
         TEST(test_uses_that_are_told),
+        TEST(test_images_that_change_families),
         TEST(test_bad_uses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
