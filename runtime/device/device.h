@@ -69,6 +69,7 @@ struct bf_device {
     enum bf_fence_log_mode fence_log;
     struct bf_device *next_registered;
     bool attached; /* by the program, not by the layer */
+    bool summary;  /* attached: of its trace one is printed at its end */
 
     uint32_t engine_count, queue_count;
     struct bf_engine *engines;

@@ -716,11 +716,11 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return told(device, signal_by_gpu(queue, fence, value));
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
+    if (how == SETTLED)
+        trace_settled(queue, BF_TRACE_SIGNAL, fence, value); /* before what comes of it */
     bf_effects_run(device, &effects);
     if (how == LOST)
         return bf_device_lost(device, __func__);
-    if (how == SETTLED)
-        trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
                       : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                              : VK_SUCCESS;
