@@ -27,15 +27,12 @@ static struct bf_command_queue *queue_of(BfQueue handle, const char *call)
                : NULL;
 }
 
-/* For the log: when does the queue come to what it is given now? The ledger's lock is held. */
+/* For the log: when does the queue come to what it is given now? */
 static enum bf_log_when log_when(struct bf_command_queue *queue)
 {
-    const struct bf_ledger *ledger = &queue->base.device->ledger;
-    uint32_t own = queue->base.engine->number;
-    if (bf_queue_has_backlog(&queue->base))
-        return BF_LOG_AFTER_LAST;
-    return queue->frontier[own] <= ledger->engines[own].completed ? BF_LOG_AT_NS
-                                                                  : BF_LOG_AFTER_LAST;
+    return bf_log_is_enabled(queue->base.log) && bf_log_is_queue_idle(&queue->base)
+               ? BF_LOG_AT_NS
+               : BF_LOG_AFTER_LAST;
 }
 
 /* The queue has come to a signal. The ledger's lock is held. */
@@ -820,7 +817,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     bool satisfied = bf_fence_arm(fence, &packet->wait);
     bf_fence_look_outside(fence, &effects);
     bf_lock_release(&device->ledger.lock);
-    if (!satisfied && bf_log_is_enabled(queue->base.log))
+    if (!satisfied)
         packet->called_ns = bf_now_ns();
     else
         packet->log_when = BF_LOG_AT_NS;
