@@ -20,6 +20,10 @@
  *        isn't native) is noted and goes with the queue's next batch, before that one's own. Its
  *        times are of when it happened all the same: when the packet before it had ended, which the
  *        GPU keeps in a word of the queue's, or the host's own time if that was later.
+ *  LG-5  No command buffer of ours gets into a protected batch, nor into one that counts
+ *        performance: its entries are noted, as LG-4's, with the time of the batch that takes them
+ *        along. (Nor do stamps; and no command queue, with its stores and barriers, lives on a
+ *        VkQueue that was created for protected work.)
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
  * the packet before it has ended, or when it was handed to the queue, whichever is later. Where the
@@ -30,7 +34,7 @@
  *
  * A log that nobody has asked for isn't there: queues look at one pointer.
  *
- * Proven by tests/fence (logs.c, logs_rules.c, logs_random.c).
+ * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_random.c, protected.c).
  */
 #ifndef BELFRY_LOG_LOG_H
 #define BELFRY_LOG_LOG_H

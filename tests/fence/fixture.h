@@ -61,6 +61,7 @@ struct fixture {
     VkQueueFamilyProperties families[FIXTURE_FAMILIES];
     uint32_t queue_counts[FIXTURE_FAMILIES];
     VkQueue queues[FIXTURE_FAMILIES][FIXTURE_QUEUES];
+    VkQueue protected_queues[FIXTURE_FAMILIES]; /* VK_NULL_HANDLE: none */
     VkCommandPool pools[FIXTURE_FAMILIES];
     VkBuffer buffer; /* FIXTURE_WORDS words, mapped; CONCURRENT */
     VkDeviceMemory memory;
@@ -89,6 +90,7 @@ struct fixture_options {
     bool uncalibrated;       /* without VK_EXT_calibrated_timestamps */
     bool no_native_fences;   /* as on a device without them */
     bool second;             /* another physical device, where there is one */
+    bool protected_queues;   /* the second queue of families with several, where there are such */
     uint32_t family;         /* UINT32_MAX: queues of all families; else of this one alone */
 };
 
