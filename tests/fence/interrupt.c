@@ -81,6 +81,36 @@ static void notified_by_array_or_none_or_queue(void **state)
     fixture_close(&f);
 }
 
+/* The log is all that is read: what no entry names is for an interrupt without a queue. */
+static void a_queue_stands_for_what_its_log_names_and_no_more(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_hooks(&f);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence written = make_written(&f), native = make_native_fence(&f, 0);
+    BfEvent on_written = make_event(&f), on_native = make_event(&f);
+    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    BfFenceLogReader reader;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
+    notify(&f, 0, NULL, queue); /* the first looks at all */
+    for (uint64_t n = 1; n <= 3; n++) {
+        set_event_on(written, n, on_written);
+        set_event_on(native, n, on_native);
+        assert_true(gpu_signals(word_of(written), monitored_of(written), n));
+        queue_signal(queue, native, n);
+        fixture_settle(&f);
+        notify(&f, 0, NULL, queue);
+        await_event(on_native);
+        assert_false(take_event(on_written));
+        assert_int_equal(*monitored_of(written), n - 1); /* it is waited for as before */
+        notify(&f, 0, NULL, NULL);
+        assert_true(take_event(on_written));
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
 static void queues_wait_for_what_the_program_writes(void **state)
 {
     (void)state;
@@ -275,6 +305,7 @@ static void a_million_signals_lose_no_interrupt(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST(notified_by_array_or_none_or_queue),
+    TEST(a_queue_stands_for_what_its_log_names_and_no_more),
     TEST(queues_wait_for_what_the_program_writes),
     TEST(what_queues_have_signalled_is_applied_by_the_call),
     TEST(a_signal_between_monitored_value_and_look_is_seen),
