@@ -34,7 +34,7 @@ function(belfry_copy name definition)
 endfunction()
 
 # Nothing is broken: tests may step in where races are decided (runtime/os/hook.h).
-belfry_copy(hooks BELFRY_HOOKS fence/native.c)
+belfry_copy(hooks BELFRY_HOOKS fence/native.c fence/sleeper.c)
 
 # Deliberately broken schedulers, for the tests that must catch them: one rule is switched off in
 # each. Under sanitizers they would fail of themselves.

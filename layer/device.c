@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "device/dispatch.h"
 #include "device/placement.h"
+#include "device/timeline.h"
 #include "os/log.h"
 #include "specialize.h"
 
@@ -341,23 +342,6 @@ static bool get_engines(struct layer_device *d, struct bf_placement *placement,
     return true;
 }
 
-static void open_trace(struct layer_device *d)
-{
-    const struct bf_settings *settings = &d->instance->settings;
-    if (!settings->trace && !settings->summary)
-        return;
-    char driver[64];
-    snprintf(driver, sizeof(driver), "driver version 0x%08x", d->physical->driver_version);
-    const struct bf_trace_info info = {
-        .path = settings->trace,
-        .program = program_invocation_short_name,
-        .device = d->physical->name,
-        .driver = driver,
-    };
-    /* A program is not stopped by a trace that can't be written; the trace has said why. */
-    bf_trace_create(&info, &d->trace);
-}
-
 static bool is_robust(const VkDeviceCreateInfo *info)
 {
     const VkPhysicalDeviceFeatures2 *features =
@@ -369,7 +353,8 @@ static bool is_robust(const VkDeviceCreateInfo *info)
 static VkResult attach(struct layer_device *d, struct request *r,
                        PFN_vkSetDeviceLoaderData set_loader_data)
 {
-    open_trace(d);
+    d->trace =
+        bf_timeline_open(&d->instance->settings, d->physical->name, d->physical->driver_version);
     if (!get_engines(d, &r->placement, set_loader_data))
         return VK_ERROR_INITIALIZATION_FAILED;
     const struct bf_device_info info = {
@@ -554,7 +539,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
 fail_attach:
     layer_access_destroy(d);
     bf_device_destroy(d->runtime);
-    bf_trace_destroy(d->trace);
+    bf_timeline_close(d->trace, false);
     layer_device_remove(d);
 fail_add:
     d->vk.vkDestroyDevice(d->handle, allocator);
@@ -574,9 +559,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     layer_specialize_destroy(d);
     layer_access_destroy(d);
     bf_device_destroy(d->runtime);
-    if (d->instance->settings.summary)
-        bf_trace_print_summary(d->trace, stderr);
-    bf_trace_destroy(d->trace);
+    bf_timeline_close(d->trace, d->instance->settings.summary);
     layer_device_remove(d);
     d->vk.vkDestroyDevice(device, allocator);
     layer_pools_finish(d);

@@ -7,6 +7,7 @@
 
 #include "access/vulkan.h"
 #include "device/device.h"
+#include "device/timeline.h"
 #include "fence/ledger.h"
 #include "os/log.h"
 #include "settings/settings.h"
@@ -74,7 +75,7 @@ struct attachment {
     uint32_t family_count;
     struct bf_engine_info *engines;
     struct bf_queue_info *queues;
-    double timestamp_period_ns;
+    VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
 };
 
@@ -96,9 +97,7 @@ static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
         !vkGetPhysicalDeviceMemoryProperties)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
-    VkPhysicalDeviceProperties properties;
-    vkGetPhysicalDeviceProperties(info->physicalDevice, &properties);
-    a->timestamp_period_ns = properties.limits.timestampPeriod;
+    vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
     vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
@@ -183,7 +182,10 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     if (result == VK_SUCCESS)
         result = list_queues(info, &a);
     struct bf_device *device = NULL;
+    struct bf_trace *trace = NULL;
     if (result == VK_SUCCESS) {
+        bf_log_set_level(settings.messages);
+        trace = bf_timeline_open(&settings, a.properties.deviceName, a.properties.driverVersion);
         const struct bf_device_info device_info = {
             .handle = info->device,
             .get_proc_addr = info->pfnGetDeviceProcAddr,
@@ -195,7 +197,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .check_access = settings.check == BF_CHECK_ACCESS,
             .background_tasks = settings.background_tasks,
             .developer_mode = settings.developer_mode,
-            .timestamp_period_ns = a.timestamp_period_ns,
+            .trace = trace,
+            .timestamp_period_ns = a.properties.limits.timestampPeriod,
             .host_query_reset = info->hostQueryReset,
             .calibrated_timestamps = info->calibratedTimestamps,
             .memory = a.memory,
@@ -205,14 +208,17 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .host_pointer_alignment = info->hostPointerAlignment,
             .fence_log = settings.fence_log,
         };
-        bf_log_set_level(settings.messages);
         result = bf_device_create(&device_info, &device);
     }
+    const bool summary = settings.summary;
     attachment_finish(&a);
     bf_settings_finish(&settings);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        bf_timeline_close(trace, false);
         return result;
+    }
     device->attached = true;
+    device->summary = summary;
     *out = (BfDevice)device;
     return VK_SUCCESS;
 }
@@ -220,10 +226,16 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
 void bfDetachDevice(BfDevice handle)
 {
     struct bf_device *device = handle ? bf_device_of(handle, __func__) : NULL;
-    if (device && !device->attached)
+    if (!device)
+        return;
+    if (!device->attached) {
         bf_log(BF_LOG_ERROR, "bfDetachDevice: the device is the layer's");
-    else
-        bf_device_destroy(device);
+        return;
+    }
+    struct bf_trace *trace = device->trace;
+    bool summary = device->summary;
+    bf_device_destroy(device);
+    bf_timeline_close(trace, summary);
 }
 
 struct bf_queue *bf_device_vkqueue(BfDevice handle, VkQueue queue, const char *call)

@@ -69,9 +69,10 @@ struct bf_device {
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
     enum bf_fence_log_mode fence_log;
     struct bf_device *next_registered;
-    bool attached; /* by the program, not by the layer */
+    bool attached;        /* by the program, not by the layer */
     uint32_t api_version; /* what the program may use; 0 where it is attached */
     struct bf_above above;
+    bool summary; /* attached: of its trace one is printed at its end */
 
     uint32_t engine_count, queue_count;
     struct bf_engine *engines;
@@ -136,7 +137,7 @@ struct bf_device_info {
     bool check_access;
     uint32_t background_tasks;
     bool developer_mode;
-    bool layer; /* it is the layer's, which sees all of the program's calls */
+    bool layer;           /* it is the layer's, which sees all of the program's calls */
     uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
     double timestamp_period_ns;

@@ -40,6 +40,78 @@ static void see_off(struct bf_log *log, uint64_t completed)
     }
 }
 
+/* The queue's last batch is over. Thread-safety: safe. */
+static bool is_over(const struct bf_engine *engine, uint64_t epoch)
+{
+    uint64_t completed;
+    return epoch <= engine->device->ledger.engines[engine->number].completed ||
+           (bf_engine_completed_epoch((struct bf_engine *)engine, &completed) == VK_SUCCESS &&
+            epoch <= completed);
+}
+
+bool bf_log_is_queue_idle(const struct bf_queue *queue)
+{
+    const struct bf_log *log = queue->log;
+    return !bf_queue_has_backlog(queue) && log &&
+           is_over(queue->engine, atomic_load(&log->last_epoch));
+}
+
+/* May the driver still be at what the queue has given it, of which no log knows? */
+static bool is_at_work(struct bf_queue *queue)
+{
+    struct bf_device *device = queue->device;
+    if (queue->is_command_queue) {
+        const struct bf_command_queue *commands = bf_command_queue_of(queue);
+        bf_lock_acquire(&device->ledger.lock);
+        uint64_t epoch = commands->frontier[queue->engine->number];
+        bf_lock_release(&device->ledger.lock);
+        return !is_over(queue->engine, epoch);
+    }
+    if (atomic_load(&queue->unwitnessed))
+        return true;
+    if (device->trace && atomic_load(&queue->issued) == 0) /* all of it is counted there */
+        return false;
+    return !atomic_load(&queue->engine->shared) || !bf_witness_is_reached(queue);
+}
+
+/* A submission of the writer's own behind all that the engine has been given, which keeps the time
+ * at which that ends: the queue's first wait may have to be told from it. */
+static VkResult mark_beginning(struct bf_engine *engine, struct bf_log_writer *writer,
+                               uint64_t *epoch)
+{
+    uint32_t slots = 0;
+    VkCommandBuffer end = bf_log_writer_end(writer, &slots);
+    if (!end)
+        return writer->timed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    *epoch = atomic_load(&engine->accepted_epoch) + 1;
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = end,
+    };
+    const VkSemaphoreSubmitInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = engine->epoch,
+        .value = *epoch,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands,
+        .signalSemaphoreInfoCount = 1,
+        .pSignalSemaphoreInfos = &signal,
+    };
+    atomic_store(&engine->issued_epoch, *epoch);
+    VkResult result = bf_engine_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        atomic_store(&engine->accepted_epoch, *epoch);
+        bf_log_writer_accepted(writer, slots, *epoch);
+    } else if (result == VK_ERROR_DEVICE_LOST) {
+        bf_device_lose(engine->device, "vkQueueSubmit2");
+    }
+    return result;
+}
+
 VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
 {
     struct bf_log *log = queue->log;
@@ -53,15 +125,22 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
         log->trace_id = queue->trace_id;
         atomic_store(&queue->log, log);
     }
+    if (!log)
+        return VK_SUCCESS;
+    uint64_t epoch = log->writer ? atomic_load(&log->last_epoch) : 0;
     if (entries) {
         VkResult result = queue->engine->epoch ? VK_SUCCESS : bf_engine_create_epoch(queue->engine);
         if (result == VK_SUCCESS)
             result = bf_log_writer_create(log, entries, &writer);
         if (result != VK_SUCCESS)
             return result;
+        if (log->writer ? !is_over(queue->engine, epoch) : is_at_work(queue))
+            result = mark_beginning(queue->engine, writer, &epoch);
+        if (result != VK_SUCCESS) {
+            bf_log_writer_destroy(writer);
+            return result;
+        }
     }
-    if (!log)
-        return VK_SUCCESS;
     if (log->writer) {
         for (int side = 0; side < BF_LOG_SIDES; side++)
             log->entries[side] += log->writer->next[side];
@@ -71,8 +150,7 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
         log->writer->next_dying = log->dying;
         log->dying = log->writer;
     }
-    if (!log->writer)
-        log->last_epoch = atomic_load(&queue->engine->accepted_epoch);
+    atomic_store(&log->last_epoch, epoch);
     if (!writer) {
         bf_lock_acquire(&log->lock);
         log->noted = 0;
@@ -190,10 +268,9 @@ static bool was_satisfied(struct bf_device *device, const struct bf_packet *pack
            value >= sync->target;
 }
 
-/* The operation on the program's own semaphore; false: it isn't one that logs know. 'idle': the
- * queue's last batch is over. */
-static bool describe(struct bf_log *log, const struct bf_packet *packet, bool idle,
-                     enum bf_log_side side, uint32_t i, struct bf_log_operation *op)
+/* The operation on the program's own semaphore; false: it isn't one that logs know. */
+static bool describe(struct bf_log *log, const struct bf_packet *packet, enum bf_log_side side,
+                     uint32_t i, struct bf_log_operation *op)
 {
     bool wait = side == BF_LOG_WAITS;
     const struct bf_sync *sync = wait ? &packet->waits[i] : &packet->signals[i];
@@ -207,7 +284,7 @@ static bool describe(struct bf_log *log, const struct bf_packet *packet, bool id
     };
     if (!wait || was_satisfied(log->engine->device, packet, sync))
         return true;
-    op->when = idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST;
+    op->when = (enum bf_log_when)packet->log_when;
     op->ns = packet->called_ns;
     if (packet->kind == BF_PACKET_EXECUTE &&
         packet->submit.pWaitSemaphoreInfos[i].stageMask != VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT)
@@ -215,23 +292,16 @@ static bool describe(struct bf_log *log, const struct bf_packet *packet, bool id
     return true;
 }
 
-static bool is_idle(const struct bf_log *log)
-{
-    const struct bf_engine *engine = log->engine;
-    return log->last_epoch <= engine->device->ledger.engines[engine->number].completed;
-}
-
 /* A packet that nothing can be added to. */
 static void note_packet(struct bf_log *log, const struct bf_packet *packet)
 {
     struct bf_log_operation op;
-    bool idle = is_idle(log);
     for (uint32_t i = 0; i < packet->wait_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_WAITS, i, &op))
+        if (describe(log, packet, BF_LOG_WAITS, i, &op))
             bf_log_note(log, &op);
     }
     for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op)) {
+        if (describe(log, packet, BF_LOG_SIGNALS, i, &op)) {
             op.when = BF_LOG_WITH_STAMP;
             bf_log_note(log, &op);
         }
@@ -290,19 +360,19 @@ static void add_entries(struct bf_log *log, struct bf_packet *packet,
     uint32_t count = packet->submit.commandBufferInfoCount;
     struct place place = {room, 0};
     struct bf_log_operation op;
-    bool signalled = false, idle = is_idle(log);
+    bool signalled = false;
 
     if (packet->barrier)
         place.infos[place.count++] = *own++;
     add_notes(log, packet, &place);
     for (uint32_t i = 0; i < packet->wait_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_WAITS, i, &op))
+        if (describe(log, packet, BF_LOG_WAITS, i, &op))
             add(log, packet, &place, &op, false);
     }
     for (uint32_t i = packet->barrier; i < count; i++)
         place.infos[place.count++] = *own++;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, idle, BF_LOG_SIGNALS, i, &op))
+        if (describe(log, packet, BF_LOG_SIGNALS, i, &op))
             signalled = add(log, packet, &place, &op, false);
     }
     if (packet->update) {
@@ -384,7 +454,7 @@ void bf_log_add_batch(struct bf_engine *engine)
 
 void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
-    log->last_epoch = epoch;
+    atomic_store(&log->last_epoch, epoch);
     if (takes_entries(packet))
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
 }

@@ -20,15 +20,21 @@
  *        isn't native) is noted and goes with the queue's next batch, before that one's own. Its
  *        times are of when it happened all the same: when the packet before it had ended, which the
  *        GPU keeps in a word of the queue's, or the host's own time if that was later.
+ *  LG-5  No command buffer of ours gets into a protected batch, nor into one that counts
+ *        performance: its entries are noted, as LG-4's, with the time of the batch that takes them
+ *        along. (Nor do stamps; and no command queue, with its stores and barriers, lives on a
+ *        VkQueue that was created for protected work.)
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
- * the packet before it has ended, or when it was handed to the queue, whichever is later. Families
+ * the packet before it has ended, or when it was handed to the queue, whichever is later. Where the
+ * queue was at work when its log was made, one submission of the log's own behind that work keeps
+ * the time at which it ended (and whatever else the engine had been given by then). Families
  * that can do nothing but transfers may write timestamps, and not copy them: the host fills them in
  * before anybody reads. Engines without timestamps log zeros.
  *
  * A log that nobody has asked for isn't there: queues look at one pointer.
  *
- * Proven by tests/fence (logs.c, logs_rules.c, logs_random.c).
+ * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_random.c, protected.c).
  */
 #ifndef BELFRY_LOG_LOG_H
 #define BELFRY_LOG_LOG_H
@@ -81,7 +87,7 @@ struct bf_log {
     _Atomic uint32_t readers; /* of the program's; a trace's is none of them */
     struct bf_log_writer *writer;
     struct bf_log_writer *dying; /* replaced ones, with entries on their way */
-    uint64_t last_epoch;         /* of the queue's last batch that was accepted */
+    _Atomic uint64_t last_epoch; /* of the queue's last batch that was accepted */
     struct bf_log_trace *trace;  /* what the timeline reads of both; NULL: it doesn't */
     uint32_t trace_id;           /* what it knows the queue by */
     struct bf_log_cursor
@@ -100,7 +106,8 @@ bool bf_log_is_possible(const struct bf_queue *queue);
 
 /* Logs of at least that many entries for the queue, in place of those it has; what is on its way
  * goes to the old ones, which live until it has arrived. 0 entries: none any more. Errors:
- * VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools and of recording. */
+ * VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools, of recording and of
+ * vkQueueSubmit2; nothing has changed then. */
 VkResult bf_log_set(struct bf_queue *queue, uint32_t entries);
 
 /* Gives the packets of the engine's batch their entries, around their command buffers; notes those
@@ -156,6 +163,9 @@ void bf_logs_finish(struct bf_engine *engine, uint64_t completed);
 
 /* The queue has passed it (LG-4). Thread-safety: safe. */
 void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation);
+
+/* Would the queue come to a wait at once that it got now? It has a log. Its submitter calls. */
+bool bf_log_is_queue_idle(const struct bf_queue *queue);
 
 /* The same of a command queue's wait for a fence, or signal of one, where it has a log. */
 void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,

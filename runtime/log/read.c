@@ -98,7 +98,7 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     if (result != VK_SUCCESS) {
         bf_handle_remove(reader);
         free(reader);
-        return result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     *out = (BfFenceLogReader)reader;
     return VK_SUCCESS;
@@ -256,7 +256,8 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
     bf_engine_enter(reader->queue->engine);
     VkResult result = bf_log_set(reader->queue, entries);
     bf_engine_leave(reader->queue->engine, 0);
-    return result;
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(reader->queue->device, __func__)
+                                          : result;
 }
 
 uint32_t bfGetFenceLogHandle(BfFence handle)

@@ -187,7 +187,7 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
         return NULL;
     enum bf_log_timing timing = BF_LOG_AS_GIVEN;
     enum bf_log_when when = op->when;
-    /* Packets from before the log was there have left no time: a wait was there when it was handed
+    /* Packets that nothing of ours went with have left no time: a wait was there when it was handed
      * over, at the least, and a signal when this batch begins, at the most. */
     if (when == BF_LOG_AFTER_LAST && !writer->has_end)
         when = wait ? BF_LOG_AT_NS : BF_LOG_WITH_STAMP;

@@ -9,6 +9,7 @@
 
 enum bf_hook_point {
     BF_HOOK_MONITORED, /* a monitored value has been written, the current one not yet looked at */
+    BF_HOOK_WOKEN,     /* a sleeper's wait for the GPU is over, and it has not looked yet */
 };
 
 #ifdef BELFRY_HOOKS

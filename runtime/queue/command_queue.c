@@ -27,15 +27,12 @@ static struct bf_command_queue *queue_of(BfQueue handle, const char *call)
                : NULL;
 }
 
-/* For the log: when does the queue come to what it is given now? The ledger's lock is held. */
+/* For the log: when does the queue come to what it is given now? */
 static enum bf_log_when log_when(struct bf_command_queue *queue)
 {
-    const struct bf_ledger *ledger = &queue->base.device->ledger;
-    uint32_t own = queue->base.engine->number;
-    if (bf_queue_has_backlog(&queue->base))
-        return BF_LOG_AFTER_LAST;
-    return queue->frontier[own] <= ledger->engines[own].completed ? BF_LOG_AT_NS
-                                                                  : BF_LOG_AFTER_LAST;
+    return bf_log_is_enabled(queue->base.log) && bf_log_is_queue_idle(&queue->base)
+               ? BF_LOG_AT_NS
+               : BF_LOG_AFTER_LAST;
 }
 
 /* The queue has come to a signal. The ledger's lock is held. */
@@ -718,11 +715,11 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return told(device, signal_by_gpu(queue, fence, value));
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
+    if (how == SETTLED)
+        trace_settled(queue, BF_TRACE_SIGNAL, fence, value); /* before what comes of it */
     bf_effects_run(device, &effects);
     if (how == LOST)
         return bf_device_lost(device, __func__);
-    if (how == SETTLED)
-        trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
                       : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                              : VK_SUCCESS;
@@ -822,7 +819,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     bool satisfied = bf_fence_arm(fence, &packet->wait);
     bf_fence_look_outside(fence, &effects);
     bf_lock_release(&device->ledger.lock);
-    if (!satisfied && bf_log_is_enabled(queue->base.log))
+    if (!satisfied)
         packet->called_ns = bf_now_ns();
     else
         packet->log_when = BF_LOG_AT_NS;

@@ -169,13 +169,16 @@ static void gather(struct bf_engine *engine, uint64_t *engines)
     engine->first = (engine->first + 1) % engine->queue_count;
 }
 
+/* Without those that nobody has told us of, as on devices that the program attached: whether such a
+ * one is binary, and when its handle comes to mean another, isn't known. */
 static uint32_t trace_syncs(const struct bf_sync *syncs, uint32_t count,
                             struct bf_trace_sync *target, uint32_t room)
 {
-    uint32_t n = count < room ? count : room;
-    for (uint32_t i = 0; i < n; i++)
-        target[i] = (struct bf_trace_sync){syncs[i].sem ? (uint64_t)syncs[i].sem->handle : 0,
-                                           syncs[i].ordinal};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count && n < room; i++) {
+        if (syncs[i].sem)
+            target[n++] = (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal};
+    }
     return n;
 }
 

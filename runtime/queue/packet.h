@@ -61,7 +61,7 @@ struct bf_packet {
     /* For the queue's log, if it has one: */
     uint64_t called_ns; /* when the program submitted it */
     bool was_held;
-    uint8_t log_when;   /* BF_PACKET_WAIT: enum bf_log_when */
+    uint8_t log_when;   /* of its waits: enum bf_log_when */
     bool log_noted;     /* of the two that the driver never sees: it has been */
     uint32_t log_slots; /* of log/writer.h that it has */
     struct bf_trace_packet trace;

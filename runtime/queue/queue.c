@@ -187,8 +187,12 @@ static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_pa
     bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
-        if (p->kind != BF_PACKET_WAIT) /* its caller has done that */
-            p->called_ns = logged && p->wait_count ? bf_now_ns() : 0;
+        if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* its caller has done that */
+            continue;
+        /* A log may come before the packet goes; then it knows when what is before it ends. */
+        bool idle = logged && p == first && bf_log_is_queue_idle(queue);
+        p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
+        p->called_ns = bf_now_ns();
     }
     bf_lock_acquire(&queue->lock);
     bf_label_attach(queue, first);

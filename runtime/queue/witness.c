@@ -52,6 +52,24 @@ VkResult bf_witness_wait(struct bf_queue *queue)
     return result;
 }
 
+bool bf_witness_is_reached(struct bf_queue *queue)
+{
+    struct bf_device *device = queue->device;
+    struct bf_witness *w = &queue->witness;
+    uint64_t completed = 0;
+    bf_lock_acquire(&w->lock);
+    VkFence fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
+    VkSemaphore semaphore = atomic_load_explicit(&w->semaphore, memory_order_relaxed);
+    uint64_t epoch = w->epoch;
+    bool reached = !fence || device->vk.vkGetFenceStatus(device->handle, fence) == VK_SUCCESS;
+    if (semaphore && reached)
+        reached = wait_timeline(device, semaphore, w->value, 0) == VK_SUCCESS;
+    bf_lock_release(&w->lock);
+    return reached &&
+           (!epoch || (bf_engine_completed_epoch(queue->engine, &completed) == VK_SUCCESS &&
+                       epoch <= completed));
+}
+
 /* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
 static void forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
 {

@@ -62,6 +62,9 @@ static inline bool bf_witness_suits(struct bf_semaphore *sem, VkPipelineStageFla
 /* Blocks until the witness is reached. Errors: those of the driver's waits. */
 VkResult bf_witness_wait(struct bf_queue *queue);
 
+/* Is it, by what the driver says now? Errors count as no. The engine's lock is held. */
+bool bf_witness_is_reached(struct bf_queue *queue);
+
 /* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
 BF_SHARED void bf_witness_drop_fences(struct bf_device *device, uint32_t count,
                                       const VkFence *fences);

@@ -12,7 +12,7 @@ void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *e
     };
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     bool item = event->kind <= BF_TRACE_ITEM_CANCELLED;
     bool end = event->kind == BF_TRACE_ITEM_END, begin = event->kind == BF_TRACE_ITEM_BEGIN;
     uint32_t bit = 1u << event->lane;
@@ -55,7 +55,7 @@ void bf_trace_swap(struct bf_trace *t, enum bf_trace_swap swap, uint64_t pipelin
         {.name = BF_WORD_VARIANT, .kind = BF_PERFETTO_UINT, .number = variant},
         {.name = BF_WORD_REASON, .kind = BF_PERFETTO_STRING, .text = reason},
     };
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     const struct bf_perfetto_event drawn = {
         .time_ns = bf_now_ns(),
         .track = bf_trace_background_track(t, 0),

@@ -495,7 +495,7 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         BF_PROBE4(fence_signal_queued, index, sync.semaphore, sync.value, carrier);
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
     struct bf_fence_op *op = NULL;
@@ -544,7 +544,7 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         done_probe(index, kind, sync, &ending);
         return;
     }
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
     ending.time_ns = end_ns ? end_ns : now;
@@ -578,7 +578,7 @@ void bf_trace_fences_lost(struct bf_trace *t, uint32_t index, uint64_t count)
     BF_PROBE2(fence_entries_lost, index, count);
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     if (index < t->queue_count) {
         uint64_t now = bf_now_ns();
         uint32_t engine = t->queues[index].engine;

@@ -46,14 +46,14 @@ static void chunk_write(struct bf_output *o)
     if (o->error) {
         o->lost += chunk->events;
     } else {
-        bf_lock_release(o->lock);
+        bf_lock_release(&o->lock);
         size_t kept;
         int error = bf_trace_file_write(&o->file, chunk->data, chunk->size, &kept);
         uint64_t lost = error ? bf_trace_file_events(chunk->data + kept, chunk->size - kept) : 0;
         if (error)
             bf_log(BF_LOG_ERROR, "trace: can't write to '%s': %s; the timeline ends here",
                    o->file.path, strerror(error));
-        bf_lock_acquire(o->lock);
+        bf_lock_acquire(&o->lock);
         o->error = error;
         o->lost += lost;
         o->bytes = o->file.bytes;
@@ -70,16 +70,16 @@ static void sleep_until_needed(struct bf_output *o)
     struct timespec until = bf_timespec(o->pending_since_ns + FLUSH_NS);
     bool pending = o->pb.size > 0;
     o->sleeping = true;
-    bf_lock_release(o->lock);
+    bf_lock_release(&o->lock);
     bf_futex_wait(&o->turn, turn, pending ? &until : NULL);
-    bf_lock_acquire(o->lock);
+    bf_lock_acquire(&o->lock);
     o->sleeping = false;
 }
 
 static void *write_out(void *argument)
 {
     struct bf_output *o = argument;
-    bf_lock_acquire(o->lock);
+    bf_lock_acquire(&o->lock);
     for (;;) {
         if (o->pb.size && o->full_count == 0 &&
             (o->flush || o->stop || bf_now_ns() - o->pending_since_ns >= FLUSH_NS))
@@ -93,7 +93,7 @@ static void *write_out(void *argument)
             break;
         sleep_until_needed(o);
     }
-    bf_lock_release(o->lock);
+    bf_lock_release(&o->lock);
     return NULL;
 }
 
@@ -110,47 +110,102 @@ static int start(struct bf_output *o)
 
 /* --- Interface --------------------------------------------------------------------------------*/
 
-int bf_output_open(struct bf_output *o, struct bf_lock *lock, const char *path)
+/* Those of the process that have a file. Its lock is held over creating one, so that of two devices
+ * that come at once both get the same; never over writing. */
+static struct bf_lock outputs_lock;
+static struct bf_output *outputs;
+
+static void output_free(struct bf_output *o)
 {
-    o->lock = lock;
-    o->process = getpid();
+    bf_trace_file_close(&o->file);
+    free(o->chunks);
+    free(o->asked);
+    free(o);
+}
+
+static int open_file(struct bf_output *o, const char *path)
+{
+    o->asked = strdup(path);
+    o->chunks = o->asked ? calloc(BF_OUTPUT_CHUNKS, sizeof(*o->chunks)) : NULL;
+    if (!o->chunks)
+        return ENOMEM;
+    for (uint32_t i = BF_OUTPUT_CHUNKS; i-- > 0;)
+        o->free[o->free_count++] = i;
+    chunk_take(o);
     int error = bf_trace_file_open(&o->file, path);
     if (error) {
         bf_log(BF_LOG_ERROR, "trace: can't create '%s': %s", path, strerror(error));
-        bf_trace_file_close(&o->file);
         return error;
     }
-    o->chunks = calloc(BF_OUTPUT_CHUNKS, sizeof(*o->chunks));
-    error = o->chunks ? 0 : ENOMEM;
-    for (uint32_t i = BF_OUTPUT_CHUNKS; i-- > 0 && !error;)
-        o->free[o->free_count++] = i;
-    if (!error) {
-        chunk_take(o);
-        error = start(o);
-    }
-    if (!error)
-        return 0;
-    bf_log(BF_LOG_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
-           strerror(error));
-    bf_trace_file_close(&o->file);
-    free(o->chunks);
-    *o = (struct bf_output){.file.fd = -1};
+    error = start(o);
+    if (error)
+        bf_log(BF_LOG_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
+               strerror(error));
     return error;
 }
 
-void bf_output_close(struct bf_output *o)
+static int output_make(const char *path, struct bf_output **output)
 {
-    if (!o->chunks)
-        return;
-    if (o->process == getpid()) {
-        bf_lock_acquire(o->lock);
-        o->stop = o->wake = true;
-        bf_output_leave(o);
-        pthread_join(o->thread, NULL);
+    struct bf_output *o = calloc(1, sizeof(*o));
+    if (!o)
+        return ENOMEM;
+    o->file.fd = -1;
+    o->process = getpid();
+    int error = path ? open_file(o, path) : 0;
+    if (error)
+        output_free(o);
+    else
+        *output = o;
+    return error;
+}
+
+int bf_output_join(const char *path, struct bf_output **output, uint32_t *number)
+{
+    bf_lock_acquire(&outputs_lock);
+    struct bf_output *o = path ? outputs : NULL;
+    while (o && (o->process != getpid() || strcmp(o->asked, path) != 0))
+        o = o->next;
+    int error = 0;
+    if (!o) {
+        error = output_make(path, &o);
+        if (!error && path) {
+            o->next = outputs;
+            outputs = o;
+        }
     }
-    bf_trace_file_close(&o->file);
-    free(o->chunks);
-    o->chunks = NULL;
+    if (!error) {
+        o->users++;
+        *number = ++o->joined;
+        *output = o;
+    }
+    bf_lock_release(&outputs_lock);
+    return error;
+}
+
+void bf_output_part(struct bf_output *o, uint64_t open)
+{
+    bf_lock_acquire(&outputs_lock);
+    bool last = --o->users == 0;
+    struct bf_output **link = &outputs;
+    while (last && *link && *link != o)
+        link = &(*link)->next;
+    if (last && *link)
+        *link = o->next;
+    bool ours = o->process == getpid();
+    if (ours && o->chunks) {
+        bf_lock_acquire(&o->lock);
+        o->open -= open;
+        o->stop = last;
+        o->wake = true;
+        bf_output_flush(o);
+        bf_output_leave(o);
+    }
+    bf_lock_release(&outputs_lock);
+    if (!last)
+        return;
+    if (ours && o->chunks)
+        pthread_join(o->thread, NULL);
+    output_free(o);
 }
 
 static uint64_t room_in_all(const struct bf_output *o)
@@ -205,7 +260,7 @@ void bf_output_leave(struct bf_output *o)
         o->sleeping = false;
         atomic_fetch_add(&o->turn, 1);
     }
-    bf_lock_release(o->lock);
+    bf_lock_release(&o->lock);
     if (wake)
         bf_futex_wake(&o->turn, 1);
 }
@@ -214,14 +269,23 @@ void bf_output_drain(struct bf_output *o)
 {
     if (!o->chunks || o->process != getpid())
         return;
-    bf_lock_acquire(o->lock);
+    bf_lock_acquire(&o->lock);
     uint64_t target = o->retired + (o->pb.size > 0);
     bf_output_flush(o);
     while (o->written < target) {
         uint32_t progress = atomic_load(&o->progress);
         bf_output_leave(o);
         bf_futex_wait(&o->progress, progress, NULL);
-        bf_lock_acquire(o->lock);
+        bf_lock_acquire(&o->lock);
     }
     bf_output_leave(o);
+}
+
+/* The program ends, or unloads us, and may not have destroyed its devices. */
+__attribute__((destructor)) static void outputs_drain(void)
+{
+    bf_lock_acquire(&outputs_lock);
+    for (struct bf_output *o = outputs; o; o = o->next)
+        bf_output_drain(o);
+    bf_lock_release(&outputs_lock);
 }

@@ -1,6 +1,6 @@
 /*
- * What lies between a trace and its file: memory that fills up, and a thread that writes it out, so
- * that nobody who has something to report ever waits for a disk.
+ * What lies between traces and their file: memory that fills up, and a thread that writes it out,
+ * so that nobody who has something to report ever waits for a disk.
  *
  *  O-1  Memory is bounded: BF_OUTPUT_CHUNKS of BF_OUTPUT_CHUNK bytes, touched only as far as the
  *       file falls behind. What finds no room is left out, and counted.
@@ -9,12 +9,16 @@
  *       chunk, or what bf_output_flush asks for.
  *  O-4  After an error the file ends with a whole packet, one line is printed, and everything from
  *       there on is counted as lost.
+ *  O-5  A process has one output for a path, which all traces share that ask for it while it is
+ *       open: of two devices one doesn't write to 'run.pftrace' and the other to 'run-1.pftrace'.
+ *  O-6  What is pending when the program calls exit, or returns from main, gets into the file:
+ *       nobody need have ended the trace. (A crash, a signal and _exit lose it; see T-1.)
  *
  * A child that a program forks has no such thread: what it reports is left out, and the file
- * stays its parent's.
+ * stays its parent's. Traces that the child makes have an output of its own.
  *
- * Thread-safety: the trace's lock is held for all but open, close and drain; it is the same lock
- * that the thread takes. Proven by tests/unit/trace_output.c and trace_file.c.
+ * Thread-safety: output->lock is held for all but join, part and drain; the thread takes it, too.
+ * Proven by tests/unit/trace_output.c and trace_file.c, and tests/fence/timeline.c.
  */
 #ifndef BELFRY_TRACE_OUTPUT_H
 #define BELFRY_TRACE_OUTPUT_H
@@ -40,7 +44,11 @@ struct bf_output_chunk {
 };
 
 struct bf_output {
-    struct bf_lock *lock;
+    struct bf_lock lock;    /* of all that its traces have, too */
+    struct bf_output *next; /* of the process's, under their lock, as are the next two */
+    char *asked;            /* the path as it was asked for; NULL: no file */
+    uint32_t users;
+    uint32_t joined; /* traces that there have been */
     struct bf_trace_file file;
     pid_t process;
     pthread_t thread;
@@ -69,11 +77,16 @@ struct bf_output {
     _Atomic uint32_t progress;
 };
 
-/* Creates the file and starts the thread. Returns 0 or an errno, one line having been printed. */
-int bf_output_open(struct bf_output *output, struct bf_lock *lock, const char *path);
+/*
+ * The process's output for that path: the one that is open, or a new one with a file and a thread;
+ * without a path one that has no room ever. *number: the caller is the how-manieth to join, from 1.
+ * Returns 0 or an errno, one line having been printed.
+ */
+int bf_output_join(const char *path, struct bf_output **output, uint32_t *number);
 
-/* Writes what is pending, and ends the thread and the file. A zeroed struct is allowed. */
-void bf_output_close(struct bf_output *output);
+/* The caller has 'open' slices that will not end. What is pending will be written; the last to go
+ * waits for that, and ends the thread and the file. */
+void bf_output_part(struct bf_output *output, uint64_t open);
 
 /* Is there room for one packet, of at most BF_PERFETTO_EVENT_MAX bytes? 'end': it ends a slice. */
 bool bf_output_room(struct bf_output *output, bool end);

@@ -169,7 +169,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
         BF_PROBE4(packet_queued, queue, UINT64_C(0), (uint32_t)kind, contents->count);
         return;
     }
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     *packet = (struct bf_trace_packet){.id = ++t->last_packet,
                                        .queue = queue,
@@ -223,7 +223,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
 {
     if (!t)
         return; /* without a trace nobody numbers packets, nor knows what held them before */
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     bool first = packet->held_since_ns == 0;
     bool same = !first && packet->held_on.semaphore == obstacle.semaphore &&
@@ -392,7 +392,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     packet->handed_over_ns = now;
     if (is_known(t, packet)) {
@@ -424,7 +424,7 @@ void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     if (is_known(t, packet)) {
         BF_PROBE2(packet_dropped, packet->queue, packet->id);
@@ -444,7 +444,7 @@ void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
         if (packet->fences)
             bf_trace_fences_dropped(t, packet, now);
     }
-    bf_output_flush(&t->output); /* the device may be lost, and the program gone next */
+    bf_output_flush(t->output); /* the device may be lost, and the program gone next */
     bf_trace_leave(t);
 }
 
@@ -499,7 +499,7 @@ void bf_trace_packet_executed(struct bf_trace *t, const struct bf_trace_packet *
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     if (is_known(t, packet)) {
         if (end_ns < begin_ns)
@@ -526,7 +526,7 @@ void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
     BF_PROBE2(host_signal, sync.semaphore, sync.value);
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     t->summary.host_signals++;
     bf_summary_extend(&t->summary, now);

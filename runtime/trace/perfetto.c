@@ -164,7 +164,8 @@ static void word_write(struct interning *in, uint64_t number, enum bf_word_role 
         [BF_WORD_ANNOTATION] = INTERNED_ANNOTATIONS,
         [BF_WORD_TEXT] = INTERNED_TEXTS,
     };
-    if (!bf_words_announce(in->sequence->words, number, role, in->sequence->id - 1))
+    uint32_t sequence = (in->sequence->id - 1) % BF_WORD_SEQUENCES;
+    if (!bf_words_announce(in->sequence->words, number, role, sequence))
         return;
     if (!in->open)
         in->message = bf_protobuf_begin(in->pb, PACKET_INTERNED_DATA);

@@ -25,13 +25,13 @@
 #define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 6 annotations and 2 plain texts */
 
 struct bf_perfetto_sequence {
-    uint32_t id; /* from 1 to BF_WORD_SEQUENCES */
+    uint32_t id; /* from 1; those that share their words follow each other, odd and even */
     bool incremental;
     uint64_t last_ns; /* incremental: the last packet's time */
     struct bf_words *words;
 };
 
-/* The first packet of a file and of its sequence, an incremental one. */
+/* The first packet of its sequence, an incremental one; the first of them is a file's first. */
 struct bf_perfetto_clocks {
     uint64_t realtime_ns;
     uint64_t monotonic_ns;

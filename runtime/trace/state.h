@@ -1,6 +1,6 @@
 /*
  * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c, fences.c
- * and background.c (what is drawn) share. The trace's lock is held for every function.
+ * and background.c (what is drawn) share. The output's lock is held for every function.
  */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H
@@ -76,14 +76,16 @@ struct bf_trace_buffer {
 };
 
 struct bf_trace {
-    struct bf_lock lock;
     char program[BF_TRACE_NAME];
     char device[256]; /* VK_MAX_PHYSICAL_DEVICE_NAME_SIZE */
     char driver[256];
     uint64_t base; /* makes the numbers of tracks and arrows unlike those of other traces */
 
-    bool drawing; /* there is, or was, a file */
-    struct bf_output output;
+    bool drawing;                     /* there is, or was, a file */
+    struct bf_output *output;         /* with the lock; other traces may share both */
+    uint32_t number;                  /* of the traces that the output has had */
+    bool begun;                       /* the file has this trace's head */
+    uint64_t open;                    /* slices that have yet to end */
     struct bf_perfetto_sequence now;  /* times only grow */
     struct bf_perfetto_sequence late; /* what is drawn in arrears */
     uint64_t lost;                    /* events that found no room, */
@@ -111,7 +113,7 @@ struct bf_trace {
 /* Ends every public function: releases the lock. */
 static inline void bf_trace_leave(struct bf_trace *t)
 {
-    bf_output_leave(&t->output);
+    bf_output_leave(t->output);
 }
 
 uint64_t bf_trace_track(const struct bf_trace *t, enum bf_trace_track track);
@@ -119,7 +121,8 @@ uint64_t bf_trace_engine_track(const struct bf_trace *t, uint32_t engine,
                                enum bf_trace_track track);
 uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t track);
 
-void bf_trace_head_write(struct bf_trace *t);
+/* Room for one packet? Before the first the file gets the trace's head. 'end': it ends a slice. */
+bool bf_trace_room(struct bf_trace *t, bool end);
 void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index);
 /* "what the program calls it (what we call it)", or the latter alone. */
 #define BF_TRACE_QUEUE_LABEL (2 * BF_TRACE_NAME + 4)

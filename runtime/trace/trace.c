@@ -2,6 +2,8 @@
 #include "trace/trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,10 +27,6 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
     struct bf_trace *t = calloc(1, sizeof(*t));
     if (!t)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    t->output.file.fd = -1;
-    t->output.lock = &t->lock;
-    t->now = (struct bf_perfetto_sequence){.id = 1, .words = &t->words};
-    t->late = (struct bf_perfetto_sequence){.id = 2, .words = &t->words};
     t->first_unsettled = UINT32_MAX;
     bf_name_copy(t->program, sizeof(t->program), info->program ? info->program : "");
     bf_name_copy(t->device, sizeof(t->device), info->device ? info->device : "");
@@ -43,19 +41,22 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
         free(t);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    int error = bf_output_join(info->path, &t->output, &t->number);
+    if (error) {
+        bf_flow_destroy(t->flow);
+        free(t);
+        return error == ENOMEM || error == EAGAIN ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                                  : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    t->now = (struct bf_perfetto_sequence){.id = 2 * t->number - 1, .words = &t->words};
+    t->late = (struct bf_perfetto_sequence){.id = 2 * t->number, .words = &t->words};
     if (info->path) {
-        int error = bf_output_open(&t->output, &t->lock, info->path);
-        if (error) {
-            bf_flow_destroy(t->flow);
-            free(t);
-            return error == ENOMEM || error == EAGAIN ? VK_ERROR_OUT_OF_HOST_MEMORY
-                                                      : VK_ERROR_INITIALIZATION_FAILED;
-        }
         t->drawing = true;
-        bf_lock_acquire(&t->lock);
-        bf_trace_head_write(t);
-        bf_output_flush(&t->output); /* so that even the emptiest run leaves a timeline */
+        bf_lock_acquire(&t->output->lock);
+        bf_trace_room(t, false);
         bf_trace_leave(t);
+        if (t->number == 1)
+            bf_output_drain(t->output); /* so that even the shortest run leaves a timeline */
     }
     *trace = t;
     return VK_SUCCESS;
@@ -71,7 +72,7 @@ void bf_trace_destroy(struct bf_trace *t)
 {
     if (!t)
         return;
-    bf_output_close(&t->output);
+    bf_output_part(t->output, t->open);
     bf_map_finish(&t->names, value_free, NULL);
     bf_map_finish(&t->buffers, value_free, NULL);
     bf_summary_finish(&t->summary);
@@ -87,20 +88,20 @@ void bf_trace_flush(struct bf_trace *t)
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
-    bf_output_flush(&t->output);
+    bf_lock_acquire(&t->output->lock);
+    bf_output_flush(t->output);
     bf_trace_leave(t);
 }
 
 void bf_trace_drain(struct bf_trace *t)
 {
     if (t)
-        bf_output_drain(&t->output);
+        bf_output_drain(t->output);
 }
 
 const char *bf_trace_path(const struct bf_trace *t)
 {
-    return t ? t->output.file.path : NULL;
+    return t ? t->output->file.path : NULL;
 }
 
 void bf_trace_count(struct bf_trace *t, struct bf_trace_counts *counts)
@@ -108,26 +109,37 @@ void bf_trace_count(struct bf_trace *t, struct bf_trace_counts *counts)
     *counts = (struct bf_trace_counts){0};
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
-    counts->events = t->output.events - t->output.lost;
-    counts->lost = t->lost + t->output.lost;
-    counts->bytes = t->output.bytes;
+    bf_lock_acquire(&t->output->lock);
+    counts->events = t->output->events - t->output->lost;
+    counts->lost = t->lost + t->output->lost;
+    counts->bytes = t->output->bytes;
     bf_trace_leave(t);
+}
+
+/* Devices that share a file have engines and queues of the same names. */
+static void own_name(const struct bf_trace *t, const char *name, char own[BF_TRACE_NAME])
+{
+    if (t->number > 1)
+        snprintf(own, BF_TRACE_NAME, "%.96s, device %" PRIu32, name, t->number);
+    else
+        bf_name_copy(own, BF_TRACE_NAME, name);
 }
 
 uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)
 {
     if (!t)
         return UINT32_MAX;
-    bf_lock_acquire(&t->lock);
+    char own[BF_TRACE_NAME];
+    own_name(t, name, own);
+    bf_lock_acquire(&t->output->lock);
     uint32_t index = UINT32_MAX;
     struct bf_trace_engine *engines = realloc(t->engines, (t->engine_count + 1) * sizeof(*engines));
     if (engines) {
         t->engines = engines;
-        if (bf_summary_add_engine(&t->summary, name)) {
+        if (bf_summary_add_engine(&t->summary, own)) {
             index = t->engine_count++;
             engines[index] = (struct bf_trace_engine){0};
-            bf_name_copy(engines[index].name, BF_TRACE_NAME, name);
+            memcpy(engines[index].name, own, BF_TRACE_NAME);
         }
     }
     bf_trace_leave(t);
@@ -138,15 +150,17 @@ uint32_t bf_trace_add_queue(struct bf_trace *t, uint32_t engine, const char *nam
 {
     if (!t)
         return UINT32_MAX;
-    bf_lock_acquire(&t->lock);
+    char own[BF_TRACE_NAME];
+    own_name(t, name, own);
+    bf_lock_acquire(&t->output->lock);
     uint32_t index = UINT32_MAX;
     struct bf_trace_queue *queues = realloc(t->queues, (t->queue_count + 1) * sizeof(*queues));
     if (queues) {
         t->queues = queues;
-        if (engine < t->engine_count && bf_summary_add_queue(&t->summary, engine, name)) {
+        if (engine < t->engine_count && bf_summary_add_queue(&t->summary, engine, own)) {
             index = t->queue_count++;
             queues[index] = (struct bf_trace_queue){.engine = engine};
-            bf_name_copy(queues[index].name, BF_TRACE_NAME, name);
+            memcpy(queues[index].name, own, BF_TRACE_NAME);
         }
     }
     bf_trace_leave(t);
@@ -157,7 +171,7 @@ void bf_trace_name_queue(struct bf_trace *t, uint32_t index, const char *name)
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     if (index < t->queue_count) {
         struct bf_trace_queue *queue = &t->queues[index];
         bf_name_copy(queue->debug_name, BF_TRACE_NAME, name ? name : "");
@@ -180,7 +194,7 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
             return; /* it keeps the name it had */
         bf_name_copy(copy, BF_TRACE_NAME, name);
     }
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     char *old = bf_map_remove(&t->names, semaphore);
     if (!copy) {
         bf_flow_forget(t->flow, semaphore);
@@ -215,7 +229,7 @@ void bf_trace_name_command_buffer(struct bf_trace *t, VkCommandBuffer handle, co
 {
     if (!t || !handle)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     struct bf_trace_buffer *buffer = buffer_of(t, handle, name && name[0]);
     if (buffer)
         bf_name_copy(buffer->name, BF_TRACE_NAME, name ? name : "");
@@ -227,7 +241,7 @@ void bf_trace_command_buffer_begun(struct bf_trace *t, VkCommandBuffer handle)
     /* Threads that record need not meet here for buffers that nobody has named. */
     if (!t || !buffer_of(t, handle, false))
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     struct bf_trace_buffer *buffer = buffer_of(t, handle, false);
     if (buffer)
         buffer->labels[0] = 0;
@@ -238,7 +252,7 @@ void bf_trace_command_buffer_label(struct bf_trace *t, VkCommandBuffer handle, c
 {
     if (!t || !label || !label[0])
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     struct bf_trace_buffer *buffer = buffer_of(t, handle, true);
     if (buffer) {
         size_t length = strlen(buffer->labels);
@@ -255,7 +269,7 @@ void bf_trace_forget_command_buffer(struct bf_trace *t, VkCommandBuffer handle)
 {
     if (!t || !handle || !buffer_of(t, handle, false))
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     struct bf_trace_buffer *buffer = bf_map_remove(&t->buffers, (uintptr_t)handle);
     bf_trace_leave(t);
     free(buffer);
@@ -267,7 +281,7 @@ void bf_trace_mark_uncalibrated(struct bf_trace *t)
 {
     if (!t)
         return;
-    bf_lock_acquire(&t->lock);
+    bf_lock_acquire(&t->output->lock);
     if (!t->summary.uncalibrated) {
         t->summary.uncalibrated = true;
         bf_trace_event(t, &t->now,
@@ -289,17 +303,17 @@ void bf_trace_print_summary(struct bf_trace *t, FILE *out)
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         return;
-    bf_output_drain(&t->output);
-    bf_lock_acquire(&t->lock);
+    bf_output_drain(t->output);
+    bf_lock_acquire(&t->output->lock);
     const struct bf_summary_head head = {
         .program = t->program,
         .device = t->device,
         .driver = t->driver,
-        .path = t->output.file.path,
-        .bytes = t->output.bytes,
-        .error = t->output.error,
+        .path = t->output->file.path,
+        .bytes = t->output->bytes,
+        .error = t->output->error,
         .lost_arrows = t->flow->lost,
-        .lost_events = t->lost + t->output.lost,
+        .lost_events = t->lost + t->output->lost,
     };
     bf_summary_print(&t->summary, &head, memory);
     bf_trace_leave(t);

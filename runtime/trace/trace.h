@@ -1,9 +1,11 @@
 /*
- * The timeline of one device, written to a Perfetto trace as it happens, and its summary.
+ * The timeline of one device, written to a Perfetto trace as it happens, and its summary. Devices
+ * of one process whose traces have one path write to one file (trace/output.h).
  *
  * T-1  The file is a run of whole packets at any time: however the program ends, it loads. Events
- *      are written together, by a thread of the trace's own (trace/output.h), when there are 64 KiB
- *      of them or the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending.
+ *      are written together, by a thread of the file's own, when there are 64 KiB of them or the
+ *      first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the head is in
+ *      the file before bf_trace_create returns.
  * T-2  An existing file is never overwritten.
  * T-3  Tracing never stops the program, nor makes it wait for a disk: what comes faster than the
  *      file takes it is left out and counted, slices with both their ends; and a file that can't be
@@ -11,7 +13,7 @@
  *      summary goes on.
  * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event. Of the fence
  *      operations of a queue as many are followed at once as trace/fence_ops.h says.
- * T-5  No lock is held over anything but memory.
+ * T-5  No lock is held over anything but memory, save one over making a file.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues; and for
  * each queue a 'software queue' (a slice from queued to handed over, inside it 'held' slices that
@@ -40,8 +42,8 @@
 struct bf_trace;
 
 struct bf_trace_info {
-    const char *path;    /* file to write; never overwritten: a number is added to the name. NULL:
-                            no file, the summary alone */
+    const char *path;    /* file to write, or one that this process writes to; never overwritten: a
+                         number is added to the name. NULL: no file, the summary alone */
     const char *program; /* what the process track is called */
     const char *device;  /* VkPhysicalDeviceProperties::deviceName */
     const char *driver;  /* driver name and version, or "" */
@@ -87,7 +89,8 @@ struct bf_trace_packet {
  * path and cause), VK_ERROR_OUT_OF_HOST_MEMORY (also when there is no thread to be had). */
 BF_SHARED VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
 
-/* Writes what is pending and closes the file. NULL is allowed. No other call may run or follow. */
+/* Writes what is pending; the last of its file closes it. NULL is allowed. No other call may run or
+ * follow. */
 BF_SHARED void bf_trace_destroy(struct bf_trace *trace);
 
 /* What is pending is written now rather than soon. Doesn't wait. */
@@ -96,7 +99,8 @@ BF_SHARED void bf_trace_flush(struct bf_trace *trace);
 /* Returns when all that was reported before is in the file: for whoever reads it next. */
 BF_SHARED void bf_trace_drain(struct bf_trace *trace);
 
-/* All zero without a trace or file. */
+/* Of the file, save that of what never found room only this trace's is counted. All zero without a
+ * trace or file. */
 struct bf_trace_counts {
     uint64_t events; /* that the file has, or will have */
     uint64_t lost;   /* that it lacks: they came too fast, or it could not be written */
@@ -109,7 +113,7 @@ BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
 
 /* An engine (one real VkQueue) and a queue that lives on it. Returns the number to name it by, or
  * UINT32_MAX when out of memory: calls with that number do nothing. Names are copied, here and
- * below, up to 127 bytes. */
+ * below, up to 127 bytes; those of a file's further devices get ', device N' behind them. */
 BF_SHARED uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
 BF_SHARED uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
 

@@ -33,12 +33,12 @@ uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t
 /* What was left out is told as soon as there is room again. */
 static void lost_tell(struct bf_trace *t, uint64_t now)
 {
-    if (t->lost == t->lost_told || !bf_output_room(&t->output, false))
+    if (t->lost == t->lost_told || !bf_trace_room(t, false))
         return;
     const struct bf_perfetto_annotation about = {
         .name = BF_WORD_COUNT, .kind = BF_PERFETTO_UINT, .number = t->lost - t->lost_told};
-    size_t begin = t->output.pb.size;
-    bf_perfetto_write_event(&t->output.pb, &t->now,
+    size_t begin = t->output->pb.size;
+    bf_perfetto_write_event(&t->output->pb, &t->now,
                             &(struct bf_perfetto_event){
                                 .time_ns = now,
                                 .track = bf_trace_track(t, BF_TRACK_PROCESS),
@@ -48,7 +48,7 @@ static void lost_tell(struct bf_trace *t, uint64_t now)
                                 .annotation_count = 1,
                                 .annotations = &about,
                             });
-    bf_output_wrote(&t->output, begin, true, now);
+    bf_output_wrote(t->output, begin, true, now);
     t->lost_told = t->lost;
 }
 
@@ -60,15 +60,20 @@ bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
     uint64_t now = sequence == &t->now ? event->time_ns : bf_now_ns();
     if (t->lost != t->lost_told)
         lost_tell(t, now);
-    if (!bf_output_room(&t->output, event->type == BF_PERFETTO_END)) {
+    if (!bf_trace_room(t, event->type == BF_PERFETTO_END)) {
         t->lost += event->type == BF_PERFETTO_BEGIN ? 2 : 1; /* its end won't come */
         return false;
     }
-    t->output.open += event->type == BF_PERFETTO_BEGIN;
-    t->output.open -= event->type == BF_PERFETTO_END;
-    size_t begin = t->output.pb.size;
-    bf_perfetto_write_event(&t->output.pb, sequence, event);
-    bf_output_wrote(&t->output, begin, true, now);
+    if (event->type == BF_PERFETTO_BEGIN) {
+        t->open++;
+        t->output->open++;
+    } else if (event->type == BF_PERFETTO_END) {
+        t->open--;
+        t->output->open--;
+    }
+    size_t begin = t->output->pb.size;
+    bf_perfetto_write_event(&t->output->pb, sequence, event);
+    bf_output_wrote(t->output, begin, true, now);
     return true;
 }
 
@@ -87,12 +92,12 @@ static bool track_write(struct bf_trace *t, const struct bf_perfetto_track *trac
 {
     if (!t->drawing)
         return true;
-    if (!bf_output_room(&t->output, false))
+    if (!bf_trace_room(t, false))
         return false;
-    size_t begin = t->output.pb.size;
-    bf_perfetto_write_track(&t->output.pb, &t->now, track);
-    bf_output_wrote(&t->output, begin, false,
-                    t->output.pending_since_ns ? t->output.pending_since_ns : bf_now_ns());
+    size_t begin = t->output->pb.size;
+    bf_perfetto_write_track(&t->output->pb, &t->now, track);
+    bf_output_wrote(t->output, begin, false,
+                    t->output->pending_since_ns ? t->output->pending_since_ns : bf_now_ns());
     return true;
 }
 
@@ -105,16 +110,17 @@ static uint64_t clock_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void bf_trace_head_write(struct bf_trace *t)
+static void head_write(struct bf_trace *t)
 {
     const struct bf_perfetto_clocks clocks = {
         .monotonic_ns = clock_read(CLOCK_MONOTONIC),
         .boottime_ns = clock_read(CLOCK_BOOTTIME),
         .realtime_ns = clock_read(CLOCK_REALTIME),
     };
-    bf_perfetto_write_clocks(&t->output.pb, &t->now, &clocks);
-    bf_perfetto_write_sequence(&t->output.pb, &t->late);
-    bf_output_wrote(&t->output, 0, false, clocks.monotonic_ns);
+    size_t begin = t->output->pb.size;
+    bf_perfetto_write_clocks(&t->output->pb, &t->now, &clocks);
+    bf_perfetto_write_sequence(&t->output->pb, &t->late);
+    bf_output_wrote(t->output, begin, false, clocks.monotonic_ns);
     uint64_t process = bf_trace_track(t, BF_TRACK_PROCESS);
     track_write(t, &(struct bf_perfetto_track){
                        .uuid = process, .name = t->program, .process = true, .pid = getpid()});
@@ -130,6 +136,17 @@ void bf_trace_head_write(struct bf_trace *t)
                                                .name = BF_WORD_TRACING_BEGINS,
                                                .annotation_count = 2,
                                                .annotations = about});
+}
+
+bool bf_trace_room(struct bf_trace *t, bool end)
+{
+    if (!bf_output_room(t->output, end))
+        return false;
+    if (t->begun)
+        return true;
+    t->begun = true;
+    head_write(t);
+    return bf_output_room(t->output, end);
 }
 
 static void engine_describe(struct bf_trace *t, uint32_t index)

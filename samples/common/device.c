@@ -285,12 +285,36 @@ static void queue_fetch(struct sample_device *device, struct sample_queue *queue
     sample_device_family_add(device, queue->family);
 }
 
+/* For timelines: where the GPU's times lie on the CPU's clock, and times of families that only copy. */
+static void timing_look(struct sample_device *device)
+{
+    VkExtensionProperties extensions[512];
+    uint32_t count = sizeof extensions / sizeof *extensions;
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    };
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = &features12,
+    };
+
+    vkGetPhysicalDeviceFeatures2(device->gpu, &features);
+    device->resets_queries = features12.hostQueryReset;
+    if (vkEnumerateDeviceExtensionProperties(device->gpu, NULL, &count, extensions) < 0)
+        return;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!strcmp(extensions[i].extensionName, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
+            device->calibrated = true;
+    }
+}
+
 int sample_device_create(struct sample_device *device, enum sample_queues queues,
                          const char *gpu_name, VkSurfaceKHR surface)
 {
     struct candidate chosen = {0};
     struct queue_requests requests = {0};
-    const char *swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+    const char *extensions[2];
+    uint32_t extension_count = 0;
 
     int exit_code = gpu_choose(device, queues, gpu_name, surface, &chosen);
     if (exit_code != SAMPLE_EXIT_DONE)
@@ -303,6 +327,12 @@ int sample_device_create(struct sample_device *device, enum sample_queues queues
     device->compute.index = chosen.compute_index;
     device->copy.family = chosen.copy_family;
     vkGetPhysicalDeviceMemoryProperties(device->gpu, &device->memory);
+
+    timing_look(device);
+    if (surface)
+        extensions[extension_count++] = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+    if (device->calibrated)
+        extensions[extension_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
 
     queue_request(&requests, device->graphics.family, 0);
     if (device->compute.family != UINT32_MAX)
@@ -321,6 +351,7 @@ int sample_device_create(struct sample_device *device, enum sample_queues queues
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         .pNext = &features13,
         .timelineSemaphore = VK_TRUE,
+        .hostQueryReset = device->resets_queries,
     };
     VkResult result =
         vkCreateDevice(device->gpu,
@@ -329,8 +360,8 @@ int sample_device_create(struct sample_device *device, enum sample_queues queues
                            .pNext = &features12,
                            .queueCreateInfoCount = requests.count,
                            .pQueueCreateInfos = requests.infos,
-                           .enabledExtensionCount = surface ? 1 : 0,
-                           .ppEnabledExtensionNames = &swapchain,
+                           .enabledExtensionCount = extension_count,
+                           .ppEnabledExtensionNames = extensions,
                            .pEnabledFeatures = &(VkPhysicalDeviceFeatures){.largePoints = VK_TRUE},
                        },
                        NULL, &device->handle);

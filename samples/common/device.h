@@ -37,6 +37,8 @@ struct sample_device {
     struct sample_queue compute;
     struct sample_queue copy;           /* with SAMPLE_QUEUES_ENGINES alone */
     uint32_t families[8], family_count; /* those whose queues share data */
+    bool calibrated;                    /* VK_EXT_calibrated_timestamps is enabled, */
+    bool resets_queries;                /* and so is hostQueryReset: timelines have use for them */
     bool named; /* VK_EXT_debug_utils is there: names and labels reach debuggers and timelines */
 };
 

@@ -88,6 +88,8 @@ static VkResult belfry_open(struct sample_show *show)
             .device = device->handle,
             .queueCount = count,
             .pQueues = attached,
+            .calibratedTimestamps = device->calibrated,
+            .hostQueryReset = device->resets_queries,
         },
         &show->belfry));
     show->attached = true;

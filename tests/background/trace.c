@@ -163,11 +163,11 @@ static void idle_threads_do_not_take_the_traces_lock(void **state)
     queue(t.b, &items[0]);
     story_await(&t.s, 0, BEGAN);
     set_mode(t.b, DISABLED, KEEP);
-    bf_lock_acquire(&t.trace->lock);
+    bf_lock_acquire(&t.trace->output->lock);
     gate_open(&gate);
     story_await(&t.s, 1, CANCELLED);
     story_await(&t.s, 0, ENDED);
-    bf_lock_release(&t.trace->lock);
+    bf_lock_release(&t.trace->output->lock);
     struct decoded d = timeline_close(&t);
     assert_int_equal(events(&d, DECODED_BEGIN, "item", NULL), 1);
     assert_int_equal(events(&d, DECODED_INSTANT, "cancelled", NULL), 1);

@@ -228,7 +228,8 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     const VkDeviceQueueGlobalPriorityCreateInfoKHR realtime = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
-    VkDeviceQueueCreateInfo queues[FIXTURE_FAMILIES];
+    VkDeviceQueueCreateInfo queues[2 * FIXTURE_FAMILIES];
+    bool has_protected = false;
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->family_count; i++) {
         f->queue_counts[i] = 0;
@@ -241,9 +242,20 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
                                                 .queueFamilyIndex = i,
                                                 .queueCount = f->queue_counts[i],
                                                 .pQueuePriorities = priorities};
+        if (!options->protected_queues || count < 2 ||
+            !(f->families[i].queueFlags & VK_QUEUE_PROTECTED_BIT))
+            continue;
+        queues[n - 1].queueCount = f->queue_counts[i] = 1;
+        queues[n] = queues[n - 1];
+        queues[n++].flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+        has_protected = true;
     }
+    VkPhysicalDeviceProtectedMemoryFeatures protection = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
+        .protectedMemory = VK_TRUE};
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        .pNext = has_protected ? &protection : NULL,
         .synchronization2 = VK_TRUE};
     VkPhysicalDeviceVulkan12Features v12 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
@@ -280,6 +292,14 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     for (uint32_t i = 0; result == VK_SUCCESS && i < f->family_count; i++) {
         for (uint32_t k = 0; k < f->queue_counts[i]; k++)
             vkGetDeviceQueue(f->device, i, k, &f->queues[i][k]);
+        f->protected_queues[i] = VK_NULL_HANDLE;
+        for (uint32_t k = 0; k < n; k++) {
+            const VkDeviceQueueInfo2 queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                              .flags = queues[k].flags,
+                                              .queueFamilyIndex = i};
+            if (queues[k].queueFamilyIndex == i && queues[k].flags)
+                vkGetDeviceQueue2(f->device, &queue, &f->protected_queues[i]);
+        }
     }
     return result;
 }
@@ -293,6 +313,10 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                                           .queueFamilyIndex = i,
                                           .queueIndex = k,
                                           .globalPriority = f->global_priority};
+        if (f->protected_queues[i])
+            queues[n++] = (BfAttachQueue){.queue = f->protected_queues[i],
+                                          .queueFamilyIndex = i,
+                                          .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
     }
     return (BfAttachInfo){.pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
                           .instance = f->instance,

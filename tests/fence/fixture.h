@@ -61,6 +61,7 @@ struct fixture {
     VkQueueFamilyProperties families[FIXTURE_FAMILIES];
     uint32_t queue_counts[FIXTURE_FAMILIES];
     VkQueue queues[FIXTURE_FAMILIES][FIXTURE_QUEUES];
+    VkQueue protected_queues[FIXTURE_FAMILIES]; /* VK_NULL_HANDLE: none */
     VkCommandPool pools[FIXTURE_FAMILIES];
     VkBuffer buffer; /* FIXTURE_WORDS words, mapped; CONCURRENT */
     VkDeviceMemory memory;
@@ -91,6 +92,7 @@ struct fixture_options {
     const char *const *extensions; /* of the device, besides the fixture's own; ended by NULL */
     bool second;                   /* another physical device, where there is one */
     uint32_t family;               /* UINT32_MAX: queues of all families; else of this one alone */
+    bool protected_queues; /* the second queue of families with several, where there are such */
 };
 
 extern const struct fixture_options fixture_plain;

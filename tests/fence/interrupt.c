@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include <belfry/native_fence.h>
@@ -11,7 +12,7 @@
 static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
                                                 .family = UINT32_MAX};
 
-enum { HOOK_MONITORED };
+enum { HOOK_MONITORED, HOOK_WOKEN };
 static void (**hook)(int point);
 static _Atomic uint64_t *(*monitored_of)(BfFence fence);
 
@@ -80,6 +81,36 @@ static void notified_by_array_or_none_or_queue(void **state)
     fixture_close(&f);
 }
 
+/* The log is all that is read: what no entry names is for an interrupt without a queue. */
+static void a_queue_stands_for_what_its_log_names_and_no_more(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_hooks(&f);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence written = make_written(&f), native = make_native_fence(&f, 0);
+    BfEvent on_written = make_event(&f), on_native = make_event(&f);
+    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    BfFenceLogReader reader;
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
+    notify(&f, 0, NULL, queue); /* the first looks at all */
+    for (uint64_t n = 1; n <= 3; n++) {
+        set_event_on(written, n, on_written);
+        set_event_on(native, n, on_native);
+        assert_true(gpu_signals(word_of(written), monitored_of(written), n));
+        queue_signal(queue, native, n);
+        fixture_settle(&f);
+        notify(&f, 0, NULL, queue);
+        await_event(on_native);
+        assert_false(take_event(on_written));
+        assert_int_equal(*monitored_of(written), n - 1); /* it is waited for as before */
+        notify(&f, 0, NULL, NULL);
+        assert_true(take_event(on_written));
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
 static void queues_wait_for_what_the_program_writes(void **state)
 {
     (void)state;
@@ -98,6 +129,49 @@ static void queues_wait_for_what_the_program_writes(void **state)
     assert_bad_input(bfQueueSignal(queue, go, 9));
     assert_bad_input(bfSignalFence(go, 9));
     fixture_close(&f);
+}
+
+/* A sleeper that has been woken comes too late, again and again: what the queues have signalled is
+ * applied by the interrupt's own call, whatever it names. */
+static _Atomic bool late;
+
+static void come_late(int point)
+{
+    while (point == HOOK_WOKEN && atomic_load(&late))
+        sched_yield();
+}
+
+/* On a device of its own: a sleeper that comes late to one signal would look in time for the next. */
+static void notify_before_the_sleeper(int form, bool native)
+{
+    struct fixture f;
+    open_hooks(&f);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = native ? make_native_fence(&f, 0) : make_fence(&f, 0);
+    BfEvent event = make_event(&f);
+    *hook = come_late;
+    atomic_store(&late, true);
+    VkEvent stall = stall_begin(&f, queue);
+    queue_signal(queue, fence, 1);
+    set_event_on(fence, 1, event);
+    stall_end(&f, stall);
+    fixture_settle(&f);
+    assert_false(take_event(event)); /* it is over, but nobody has looked */
+    notify(&f, form == 0, form == 0 ? &fence : NULL, form == 2 ? queue : NULL);
+    assert_true(take_event(event));
+    assert_value(fence, 1);
+    atomic_store(&late, false);
+    fixture_close(&f);
+    *hook = NULL;
+}
+
+static void what_queues_have_signalled_is_applied_by_the_call(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 3; form++) {
+        notify_before_the_sleeper(form, false);
+        notify_before_the_sleeper(form, true);
+    }
 }
 
 /* The race between who begins to wait and who signals, in the order that loses it if anything is
@@ -231,7 +305,9 @@ static void a_million_signals_lose_no_interrupt(void **state)
 
 static const struct CMUnitTest tests[] = {
     TEST(notified_by_array_or_none_or_queue),
+    TEST(a_queue_stands_for_what_its_log_names_and_no_more),
     TEST(queues_wait_for_what_the_program_writes),
+    TEST(what_queues_have_signalled_is_applied_by_the_call),
     TEST(a_signal_between_monitored_value_and_look_is_seen),
     TEST(a_signal_before_the_monitored_value_is_seen),
     TEST(a_million_signals_lose_no_interrupt),

@@ -441,46 +441,6 @@ static void a_wait_is_observed_when_the_packet_before_has_ended(void **state)
     fixture_close(&f);
 }
 
-/* The packet before the first wait was none of the log's: its end isn't known, the wait stalled
- * all the same. So with new buffers. */
-static void a_wait_behind_unlogged_work_did_stall(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_open(&f, NULL);
-    if (!f.calibrated && !fixture_is_layered()) {
-        fixture_close(&f);
-        return;
-    }
-    for (int replaced = 0; replaced < 2; replaced++) {
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-        BfFence gate = make_fence(&f, 0), after = make_fence(&f, 0);
-        BfFenceLogReader reader = NULL;
-        if (replaced) {
-            reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-            execute(queue, write_word(&f, queue, 0, 1));
-            await_idle(queue);
-        }
-        VkEvent stall = stall_begin(&f, queue);
-        if (replaced)
-            assert_success(bfSetFenceLogEntries(reader, 20));
-        else
-            reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-        queue_wait(queue, gate, 1);
-        queue_signal(queue, after, 1);
-        stall_end(&f, stall);
-        cpu_signal(gate, 1);
-        await_fence(after, 1);
-        struct records r;
-        read_all(reader, &r);
-        assert_int_equal(r.count, 1);
-        if (is_timed(&f, queue))
-            assert_true(r.at[0].entry.fenceObservedGpuTimestamp > 0);
-        bfDestroyFenceLogReader(reader);
-    }
-    fixture_close(&f);
-}
-
 static void an_imported_fence_is_called_as_its_semaphore_is(void **state)
 {
     (void)state;
@@ -826,7 +786,6 @@ static const struct CMUnitTest tests[] = {
     TEST(a_log_is_replaced_while_work_is_queued),
     TEST(a_satisfied_wait_did_not_stall),
     TEST(a_wait_is_observed_when_the_packet_before_has_ended),
-    TEST(a_wait_behind_unlogged_work_did_stall),
     TEST(an_imported_fence_is_called_as_its_semaphore_is),
     TEST(a_programs_own_queue_is_logged),
     TEST(sparse_binds_are_logged_beside),

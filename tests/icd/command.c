@@ -17,6 +17,7 @@
 struct icd_command_pool {
     struct icd_object object;
     uint32_t family;
+    bool is_protected;
     struct icd_command_buffer *buffers;
 };
 
@@ -255,6 +256,7 @@ static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreat
     if (!pool)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     pool->family = pCreateInfo->queueFamilyIndex;
+    pool->is_protected = pCreateInfo->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT;
     *pCommandPool = ICD_HANDLE(VkCommandPool, pool);
     return VK_SUCCESS;
 }
@@ -340,6 +342,7 @@ static VkResult icd_AllocateCommandBuffers(VkDevice device_,
         }
         buffer->pool = pool;
         buffer->family = pool->family;
+        buffer->is_protected = pool->is_protected;
         buffer->primary = pAllocateInfo->level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
         buffer->next = pool->buffers;
         buffer->link = &pool->buffers;

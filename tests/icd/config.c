@@ -133,6 +133,18 @@ static void shape_read(struct icd_shape *shape, uint32_t ordinal)
     snprintf(shape->name, sizeof(shape->name), "q%lu", n);
 }
 
+/* Whoever may run commands may run protected ones; a further memory type is for those alone. */
+static void protected_read(struct icd_config *config)
+{
+    config->protected_memory = device_number("BELFRY_ICD_PROTECTED", config->ordinal, 1, 0);
+    if (!config->protected_memory)
+        return;
+    for (uint32_t i = 0; i < config->shape.n_families; i++)
+        if (config->shape.families[i].flags & (GRAPHICS | COMPUTE | TRANSFER))
+            config->shape.families[i].flags |= VK_QUEUE_PROTECTED_BIT;
+    config->memory.types[config->memory.n_types++].flags = LOCAL | VK_MEMORY_PROPERTY_PROTECTED_BIT;
+}
+
 static void memory_read(struct icd_config *config)
 {
     config->memory = memory_shapes[0];
@@ -250,6 +262,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->generated = device_number("BELFRY_ICD_GENERATED", ordinal, 1, 0);
     config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
     config->pipeline_size = device_number("BELFRY_ICD_PIPELINE_SIZE", ordinal, INT32_MAX, 0);
+    protected_read(config);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);

@@ -101,6 +101,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_MEMORY_MISMATCH] = "memory mismatch",
     [BELFRY_ICD_FOREIGN_OBJECT] = "foreign object",
     [BELFRY_ICD_MAPPING] = "mapping",
+    [BELFRY_ICD_PROTECTION] = "protection",
 };
 
 void icd_violation(enum belfry_icd_violation kind, const char *format, ...)

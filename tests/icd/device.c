@@ -36,12 +36,32 @@ static VkResult priorities_check(const struct icd_config *config, const VkDevice
     return VK_SUCCESS;
 }
 
+/* A family's queues may be of both kinds. */
+static uint32_t queues_of(const VkDeviceCreateInfo *info, uint32_t family)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++)
+        if (info->pQueueCreateInfos[i].queueFamilyIndex == family)
+            count += info->pQueueCreateInfos[i].queueCount;
+    return count;
+}
+
+/* The flags that a queue of the family may be created with. */
+static VkDeviceQueueCreateFlags queue_flags(const struct icd_config *config, uint32_t family)
+{
+    return config->shape.families[family].flags & VK_QUEUE_PROTECTED_BIT
+               ? VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT
+               : 0;
+}
+
 static VkResult queues_check(const struct icd_config *config, const VkDeviceCreateInfo *info)
 {
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
         const VkDeviceQueueCreateInfo *q = &info->pQueueCreateInfos[i];
         if (q->queueFamilyIndex >= config->shape.n_families ||
-            q->queueCount > config->shape.families[q->queueFamilyIndex].count || q->flags) {
+            queues_of(info, q->queueFamilyIndex) >
+                config->shape.families[q->queueFamilyIndex].count ||
+            (q->flags & ~queue_flags(config, q->queueFamilyIndex))) {
             fprintf(
                 stderr,
                 "belfry test driver: vkCreateDevice: no %u queues with flags %#x in family %u\n",

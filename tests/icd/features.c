@@ -132,6 +132,7 @@ static void struct_fill(const struct icd_config *config, VkBaseOutStructure *s)
         f->variablePointers = VK_TRUE;
         f->variablePointersStorageBuffer = VK_TRUE;
         f->storageBuffer16BitAccess = VK_TRUE;
+        f->protectedMemory = config->protected_memory;
         break;
     }
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
@@ -172,6 +173,7 @@ static void struct_fill(const struct icd_config *config, VkBaseOutStructure *s)
         break
         FEATURE(16BIT_STORAGE, 16BitStorage, storageBuffer16BitAccess, VK_TRUE);
         FEATURE(MULTIVIEW, Multiview, multiview, VK_TRUE);
+        FEATURE(PROTECTED_MEMORY, ProtectedMemory, protectedMemory, config->protected_memory);
         FEATURE(SHADER_DRAW_PARAMETERS, ShaderDrawParameters, shaderDrawParameters, VK_TRUE);
         FEATURE(SCALAR_BLOCK_LAYOUT, ScalarBlockLayout, scalarBlockLayout, VK_TRUE);
         FEATURE(IMAGELESS_FRAMEBUFFER, ImagelessFramebuffer, imagelessFramebuffer, VK_TRUE);

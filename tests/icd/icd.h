@@ -154,7 +154,7 @@ struct icd_shape {
 };
 
 #define ICD_MAX_DEVICES      4
-#define ICD_MAX_MEMORY_TYPES 4
+#define ICD_MAX_MEMORY_TYPES 5
 
 /* What memory a device has. Heap 0 is the device's own, heap 1, if any type lies there, the host's.
  */
@@ -183,7 +183,8 @@ struct icd_config {
     bool int64;
     char build[32]; /* which of the driver's versions it is */
     bool host_memory;
-    bool generated; /* extensions of device-generated commands are there */
+    bool generated;        /* extensions of device-generated commands are there */
+    bool protected_memory; /* the feature, families and a memory type for it */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -601,7 +602,8 @@ struct icd_command_buffer {
     struct icd_command_buffer *next;
     struct icd_command_buffer **link;
     bool primary;
-    uint32_t family; /* its pool's */
+    bool is_protected; /* its pool is */
+    uint32_t family;   /* its pool's */
     struct icd_recording *recording;
     VkPipeline bound[2], used[2]; /* by bind point: now, and when work was recorded last */
 };

@@ -75,6 +75,9 @@ enum belfry_icd_violation {
     /* Memory mapped that the host can't see or that is mapped; unmapped that isn't; a range flushed
      * or invalidated that isn't mapped or isn't of whole atoms (nonCoherentAtomSize). */
     BELFRY_ICD_MAPPING,
+    /* A protected batch on a queue that wasn't created for such, or with a command buffer of an
+     * unprotected pool; an unprotected batch with one of a protected pool. */
+    BELFRY_ICD_PROTECTION,
     BELFRY_ICD_VIOLATION_COUNT,
 };
 

@@ -71,6 +71,8 @@ static void buffer_requirements(const struct icd_device *device, VkDeviceSize si
     requirements->size = (size + alignment - 1) & ~(alignment - 1);
     requirements->memoryTypeBits =
         sparse ? device->config->memory.sparse_types : device->config->buffer_types;
+    if (flags & VK_BUFFER_CREATE_PROTECTED_BIT)
+        requirements->memoryTypeBits = 1u << (device->config->memory.n_types - 1);
 }
 
 /* VkMemoryDedicatedRequirements, wherever requirements are asked for. */

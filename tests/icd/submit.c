@@ -112,6 +112,32 @@ static void semaphores_seen(const struct icd_queue *queue, uint32_t n,
         icd_device_seen(queue->object.device, SEMAPHORE(semaphores[i]), call);
 }
 
+static void protection_seen(const struct icd_queue *queue, bool is_protected,
+                            VkCommandBuffer handle, const char *call)
+{
+    bool buffer = COMMANDS(handle)->is_protected;
+    if (buffer != is_protected)
+        icd_violation(
+            BELFRY_ICD_PROTECTION,
+            "%s on queue %u:%u: a batch that is %sprotected has a command buffer that is%s", call,
+            queue->family, queue->index, is_protected ? "" : "not ", buffer ? "" : "n't");
+}
+
+static void protected_seen(const struct icd_queue *queue, bool is_protected, const char *call)
+{
+    if (is_protected && !(queue->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT))
+        icd_violation(BELFRY_ICD_PROTECTION, "%s on queue %u:%u: it takes no protected batches",
+                      call, queue->family, queue->index);
+}
+
+static bool is_protected_v1(const VkSubmitInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO)
+            return ((const VkProtectedSubmitInfo *)s)->protectedSubmit;
+    return false;
+}
+
 static void batch_seen(const struct batch *batch, const struct icd_queue *queue,
                        const struct icd_fence *fence)
 {
@@ -120,8 +146,12 @@ static void batch_seen(const struct batch *batch, const struct icd_queue *queue,
         const VkSubmitInfo *info = &batch->v1[i];
         semaphores_seen(queue, info->waitSemaphoreCount, info->pWaitSemaphores, batch->call);
         semaphores_seen(queue, info->signalSemaphoreCount, info->pSignalSemaphores, batch->call);
-        for (uint32_t k = 0; k < info->commandBufferCount; k++)
+        bool is_protected = is_protected_v1(info);
+        protected_seen(queue, is_protected, batch->call);
+        for (uint32_t k = 0; k < info->commandBufferCount; k++) {
             icd_device_seen(device, COMMANDS(info->pCommandBuffers[k]), batch->call);
+            protection_seen(queue, is_protected, info->pCommandBuffers[k], batch->call);
+        }
     }
     for (uint32_t i = 0; batch->v2 && i < batch->n; i++) {
         const VkSubmitInfo2 *info = &batch->v2[i];
@@ -129,9 +159,13 @@ static void batch_seen(const struct batch *batch, const struct icd_queue *queue,
             semaphores_seen(queue, 1, &info->pWaitSemaphoreInfos[k].semaphore, batch->call);
         for (uint32_t k = 0; k < info->signalSemaphoreInfoCount; k++)
             semaphores_seen(queue, 1, &info->pSignalSemaphoreInfos[k].semaphore, batch->call);
-        for (uint32_t k = 0; k < info->commandBufferInfoCount; k++)
-            icd_device_seen(device, COMMANDS(info->pCommandBufferInfos[k].commandBuffer),
-                            batch->call);
+        bool is_protected = info->flags & VK_SUBMIT_PROTECTED_BIT;
+        protected_seen(queue, is_protected, batch->call);
+        for (uint32_t k = 0; k < info->commandBufferInfoCount; k++) {
+            VkCommandBuffer commands = info->pCommandBufferInfos[k].commandBuffer;
+            icd_device_seen(device, COMMANDS(commands), batch->call);
+            protection_seen(queue, is_protected, commands, batch->call);
+        }
     }
     if (fence)
         icd_device_seen(device, fence, batch->call);

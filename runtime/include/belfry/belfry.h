@@ -111,7 +111,8 @@ typedef struct BfAttachInfo {
 /*
  * For programs that may not load layers: attaches a device of the program's own, which needs the
  * features timelineSemaphore and synchronization2 enabled, by core version or extension. Settings
- * are read from the environment and the settings file, as the layer does.
+ * are read from the environment and the settings file, as the layer does; so is the timeline written
+ * (the setting 'trace'), as far as what it shows is known without a layer: docs/trace-format.md.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through
  * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of

@@ -222,7 +222,8 @@ typedef struct BfFenceLogReaderCreateInfo {
 /*
  * Somebody who reads what the GPU writes of a queue's waits, or of its signals (belfry/fence_log.h).
  * [NF 10, 11] While a queue has a reader (or a trace is written), its logs are written; else they
- * cost nothing. Each reader gets every entry from its creation on. While there is one, every signal
+ * cost nothing; where the queue is at work, their making costs one submission. Each reader gets every
+ * entry from its creation on. While there is one, every signal
  * costs a submission, since its entry is written before the signal applies.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting 'log' is off; the queue was created with
@@ -276,8 +277,8 @@ BF_API VkResult bfDumpFenceLog(BfFenceLogReader reader, size_t *pSize, void *pDa
  * (DxgkDdiSetNativeFenceLogBuffer). 2 to 65536: of a single one nobody could tell whether it is
  * being overwritten.
  *
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT.
- * Thread-safety: safe.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfSetFenceLogEntries(BfFenceLogReader reader, uint32_t entries);
 
