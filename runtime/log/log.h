@@ -19,7 +19,8 @@
  *  LG-4  What a queue has passed without a batch of its own (a wait, the signal of a fence that
  *        isn't native) is noted and goes with the queue's next batch, before that one's own. Its
  *        times are of when it happened all the same: when the packet before it had ended, which the
- *        GPU keeps in a word of the queue's, or the host's own time if that was later.
+ *        GPU keeps in a word of the queue's, or the host's own time if that was later. A batch that
+ *        the driver refuses leaves it noted.
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
  * the packet before it has ended, or when it was handed to the queue, whichever is later. Families
@@ -48,6 +49,8 @@ struct bf_fence;
 struct bf_log_writer;
 struct bf_packet;
 struct bf_queue;
+struct bf_sync;
+struct bf_update;
 
 /* Operations that wait for the queue's next batch, at most (LG-4). */
 #define BF_LOG_NOTES 32
@@ -89,8 +92,25 @@ struct bf_log {
     uint64_t entries[BF_LOG_SIDES]; /* of all writers before this one */
     _Atomic uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
     struct bf_lock lock;                 /* a leaf: what has been noted */
-    uint32_t noted;
+    _Atomic uint32_t noted;
+    uint32_t taken; /* the first of these: with a batch that hasn't been accepted yet */
     struct bf_log_operation notes[BF_LOG_NOTES];
+};
+
+/* A batch on its way to the driver, and what of it is logged. */
+struct bf_log_batch {
+    VkSubmitInfo2 *submit; /* pWaitSemaphoreInfos is as long as 'waits' at least */
+    bool barrier;          /* its first command buffer */
+    bool was_held;
+    uint64_t called_ns;                /* when the program submitted it, if it waits */
+    uint32_t wait_count, signal_count; /* the program's own */
+    const struct bf_sync *waits, *signals;
+    const struct bf_fence *imported; /* whose native wait it is; NULL: nobody's */
+    const struct bf_update *update;  /* of the fence that it signals; NULL: none */
+    /* Of the log, once it has its entries: */
+    uint32_t slots, notes;
+    uint32_t lost[BF_LOG_SIDES];
+    bool had_end;
 };
 
 /* Can the queue have logs? */
@@ -106,6 +126,16 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries);
 /* Gives the packets of the engine's batch their entries, around their command buffers; notes those
  * of packets that nothing can be added to. */
 void bf_log_add_batch(struct bf_engine *engine);
+/* The packet has been accepted, by this epoch or before it. */
+void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
+
+/* The same for one batch that goes at once. The log is enabled. False: it takes no entries, or there
+ * is no memory for them: it may go by a packet, but for the signal of a fence, which then counts as
+ * lost. Before the lock is released one of the other two follows, unless it goes by a packet;
+ * submit's command buffers are the engine's until then. */
+bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch);
+void bf_log_accepted(struct bf_log *log, const struct bf_log_batch *batch, uint64_t epoch);
+void bf_log_refused(struct bf_log *log, const struct bf_log_batch *batch);
 
 /* Whoever reads one of a queue's logs, over all the buffers that it has in the course of time. */
 struct bf_log_cursor {
@@ -137,9 +167,6 @@ void bf_log_trace(struct bf_queue *queue);
 /* What has been read by now; and the last of it. The engine's lock is held. */
 void bf_log_report(struct bf_log *log);
 void bf_log_end_trace(struct bf_log *log);
-
-/* The packet has been accepted, by this epoch or before it. */
-void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
 
 /* Slots up to the epoch are free again, and times that the host reads are filled in. */
 void bf_log_collect(struct bf_log *log, uint64_t completed);

@@ -261,6 +261,27 @@ void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64
     writer->last_epoch = epoch;
 }
 
+void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
+{
+    struct bf_log_slot *last = NULL, *slot = writer->first;
+    for (; slot != writer->unaccepted; slot = slot->next)
+        last = slot;
+    for (; slot; slot = slot->next) {
+        slot->epoch = 0;
+        if (slot->side >= 0)
+            writer->next[slot->side]--;
+        else
+            writer->ends--;
+    }
+    writer->last = last;
+    if (last)
+        last->next = NULL;
+    else
+        writer->first = NULL;
+    writer->unaccepted = NULL;
+    writer->has_end = had_end;
+}
+
 /* --- Arriving ---------------------------------------------------------------------------------*/
 
 /* The stamp of a slot that has arrived; 0: there is none. */

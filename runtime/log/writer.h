@@ -75,6 +75,12 @@ static inline const struct bf_log_slot *bf_log_writer_slot(const struct bf_log_w
     return &writer->slots[(uint32_t)side * writer->slot_count + number % writer->slot_count];
 }
 
+/* Is the next slot free? */
+static inline bool bf_log_writer_has_room(const struct bf_log_writer *writer, enum bf_log_side side)
+{
+    return !bf_log_writer_slot(writer, side, writer->next[side])->epoch;
+}
+
 /* The command buffer that logs the operation, by a slot more that is on its way; NULL: there is no
  * free slot, or no memory. 'noted': it happened before this batch. */
 VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer,
@@ -86,6 +92,10 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
 
 /* The first so many slots that haven't been yet. */
 void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64_t epoch);
+
+/* All that haven't been, nor will be: they are as if they had never been added. 'had_end': so was
+ * has_end before. */
+void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end);
 
 /* Has the GPU still something of it? */
 static inline bool bf_log_writer_is_busy(const struct bf_log_writer *writer, uint64_t completed)

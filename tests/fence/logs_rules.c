@@ -294,6 +294,20 @@ static void waits_without_a_batch_are_kept_or_counted(void **state)
     for (uint32_t i = 0; i < r.count; i++)
         assert_int_equal(r.at[i].entry.fenceValue, i + 1);
     bfDestroyFenceLogReader(reader);
+    /* As many, and each with a batch behind it: none is lost. */
+    reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 200);
+    for (uint64_t i = 1; i <= 100; i++) {
+        queue_wait(queue, fence, i);
+        execute(queue, write_word(&f, queue, 0, 1));
+        if (i % 10 == 0)
+            await_idle(queue);
+    }
+    read_all(reader, &r);
+    assert_int_equal(r.count, 100);
+    assert_int_equal(r.lost, 0);
+    for (uint32_t i = 0; i < r.count; i++)
+        assert_int_equal(r.at[i].entry.fenceValue, i + 1);
+    bfDestroyFenceLogReader(reader);
     fixture_close(&f);
 }
 
@@ -608,6 +622,84 @@ static void a_programs_own_queue_is_logged(void **state)
     fixture_close(&f);
 }
 
+/* What the driver refuses, the program is told of, and makes again. */
+#define AGAIN(call_)                                                                               \
+    while ((call_) == VK_ERROR_OUT_OF_HOST_MEMORY)                                                 \
+    refusals++
+
+static void check_entries(BfFenceLogReader reader, uint32_t handle, uint32_t count)
+{
+    struct records r;
+    read_all(reader, &r);
+    assert_int_equal(r.count, count);
+    assert_int_equal(r.lost, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(r.at[i].sequence, i);
+        assert_int_equal(r.at[i].entry.hNativeFence, handle);
+        assert_int_equal(r.at[i].entry.fenceValue, i + 1);
+    }
+    bfDestroyFenceLogReader(reader);
+}
+
+static VkResult try_signal(struct fixture *f, VkQueue queue, VkSemaphore semaphore, uint64_t value)
+{
+    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                          .semaphore = semaphore,
+                                          .value = value,
+                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .signalSemaphoreInfoCount = 1,
+                                .pSignalSemaphoreInfos = &signal};
+    return f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
+                      : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE);
+}
+
+static void what_the_driver_refuses_is_not_logged(void **state)
+{
+    (void)state;
+    if (!fixture_is_icd() || fixture_is_validated())
+        return; /* what is refused, validation takes for submitted */
+    enum { CALLS = 3 };
+    uint32_t refusals = 0;
+    for (uint32_t n = 1; n <= 2 * CALLS; n++) { /* the submission that is refused */
+        char environment[64];
+        snprintf(environment, sizeof(environment), "OOM_AT_SUBMIT=%u", n);
+        const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
+        struct fixture f;
+        fixture_open(&f, &options);
+        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+        BfFence fence = make_native_fence(&f, 0), passed = make_fence(&f, CALLS);
+        BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        for (uint64_t i = 1; i <= CALLS; i++) {
+            queue_wait(queue, passed, i); /* goes with the execution */
+            VkCommandBuffer commands = write_word(&f, queue, 0, 1);
+            AGAIN(bfQueueExecute(queue, 1, &commands));
+            AGAIN(bfQueueSignal(queue, fence, i));
+        }
+        await_fence(fence, CALLS);
+        check_entries(waits, bfGetFenceLogHandle(passed), CALLS);
+        check_entries(signals, bfGetFenceLogHandle(fence), CALLS);
+        fixture_close(&f);
+
+        fixture_open(&f, &options);
+        uint32_t family;
+        VkQueue own = any_queue(&f, &family);
+        VkSemaphore done = make_timeline(&f, 0);
+        BfFence done_fence;
+        assert_success(bfImportFence(f.bf, done, &done_fence));
+        const BfFenceLogReaderCreateInfo info = {.vkQueue = own, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+        assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
+        for (uint64_t i = 1; i <= CALLS; i++)
+            AGAIN(try_signal(&f, own, done, i));
+        semaphore_wait(&f, done, CALLS);
+        check_entries(signals, bfGetFenceLogHandle(done_fence), CALLS);
+        bfDestroyFence(done_fence);
+        fixture_close(&f);
+    }
+    assert_int_equal(refusals, 2 * CALLS + CALLS);
+}
+
 /* Nothing can be put into a sparse bind: its entries go with the next batch. */
 static void sparse_binds_are_logged_beside(void **state)
 {
@@ -829,6 +921,7 @@ static const struct CMUnitTest tests[] = {
     TEST(a_wait_behind_unlogged_work_did_stall),
     TEST(an_imported_fence_is_called_as_its_semaphore_is),
     TEST(a_programs_own_queue_is_logged),
+    TEST(what_the_driver_refuses_is_not_logged),
     TEST(sparse_binds_are_logged_beside),
     TEST(the_setting_leaves_times_or_logs_away),
     TEST(engines_with_few_bits_or_none_are_logged),
