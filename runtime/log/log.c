@@ -349,14 +349,15 @@ static bool add(struct bf_log *log, struct bf_log_batch *batch, struct place *pl
 {
     if (!bf_log_writer_has_room(log->writer, op->side))
         look(log);
-    VkCommandBuffer commands = bf_log_writer_add(log->writer, op, noted);
-    if (commands) {
-        put(place, commands);
-        batch->slots++;
-    } else {
+    VkCommandBuffer commands;
+    if (!bf_log_writer_add(log->writer, op, noted, &commands)) {
         lose(log, batch, op->side);
+        return false;
     }
-    return commands != NULL;
+    if (commands)
+        put(place, commands);
+    batch->slots++;
+    return true;
 }
 
 static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct place *place)

@@ -1,7 +1,7 @@
 /*
  * A queue's logs of its waits and signals (belfry/fence_log.h), written by the GPU.
  *
- * An entry is written by a command buffer in the program's own batch: a wait's before the program's
+ * But for LG-5, an entry is written by a command buffer in the program's own batch: a wait's before the program's
  * command buffers, a signal's behind them. Each is recorded once, for one slot: it copies the
  * payload from the slot's staging memory, lets the GPU's timestamp land on the entry's field, and
  * then copies the word that counts the entry. Slots are a ring of several times the log's entries,
@@ -21,6 +21,13 @@
  *        times are of when it happened all the same: when the packet before it had ended, which the
  *        GPU keeps in a word of the queue's, or the host's own time if that was later. A batch that
  *        the driver refuses leaves it noted.
+ *  LG-5  Logs without times (the setting 'untimed') cost the GPU nothing: that a batch is over is all
+ *        that there is to say, and its epoch says it. The host writes the entries, in the order of
+ *        the operations, each before the word that counts it, whenever the log is flushed (it is
+ *        read, dumped or replaced, or has no free slot): those of batches whose epoch has been
+ *        reached, all of them, and no others. So who learns of a signal from Belfry (a fence, an
+ *        event, an idle queue) finds its entry when it reads. LG-2 and LG-3 are of the other logs,
+ *        R-1 and R-2 of both.
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
  * the packet before it has ended, or when it was handed to the queue, whichever is later. Families
