@@ -234,8 +234,7 @@ static struct bf_log_batch batch_of(struct bf_packet *packet)
     };
 }
 
-/* How far the GPU is by now; what it is done with is free again. */
-static void look(struct bf_log *log)
+void bf_log_flush(struct bf_log *log)
 {
     struct bf_engine *engine = log->engine;
     uint64_t completed;
@@ -251,7 +250,7 @@ static bool is_idle(struct bf_log *log)
     const struct bf_engine *engine = log->engine;
     const struct bf_ledger_engine *seen = &engine->device->ledger.engines[engine->number];
     if (log->last_epoch > atomic_load(&seen->completed))
-        look(log);
+        bf_log_flush(log);
     return log->last_epoch <= atomic_load(&seen->completed);
 }
 
@@ -348,7 +347,7 @@ static bool add(struct bf_log *log, struct bf_log_batch *batch, struct place *pl
                 const struct bf_log_operation *op, bool noted)
 {
     if (!bf_log_writer_has_room(log->writer, op->side))
-        look(log);
+        bf_log_flush(log);
     VkCommandBuffer commands;
     if (!bf_log_writer_add(log->writer, op, noted, &commands)) {
         lose(log, batch, op->side);
@@ -375,18 +374,18 @@ static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct pla
 }
 
 /* In front of the program's command buffers its waits, behind them its signals. What its barrier
- * waits for is part of the wait. */
+ * waits for is part of the wait. 'room' is NULL where the host writes: nothing is put in. */
 static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
                         VkCommandBufferSubmitInfo *room)
 {
     VkSubmitInfo2 *submit = batch->submit;
-    const VkCommandBufferSubmitInfo *own = submit->pCommandBufferInfos;
-    uint32_t count = submit->commandBufferInfoCount;
+    const VkCommandBufferSubmitInfo *own = room ? submit->pCommandBufferInfos : NULL;
+    uint32_t count = room ? submit->commandBufferInfoCount : 0;
     struct place place = {room, 0};
     struct bf_log_operation op;
     bool signalled = false;
 
-    if (batch->barrier)
+    if (room && batch->barrier)
         place.infos[place.count++] = *own++;
     add_notes(log, batch, &place);
     for (uint32_t i = 0; i < batch->wait_count; i++) {
@@ -401,6 +400,8 @@ static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
     }
     if (describe_update(batch, &op))
         signalled = add(log, batch, &place, &op, false);
+    if (!room)
+        return;
     /* The last signal's stamp is the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &batch->slots);
     if (end)
@@ -409,9 +410,12 @@ static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
     submit->commandBufferInfoCount = place.count;
 }
 
-/* Protected batches and those that count performance take nothing of ours. */
-static bool takes_entries(const struct bf_packet *packet)
+/* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
+ * where the host writes, their epoch is enough. */
+static bool takes_entries(const struct bf_log *log, const struct bf_packet *packet)
 {
+    if (log->writer->by_host)
+        return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
     return packet->kind == BF_PACKET_EXECUTE && !packet->submit.flags &&
            !bf_packet_counts_performance(packet);
 }
@@ -421,8 +425,10 @@ static uint32_t room_for(uint32_t command_buffers, uint32_t waits, uint32_t sign
     return command_buffers + BF_LOG_NOTES + waits + signals + 2;
 }
 
-static uint32_t room_for_packet(const struct bf_packet *packet)
+static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet *packet)
 {
+    if (log->writer->by_host)
+        return 0;
     return room_for(packet->submit.commandBufferInfoCount, packet->wait_count,
                     packet->signal_count);
 }
@@ -444,8 +450,9 @@ void bf_log_add_batch(struct bf_engine *engine)
 {
     uint32_t room = 0, used = 0;
     for (uint32_t i = 0; i < engine->batch_count; i++) {
-        if (bf_log_is_enabled(engine->batch_queues[i]->log) && takes_entries(engine->batch[i]))
-            room += room_for_packet(engine->batch[i]);
+        const struct bf_log *log = engine->batch_queues[i]->log;
+        if (bf_log_is_enabled(engine->batch_queues[i]->log) && takes_entries(log, engine->batch[i]))
+            room += room_for_packet(log, engine->batch[i]);
     }
     make_room(engine, room);
     for (uint32_t i = 0; i < engine->batch_count; i++) {
@@ -457,13 +464,13 @@ void bf_log_add_batch(struct bf_engine *engine)
             note_passed(log, packet);
             continue;
         }
-        if (!takes_entries(packet) || used + room_for_packet(packet) > engine->log_room) {
+        if (!takes_entries(log, packet) || used + room_for_packet(log, packet) > engine->log_room) {
             note_packet(log, packet); /* or there is no memory for more */
             continue;
         }
-        uint32_t needs = room_for_packet(packet);
+        uint32_t needs = room_for_packet(log, packet);
         struct bf_log_batch batch = batch_of(packet);
-        add_entries(log, &batch, engine->log_infos + used);
+        add_entries(log, &batch, needs ? engine->log_infos + used : NULL);
         packet->log_slots = batch.slots;
         packet->log_notes = batch.notes;
         used += needs;
@@ -474,7 +481,7 @@ void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64
 {
     log->last_epoch = epoch;
     forget_notes(log, packet->log_notes);
-    if (takes_entries(packet))
+    if (takes_entries(log, packet))
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
 }
 
@@ -483,6 +490,10 @@ bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch)
     struct bf_engine *engine = log->engine;
     const VkSubmitInfo2 *submit = batch->submit;
     batch->had_end = log->writer->has_end;
+    if (log->writer->by_host) {
+        add_entries(log, batch, NULL);
+        return true;
+    }
     if (submit->flags || submit->pNext)
         return false;
     if (!make_room(engine, room_for(submit->commandBufferInfoCount, batch->wait_count,

@@ -26,8 +26,8 @@
  *        the operations, each before the word that counts it, whenever the log is flushed (it is
  *        read, dumped or replaced, or has no free slot): those of batches whose epoch has been
  *        reached, all of them, and no others. So who learns of a signal from Belfry (a fence, an
- *        event, an idle queue) finds its entry when it reads. LG-2 and LG-3 are of the other logs,
- *        R-1 and R-2 of both.
+ *        event, an idle queue) finds its entry when it reads. Batches that nothing can be added to
+ *        need no other to be logged. LG-2 and LG-3 are of the other logs, R-1 and R-2 of both.
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
  * the packet before it has ended, or when it was handed to the queue, whichever is later. Families
@@ -175,7 +175,11 @@ void bf_log_trace(struct bf_queue *queue);
 void bf_log_report(struct bf_log *log);
 void bf_log_end_trace(struct bf_log *log);
 
-/* Slots up to the epoch are free again, and times that the host reads are filled in. */
+/* Looks how far the GPU is, and writes, fills in and frees what it is done with. The log is enabled. */
+void bf_log_flush(struct bf_log *log);
+
+/* The same up to an epoch that has been reached, of the logs that it has replaced too; and what a
+ * timeline reads. */
 void bf_log_collect(struct bf_log *log, uint64_t completed);
 
 /* The queue goes. NULL is allowed. */

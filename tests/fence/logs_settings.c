@@ -178,6 +178,12 @@ static void a_log_without_times_is_written_when_it_is_read(void **state)
         free(log);
         f.icd.hold_before_signals(false);
         await_fence(fence, 10);
+        /* Who comes now is too late for it, although nobody has looked. */
+        BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        read_all(late, &r);
+        assert_int_equal(r.count, 0);
+        assert_int_equal(r.lost, 0);
+        bfDestroyFenceLogReader(late);
         log = dump(signals, NULL);
         assert_int_equal(log->header.atomicWraparoundAndEntryIndex, 3);
         assert_int_equal(log->entries[2].fenceValue, 10);
