@@ -64,7 +64,8 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
-    if (!bf_log_is_enabled(log))
+    /* Without times it is behind what the GPU has signalled (LG-6). */
+    if (!bf_log_is_enabled(log) || queue->device->fence_log == BF_FENCE_LOG_UNTIMED)
         return false;
     bf_engine_enter(engine);
     if (!bf_log_is_enabled(log)) { /* it has just been switched off */

@@ -29,6 +29,7 @@ void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log
     bf_log_reader_init(&cursor->reader, &info);
     cursor->reader.base = log->entries[side];
     log->writer->cursors++;
+    bf_log_flush(log);
     /* What is there already is nobody's loss. */
     while (count == 16 && bf_log_reader_read(&cursor->reader, items, 16, &count) == BF_LOG_READ_OK)
         ;

@@ -10,6 +10,10 @@
 #include "queue/engine.h"
 #include "queue/packet.h"
 
+/* Command buffers that an engine with logs has room for from the beginning, so that few submissions
+ * ever need memory. */
+#define ROOM (4 * BF_LOG_NOTES)
+
 bool bf_log_is_possible(const struct bf_queue *queue)
 {
     const struct bf_engine *engine = queue->engine;
@@ -17,6 +21,20 @@ bool bf_log_is_possible(const struct bf_queue *queue)
         queue->is_command_queue ? (const struct bf_command_queue *)queue : NULL;
     return engine->device->fence_log != BF_FENCE_LOG_OFF && bf_engine_can_store(engine) &&
            !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
+}
+
+/* False: there is no memory for as much. */
+static bool make_room(struct bf_engine *engine, uint32_t room)
+{
+    if (room <= engine->log_room)
+        return true;
+    VkCommandBufferSubmitInfo *infos =
+        realloc(engine->log_infos, room * sizeof(*engine->log_infos));
+    if (!infos)
+        return false;
+    engine->log_infos = infos;
+    engine->log_room = room;
+    return true;
 }
 
 /* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
@@ -130,6 +148,8 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
     uint64_t epoch = log->writer ? atomic_load(&log->last_epoch) : 0;
     if (entries) {
         VkResult result = queue->engine->epoch ? VK_SUCCESS : bf_engine_create_epoch(queue->engine);
+        if (result == VK_SUCCESS && !make_room(queue->engine, ROOM))
+            result = VK_ERROR_OUT_OF_HOST_MEMORY;
         if (result == VK_SUCCESS)
             result = bf_log_writer_create(log, entries, &writer);
         if (result != VK_SUCCESS)
@@ -153,7 +173,7 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
     atomic_store(&log->last_epoch, epoch);
     if (!writer) {
         bf_lock_acquire(&log->lock);
-        log->noted = 0;
+        log->noted = log->taken = 0;
         bf_lock_release(&log->lock);
     }
     queue->engine->logs += (writer != NULL) - (log->writer != NULL);
@@ -230,10 +250,13 @@ void bf_logs_finish(struct bf_engine *engine, uint64_t completed)
 void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation)
 {
     bf_lock_acquire(&log->lock);
-    if (log->noted < BF_LOG_NOTES)
-        log->notes[log->noted++] = *operation;
-    else
+    uint32_t noted = atomic_load_explicit(&log->noted, memory_order_relaxed);
+    if (noted < BF_LOG_NOTES) {
+        log->notes[noted] = *operation;
+        atomic_store_explicit(&log->noted, noted + 1, memory_order_relaxed);
+    } else {
         log->lost[operation->side]++;
+    }
     bf_lock_release(&log->lock);
 }
 
@@ -253,55 +276,115 @@ void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct b
 bool bf_log_has_notes(struct bf_log *log)
 {
     bf_lock_acquire(&log->lock);
-    bool any = log->noted > 0;
+    bool any = log->noted > log->taken;
     bf_lock_release(&log->lock);
     return any;
 }
 
+/* The first 'count' of those that batches have taken along are logged. */
+static void forget_notes(struct bf_log *log, uint32_t count)
+{
+    if (!count)
+        return;
+    bf_lock_acquire(&log->lock);
+    uint32_t left = atomic_load_explicit(&log->noted, memory_order_relaxed) - count;
+    memmove(log->notes, log->notes + count, left * sizeof(log->notes[0]));
+    atomic_store_explicit(&log->noted, left, memory_order_relaxed);
+    log->taken -= count;
+    bf_lock_release(&log->lock);
+}
+
+/* --- What a batch does ------------------------------------------------------------------------*/
+
+static struct bf_log_batch batch_of(struct bf_packet *packet)
+{
+    return (struct bf_log_batch){
+        .submit = packet->kind == BF_PACKET_EXECUTE ? &packet->submit : NULL,
+        .barrier = packet->barrier,
+        .was_held = packet->was_held,
+        .when = (enum bf_log_when)packet->log_when,
+        .called_ns = packet->called_ns,
+        .wait_count = packet->wait_count,
+        .signal_count = packet->signal_count,
+        .waits = packet->waits,
+        .signals = packet->signals,
+        .imported = packet->imported,
+        .update = packet->update,
+    };
+}
+
+void bf_log_flush(struct bf_log *log)
+{
+    struct bf_engine *engine = log->engine;
+    uint64_t completed;
+    if (bf_engine_completed_epoch(engine, &completed) != VK_SUCCESS)
+        return;
+    bf_ledger_see(&engine->device->ledger, engine->number, completed);
+    bf_log_writer_collect(log->writer, completed);
+}
+
 /* Had the program's wait been satisfied when it was armed? Only the semaphore itself can tell. */
-static bool was_satisfied(struct bf_device *device, const struct bf_packet *packet,
+static bool was_satisfied(struct bf_device *device, const struct bf_log_batch *batch,
                           const struct bf_sync *sync)
 {
     uint64_t value;
-    return !packet->was_held &&
+    return !batch->was_held &&
            device->counter_value(device->handle, sync->sem->handle, &value) == VK_SUCCESS &&
            value >= sync->target;
 }
 
 /* The operation on the program's own semaphore; false: it isn't one that logs know. */
-static bool describe(struct bf_log *log, const struct bf_packet *packet, enum bf_log_side side,
+static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum bf_log_side side,
                      uint32_t i, struct bf_log_operation *op)
 {
     bool wait = side == BF_LOG_WAITS;
-    const struct bf_sync *sync = wait ? &packet->waits[i] : &packet->signals[i];
+    const struct bf_sync *sync = wait ? &batch->waits[i] : &batch->signals[i];
     if (!sync->sem || !sync->sem->timeline)
         return false;
     *op = (struct bf_log_operation){
         .side = side,
         .handle = sync->sem->log_handle,
-        .key = wait && packet->imported ? (uintptr_t)packet->imported : (uint64_t)sync->sem->handle,
+        .key = wait && batch->imported ? (uintptr_t)batch->imported : (uint64_t)sync->sem->handle,
         .value = sync->target,
     };
-    if (!wait || was_satisfied(log->engine->device, packet, sync))
+    if (!wait || was_satisfied(log->engine->device, batch, sync))
         return true;
-    op->when = (enum bf_log_when)packet->log_when;
-    op->ns = packet->called_ns;
-    if (packet->kind == BF_PACKET_EXECUTE &&
-        packet->submit.pWaitSemaphoreInfos[i].stageMask != VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT)
+    op->when = batch->when;
+    if (batch->goes_at_once)
+        op->when =
+            is_over(log->engine, atomic_load(&log->last_epoch)) ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST;
+    op->ns = batch->called_ns;
+    if (batch->submit &&
+        batch->submit->pWaitSemaphoreInfos[i].stageMask != VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT)
         op->flags |= BF_FENCE_LOG_LATE_BOUND_BIT;
     return true;
 }
 
+/* The signal of the batch's fence; false: there is none that logs know. */
+static bool describe_update(const struct bf_log_batch *batch, struct bf_log_operation *op)
+{
+    if (!batch->update)
+        return false;
+    *op = (struct bf_log_operation){
+        .side = BF_LOG_SIGNALS,
+        .handle = batch->update->fence->log_handle,
+        .key = (uintptr_t)batch->update->fence,
+        .value = batch->update->value,
+    };
+    return true;
+}
+
 /* A packet that nothing can be added to. */
-static void note_packet(struct bf_log *log, const struct bf_packet *packet)
+static void note_packet(struct bf_log *log, struct bf_packet *packet)
 {
     struct bf_log_operation op;
-    for (uint32_t i = 0; i < packet->wait_count; i++) {
-        if (describe(log, packet, BF_LOG_WAITS, i, &op))
+    const struct bf_log_batch batch = batch_of(packet);
+    for (uint32_t i = 0; i < batch.wait_count; i++) {
+        if (describe(log, &batch, BF_LOG_WAITS, i, &op))
             bf_log_note(log, &op);
     }
-    for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, BF_LOG_SIGNALS, i, &op)) {
+    for (uint32_t i = 0; i < batch.signal_count; i++) {
+        if (describe(log, &batch, BF_LOG_SIGNALS, i, &op)) {
             op.when = BF_LOG_WITH_STAMP;
             bf_log_note(log, &op);
         }
@@ -326,83 +409,100 @@ static void put(struct place *place, VkCommandBuffer commands)
     };
 }
 
-static bool add(struct bf_log *log, struct bf_packet *packet, struct place *place,
-                const struct bf_log_operation *op, bool noted)
+static void lose(struct bf_log *log, struct bf_log_batch *batch, enum bf_log_side side)
 {
-    VkCommandBuffer commands = bf_log_writer_add(log->writer, op, noted);
-    if (commands) {
-        put(place, commands);
-        packet->log_slots++;
-    } else {
-        log->lost[op->side]++;
-    }
-    return commands != NULL;
+    log->lost[side]++;
+    batch->lost[side]++;
 }
 
-static void add_notes(struct bf_log *log, struct bf_packet *packet, struct place *place)
+static bool add(struct bf_log *log, struct bf_log_batch *batch, struct place *place,
+                const struct bf_log_operation *op, bool noted)
+{
+    if (!bf_log_writer_has_room(log->writer, op->side))
+        bf_log_flush(log);
+    VkCommandBuffer commands;
+    if (!bf_log_writer_add(log->writer, op, noted, &commands)) {
+        lose(log, batch, op->side);
+        return false;
+    }
+    if (commands)
+        put(place, commands);
+    batch->slots++;
+    return true;
+}
+
+static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct place *place)
 {
     struct bf_log_operation notes[BF_LOG_NOTES];
+    if (atomic_load_explicit(&log->noted, memory_order_relaxed) == log->taken)
+        return;
     bf_lock_acquire(&log->lock);
-    uint32_t count = log->noted;
-    memcpy(notes, log->notes, count * sizeof(notes[0]));
-    log->noted = 0;
+    batch->notes = atomic_load_explicit(&log->noted, memory_order_relaxed) - log->taken;
+    memcpy(notes, log->notes + log->taken, batch->notes * sizeof(notes[0]));
+    log->taken += batch->notes;
     bf_lock_release(&log->lock);
-    for (uint32_t i = 0; i < count; i++)
-        add(log, packet, place, &notes[i], true);
+    for (uint32_t i = 0; i < batch->notes; i++)
+        add(log, batch, place, &notes[i], true);
 }
 
 /* In front of the program's command buffers its waits, behind them its signals. What its barrier
- * waits for is part of the wait. */
-static void add_entries(struct bf_log *log, struct bf_packet *packet,
+ * waits for is part of the wait. 'room' is NULL where the host writes: nothing is put in. */
+static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
                         VkCommandBufferSubmitInfo *room)
 {
-    const VkCommandBufferSubmitInfo *own = packet->submit.pCommandBufferInfos;
-    uint32_t count = packet->submit.commandBufferInfoCount;
+    VkSubmitInfo2 *submit = batch->submit;
+    const VkCommandBufferSubmitInfo *own = room ? submit->pCommandBufferInfos : NULL;
+    uint32_t count = room ? submit->commandBufferInfoCount : 0;
     struct place place = {room, 0};
     struct bf_log_operation op;
     bool signalled = false;
 
-    if (packet->barrier)
+    if (room && batch->barrier)
         place.infos[place.count++] = *own++;
-    add_notes(log, packet, &place);
-    for (uint32_t i = 0; i < packet->wait_count; i++) {
-        if (describe(log, packet, BF_LOG_WAITS, i, &op))
-            add(log, packet, &place, &op, false);
+    add_notes(log, batch, &place);
+    for (uint32_t i = 0; i < batch->wait_count; i++) {
+        if (describe(log, batch, BF_LOG_WAITS, i, &op))
+            add(log, batch, &place, &op, false);
     }
-    for (uint32_t i = packet->barrier; i < count; i++)
+    for (uint32_t i = batch->barrier; i < count; i++)
         place.infos[place.count++] = *own++;
-    for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (describe(log, packet, BF_LOG_SIGNALS, i, &op))
-            signalled = add(log, packet, &place, &op, false);
+    for (uint32_t i = 0; i < batch->signal_count; i++) {
+        if (describe(log, batch, BF_LOG_SIGNALS, i, &op))
+            signalled = add(log, batch, &place, &op, false);
     }
-    if (packet->update) {
-        op = (struct bf_log_operation){
-            .side = BF_LOG_SIGNALS,
-            .handle = packet->update->fence->log_handle,
-            .key = (uintptr_t)packet->update->fence,
-            .value = packet->update->value,
-        };
-        signalled = add(log, packet, &place, &op, false);
-    }
+    if (describe_update(batch, &op))
+        signalled = add(log, batch, &place, &op, false);
+    if (!room)
+        return;
     /* The last signal's stamp is the packet's end, too. */
-    VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &packet->log_slots);
+    VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &batch->slots);
     if (end)
         put(&place, end);
-    packet->submit.pCommandBufferInfos = place.infos;
-    packet->submit.commandBufferInfoCount = place.count;
+    submit->pCommandBufferInfos = place.infos;
+    submit->commandBufferInfoCount = place.count;
 }
 
-/* Protected batches and those that count performance take nothing of ours. */
-static bool takes_entries(const struct bf_packet *packet)
+/* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
+ * where the host writes, their epoch is enough. */
+static bool takes_entries(const struct bf_log *log, const struct bf_packet *packet)
 {
+    if (log->writer->by_host)
+        return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
     return packet->kind == BF_PACKET_EXECUTE && !packet->submit.flags &&
            !bf_packet_counts_performance(packet);
 }
 
-static uint32_t room_for(const struct bf_packet *packet)
+static uint32_t room_for(uint32_t command_buffers, uint32_t waits, uint32_t signals)
 {
-    return packet->submit.commandBufferInfoCount + BF_LOG_NOTES + packet->wait_count +
-           packet->signal_count + 2;
+    return command_buffers + BF_LOG_NOTES + waits + signals + 2;
+}
+
+static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet *packet)
+{
+    if (log->writer->by_host)
+        return 0;
+    return room_for(packet->submit.commandBufferInfoCount, packet->wait_count,
+                    packet->signal_count);
 }
 
 /* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
@@ -422,17 +522,11 @@ void bf_log_add_batch(struct bf_engine *engine)
 {
     uint32_t room = 0, used = 0;
     for (uint32_t i = 0; i < engine->batch_count; i++) {
-        if (bf_log_is_enabled(engine->batch_queues[i]->log) && takes_entries(engine->batch[i]))
-            room += room_for(engine->batch[i]);
+        const struct bf_log *log = engine->batch_queues[i]->log;
+        if (bf_log_is_enabled(engine->batch_queues[i]->log) && takes_entries(log, engine->batch[i]))
+            room += room_for_packet(log, engine->batch[i]);
     }
-    if (room > engine->log_room) {
-        VkCommandBufferSubmitInfo *infos =
-            realloc(engine->log_infos, room * sizeof(*engine->log_infos));
-        if (infos) {
-            engine->log_infos = infos;
-            engine->log_room = room;
-        }
-    }
+    make_room(engine, room);
     for (uint32_t i = 0; i < engine->batch_count; i++) {
         struct bf_packet *packet = engine->batch[i];
         struct bf_log *log = engine->batch_queues[i]->log;
@@ -442,21 +536,63 @@ void bf_log_add_batch(struct bf_engine *engine)
             note_passed(log, packet);
             continue;
         }
-        if (!takes_entries(packet) || used + room_for(packet) > engine->log_room) {
+        if (!takes_entries(log, packet) || used + room_for_packet(log, packet) > engine->log_room) {
             note_packet(log, packet); /* or there is no memory for more */
             continue;
         }
-        uint32_t needs = room_for(packet);
-        add_entries(log, packet, engine->log_infos + used);
+        uint32_t needs = room_for_packet(log, packet);
+        struct bf_log_batch batch = batch_of(packet);
+        add_entries(log, &batch, needs ? engine->log_infos + used : NULL);
+        packet->log_slots = batch.slots;
+        packet->log_notes = batch.notes;
         used += needs;
     }
 }
 
-void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
+void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
     atomic_store(&log->last_epoch, epoch);
-    if (takes_entries(packet))
+    forget_notes(log, packet->log_notes);
+    if (takes_entries(log, packet))
         bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
+}
+
+bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch)
+{
+    struct bf_engine *engine = log->engine;
+    const VkSubmitInfo2 *submit = batch->submit;
+    batch->had_end = log->writer->has_end;
+    if (log->writer->by_host) {
+        add_entries(log, batch, NULL);
+        return true;
+    }
+    if (submit->flags || submit->pNext)
+        return false;
+    if (!make_room(engine, room_for(submit->commandBufferInfoCount, batch->wait_count,
+                                    batch->signal_count))) {
+        if (batch->update)
+            lose(log, batch, BF_LOG_SIGNALS);
+        return false;
+    }
+    add_entries(log, batch, engine->log_infos);
+    return true;
+}
+
+void bf_log_accepted(struct bf_log *log, const struct bf_log_batch *batch, uint64_t epoch)
+{
+    log->last_epoch = epoch;
+    forget_notes(log, batch->notes);
+    bf_log_writer_accepted(log->writer, batch->slots, epoch);
+}
+
+void bf_log_refused(struct bf_log *log, const struct bf_log_batch *batch)
+{
+    bf_lock_acquire(&log->lock);
+    log->taken -= batch->notes;
+    bf_lock_release(&log->lock);
+    for (int side = 0; side < BF_LOG_SIDES; side++)
+        log->lost[side] -= batch->lost[side];
+    bf_log_writer_refused(log->writer, batch->had_end);
 }
 
 void bf_log_collect(struct bf_log *log, uint64_t completed)

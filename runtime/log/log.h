@@ -1,9 +1,9 @@
 /*
  * A queue's logs of its waits and signals (belfry/fence_log.h), written by the GPU.
  *
- * An entry is written by a command buffer in the program's own batch: a wait's before the program's
- * command buffers, a signal's behind them. Each is recorded once, for one slot: it copies the
- * payload from the slot's staging memory, lets the GPU's timestamp land on the entry's field, and
+ * But for LG-6, an entry is written by a command buffer in the program's own batch: a wait's before
+ * the program's command buffers, a signal's behind them. Each is recorded once, for one slot: it
+ * copies the payload from the slot's staging memory, lets the GPU's timestamp land on the entry's field, and
  * then copies the word that counts the entry. Slots are a ring of several times the log's entries,
  * so a slot always writes the same entry; the log's numbers go round it.
  *
@@ -19,11 +19,19 @@
  *  LG-4  What a queue has passed without a batch of its own (a wait, the signal of a fence that
  *        isn't native) is noted and goes with the queue's next batch, before that one's own. Its
  *        times are of when it happened all the same: when the packet before it had ended, which the
- *        GPU keeps in a word of the queue's, or the host's own time if that was later.
+ *        GPU keeps in a word of the queue's, or the host's own time if that was later. A batch that
+ *        the driver refuses leaves it noted.
  *  LG-5  No command buffer of ours gets into a protected batch, nor into one that counts
  *        performance: its entries are noted, as LG-4's, with the time of the batch that takes them
  *        along. (Nor do stamps; and no command queue, with its stores and barriers, lives on a
  *        VkQueue that was created for protected work.)
+ *  LG-6  Logs without times (the setting 'untimed') cost the GPU nothing: that a batch is over is all
+ *        that there is to say, and its epoch says it. The host writes the entries, in the order of
+ *        the operations, each before the word that counts it, whenever the log is flushed (it is
+ *        read, dumped or replaced, or has no free slot): those of batches whose epoch has been
+ *        reached, all of them, and no others. So who learns of a signal from Belfry (a fence, an
+ *        event, an idle queue) finds its entry when it reads. Batches that nothing can be added to
+ *        need no other to be logged. LG-2 and LG-3 are of the other logs, R-1 and R-2 of both.
  *
  * Times. A wait's end, and a signal's in its own batch, are the GPU's stamps. A wait is observed when
  * the packet before it has ended, or when it was handed to the queue, whichever is later. Where the
@@ -54,6 +62,8 @@ struct bf_fence;
 struct bf_log_writer;
 struct bf_packet;
 struct bf_queue;
+struct bf_sync;
+struct bf_update;
 
 /* Operations that wait for the queue's next batch, at most (LG-4). */
 #define BF_LOG_NOTES 32
@@ -95,8 +105,27 @@ struct bf_log {
     uint64_t entries[BF_LOG_SIDES]; /* of all writers before this one */
     _Atomic uint64_t lost[BF_LOG_SIDES]; /* operations that have not been logged (LG-1) */
     struct bf_lock lock;                 /* a leaf: what has been noted */
-    uint32_t noted;
+    _Atomic uint32_t noted;
+    uint32_t taken; /* the first of these: with a batch that hasn't been accepted yet */
     struct bf_log_operation notes[BF_LOG_NOTES];
+};
+
+/* A batch on its way to the driver, and what of it is logged. */
+struct bf_log_batch {
+    VkSubmitInfo2 *submit; /* pWaitSemaphoreInfos is as long as 'waits' at least */
+    bool barrier;          /* its first command buffer */
+    bool was_held;
+    bool goes_at_once;
+    enum bf_log_when when;             /* of its waits, unless it goes at once */
+    uint64_t called_ns;                /* when the program submitted it, if it waits */
+    uint32_t wait_count, signal_count; /* the program's own */
+    const struct bf_sync *waits, *signals;
+    const struct bf_fence *imported; /* whose native wait it is; NULL: nobody's */
+    const struct bf_update *update;  /* of the fence that it signals; NULL: none */
+    /* Of the log, once it has its entries: */
+    uint32_t slots, notes;
+    uint32_t lost[BF_LOG_SIDES];
+    bool had_end;
 };
 
 /* Can the queue have logs? */
@@ -113,6 +142,16 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries);
 /* Gives the packets of the engine's batch their entries, around their command buffers; notes those
  * of packets that nothing can be added to. */
 void bf_log_add_batch(struct bf_engine *engine);
+/* The packet has been accepted, by this epoch or before it. */
+void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
+
+/* The same for one batch that goes at once. The log is enabled. False: it takes no entries, or there
+ * is no memory for them: it may go by a packet, but for the signal of a fence, which then counts as
+ * lost. Before the lock is released one of the other two follows, unless it goes by a packet;
+ * submit's command buffers are the engine's until then. */
+bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch);
+void bf_log_accepted(struct bf_log *log, const struct bf_log_batch *batch, uint64_t epoch);
+void bf_log_refused(struct bf_log *log, const struct bf_log_batch *batch);
 
 /* Whoever reads one of a queue's logs, over all the buffers that it has in the course of time. */
 struct bf_log_cursor {
@@ -145,10 +184,11 @@ void bf_log_trace(struct bf_queue *queue);
 void bf_log_report(struct bf_log *log);
 void bf_log_end_trace(struct bf_log *log);
 
-/* The packet has been accepted, by this epoch or before it. */
-void bf_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
+/* Looks how far the GPU is, and writes, fills in and frees what it is done with. The log is enabled. */
+void bf_log_flush(struct bf_log *log);
 
-/* Slots up to the epoch are free again, and times that the host reads are filled in. */
+/* The same up to an epoch that has been reached, of the logs that it has replaced too; and what a
+ * timeline reads. */
 void bf_log_collect(struct bf_log *log, uint64_t completed);
 
 /* The queue goes. NULL is allowed. */

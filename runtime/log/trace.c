@@ -93,7 +93,7 @@ void bf_log_end_trace(struct bf_log *log)
         return;
     bf_log_report(log);
     /* What no batch has come for: the CPU's word for it. */
-    for (uint32_t i = 0; i < log->noted; i++) {
+    for (uint32_t i = log->taken; i < log->noted; i++) {
         const struct bf_log_operation *op = &log->notes[i];
         bool wait = op->side == BF_LOG_WAITS;
         bf_trace_fence_done(trace, log->trace_id,
@@ -101,7 +101,7 @@ void bf_log_end_trace(struct bf_log *log)
                             (struct bf_trace_sync){op->key, op->value},
                             !wait && op->when == BF_LOG_AT_NS ? op->ns : 0, 0, 0);
     }
-    log->noted = 0;
+    log->noted = log->taken = 0;
     for (int side = 0; side < BF_LOG_SIDES; side++)
         bf_log_cursor_close(&log->trace->cursors[side]);
     free(log->trace);

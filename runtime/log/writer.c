@@ -8,8 +8,8 @@
 #include "device/gpu_clock.h"
 #include "os/clock.h"
 
-/* What a slot's command buffers copy from. */
-struct staging {
+/* What a slot's command buffers copy from, or the host. */
+struct bf_log_payload {
     BfFenceLogEntry entry;
     uint64_t word;
     uint64_t unused;
@@ -17,7 +17,7 @@ struct staging {
 
 #define ENTRY_END      offsetof(BfFenceLogEntry, fenceEndGpuTimestamp)
 #define ENTRY_OBSERVED offsetof(BfFenceLogEntry, fenceObservedGpuTimestamp)
-#define WORD           offsetof(struct staging, word)
+#define WORD           offsetof(struct bf_log_payload, word)
 
 static struct bf_engine *engine_of(const struct bf_log_writer *writer)
 {
@@ -34,16 +34,16 @@ static uint32_t slot_index(const struct bf_log_writer *writer, const struct bf_l
     return (uint32_t)(slot - writer->slots);
 }
 
-static struct staging *staging_of(const struct bf_log_writer *writer,
-                                  const struct bf_log_slot *slot)
+static struct bf_log_payload *payload_of(const struct bf_log_writer *writer,
+                                         const struct bf_log_slot *slot)
 {
-    return (struct staging *)writer->staging.mapped + slot_index(writer, slot);
+    return &writer->payloads[slot_index(writer, slot)];
 }
 
-/* Behind the slots' staging: where the GPU keeps the time of the last packet's end. */
+/* Behind the slots' payloads: where the GPU keeps the time of the last packet's end. */
 static VkDeviceSize last_end_offset(const struct bf_log_writer *writer)
 {
-    return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct staging);
+    return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct bf_log_payload);
 }
 
 /* --- Recording --------------------------------------------------------------------------------*/
@@ -80,7 +80,7 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
     struct bf_device *device = engine_of(writer)->device;
     bool gpu = writer->copies_stamps, wait = slot->side == BF_LOG_WAITS;
     uint32_t index = slot_index(writer, slot);
-    VkDeviceSize from = index * sizeof(struct staging);
+    VkDeviceSize from = index * sizeof(struct bf_log_payload);
     VkDeviceSize log = (VkDeviceSize)slot->side * writer->log_bytes;
     VkDeviceSize entry = log + BF_FENCE_LOG_BYTES(index % writer->slot_count % writer->count);
     bool stamped = gpu && (timing & BF_LOG_STAMP), after = gpu && (timing & BF_LOG_KEPT);
@@ -175,16 +175,17 @@ static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slo
     return slot->commands[timing];
 }
 
-VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *op,
-                                  bool noted)
+bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *op, bool noted,
+                       VkCommandBuffer *commands)
 {
     struct bf_engine *engine = engine_of(writer);
     bool wait = op->side == BF_LOG_WAITS;
     uint64_t number = writer->next[op->side];
     struct bf_log_slot *slot =
         &writer->slots[op->side * writer->slot_count + number % writer->slot_count];
+    *commands = NULL;
     if (slot->epoch)
-        return NULL;
+        return false;
     enum bf_log_timing timing = BF_LOG_AS_GIVEN;
     enum bf_log_when when = op->when;
     /* Packets that nothing of ours went with have left no time: a wait was there when it was handed
@@ -195,9 +196,10 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
         timing |= BF_LOG_STAMP;
     if (writer->timed && when == BF_LOG_AFTER_LAST)
         timing |= BF_LOG_KEPT;
-    VkCommandBuffer commands = use(writer, slot, timing);
-    if (!commands)
-        return NULL;
+    if (!writer->by_host)
+        *commands = use(writer, slot, timing);
+    if (!writer->by_host && !*commands)
+        return false;
 
     uint64_t given =
         writer->timed && when == BF_LOG_AT_NS && op->ns ? bf_gpu_clock_ticks(engine, op->ns) : 0;
@@ -206,7 +208,7 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
         flags |= BF_FENCE_LOG_UNTIMED_BIT;
     else if (given)
         flags |= wait ? BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT : BF_FENCE_LOG_END_FROM_HOST_BIT;
-    *staging_of(writer, slot) = (struct staging){
+    *payload_of(writer, slot) = (struct bf_log_payload){
         .entry =
             {
                 .fenceValue = op->value,
@@ -225,7 +227,7 @@ VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer, const struct bf_
     slot->added_ns = engine->device->trace ? bf_now_ns() : 0;
     writer->next[op->side] = number + 1;
     put_on_its_way(writer, slot);
-    return commands;
+    return true;
 }
 
 VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
@@ -259,6 +261,27 @@ void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64
         slot->epoch = epoch;
     writer->unaccepted = slot;
     writer->last_epoch = epoch;
+}
+
+void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
+{
+    struct bf_log_slot *last = NULL, *slot = writer->first;
+    for (; slot != writer->unaccepted; slot = slot->next)
+        last = slot;
+    for (; slot; slot = slot->next) {
+        slot->epoch = 0;
+        if (slot->side >= 0)
+            writer->next[slot->side]--;
+        else
+            writer->ends--;
+    }
+    writer->last = last;
+    if (last)
+        last->next = NULL;
+    else
+        writer->first = NULL;
+    writer->unaccepted = NULL;
+    writer->has_end = had_end;
 }
 
 /* --- Arriving ---------------------------------------------------------------------------------*/
@@ -296,11 +319,24 @@ static void fill_in(struct bf_log_writer *writer, const struct bf_log_slot *slot
         writer->last_end = stamp;
 }
 
+/* LG-6: the entry, and then the word that counts it. */
+static void write_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+{
+    const struct bf_log_payload *payload = payload_of(writer, slot);
+    BfFenceLogBuffer *log = bf_log_writer_memory(writer, slot->side);
+    log->entries[slot->number % writer->count] = payload->entry;
+    __atomic_store_n(&log->header.atomicWraparoundAndEntryIndex, payload->word, __ATOMIC_RELEASE);
+}
+
 void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
 {
     struct bf_log_slot *slot;
+    if (completed == UINT64_MAX)
+        return; /* the device is lost: what is complete nobody knows */
     while ((slot = writer->first) != NULL && slot->epoch <= completed) {
-        if (writer->timed && !writer->copies_stamps)
+        if (writer->by_host)
+            write_entry(writer, slot);
+        else if (writer->timed && !writer->copies_stamps)
             fill_in(writer, slot);
         writer->first = slot->next;
         slot->epoch = 0;
@@ -336,9 +372,15 @@ static VkResult create_buffers(struct bf_log_writer *writer)
     writer->log_bytes = (BF_FENCE_LOG_BYTES(writer->count) + 4095) / 4096 * 4096;
     VkResult result =
         bf_buffer_create(device, BF_LOG_SIDES * writer->log_bytes, BF_BUFFER_HOST, &writer->logs);
-    if (result == VK_SUCCESS)
-        result = bf_buffer_create(device, last_end_offset(writer) + sizeof(struct staging),
+    if (result == VK_SUCCESS && writer->by_host) {
+        writer->payloads =
+            calloc((size_t)BF_LOG_SIDES * writer->slot_count, sizeof(*writer->payloads));
+        result = writer->payloads ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    } else if (result == VK_SUCCESS) {
+        result = bf_buffer_create(device, last_end_offset(writer) + sizeof(struct bf_log_payload),
                                   BF_BUFFER_HOST, &writer->staging);
+        writer->payloads = (struct bf_log_payload *)writer->staging.mapped;
+    }
     for (int side = 0; side < BF_LOG_SIDES && result == VK_SUCCESS; side++) {
         BfFenceLogHeader *header = &bf_log_writer_memory(writer, side)->header;
         header->type = side == BF_LOG_WAITS ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS;
@@ -357,11 +399,14 @@ VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_lo
     writer->log = log;
     writer->count = entries;
     writer->slot_count = BF_LOG_SLOTS_PER_ENTRY * entries;
+    writer->by_host = device->fence_log == BF_FENCE_LOG_UNTIMED;
     writer->copies_stamps = engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
     writer->timed = device->fence_log == BF_FENCE_LOG_TIMED && engine->timestamp_bits &&
                     (writer->copies_stamps || device->host_query_reset);
     writer->slots = calloc((size_t)(BF_LOG_SIDES + 1) * writer->slot_count, sizeof(*writer->slots));
-    VkResult result = writer->slots ? create_pools(writer) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = writer->slots ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS && !writer->by_host)
+        result = create_pools(writer);
     if (result == VK_SUCCESS)
         result = create_buffers(writer);
     if (result != VK_SUCCESS) {
@@ -386,6 +431,8 @@ void bf_log_writer_destroy(struct bf_log_writer *writer)
         device->vk.vkDestroyCommandPool(device->handle, writer->pool, NULL);
     if (writer->queries)
         device->vk.vkDestroyQueryPool(device->handle, writer->queries, NULL);
+    if (writer->by_host)
+        free(writer->payloads);
     bf_buffer_destroy(device, &writer->logs);
     bf_buffer_destroy(device, &writer->staging);
     free(writer->slots);

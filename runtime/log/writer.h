@@ -1,6 +1,6 @@
 /*
- * The command buffers that write a queue's two logs, and the memory they write to (log/log.h).
- * All of it belongs to whoever holds the engine's lock.
+ * What writes a queue's two logs (log/log.h): command buffers, or the host for a log without times;
+ * and the memory they write to. All of it belongs to whoever holds the engine's lock.
  */
 #ifndef BELFRY_LOG_WRITER_H
 #define BELFRY_LOG_WRITER_H
@@ -44,9 +44,11 @@ struct bf_log_writer {
     uint32_t count;   /* entries of each side */
     uint32_t slot_count; /* of each side */
     bool timed;
+    bool by_host;       /* LG-6; the members for command buffers are unused */
     bool copies_stamps; /* the GPU does; else the host reads them */
     struct bf_buffer logs, staging;
-    VkDeviceSize log_bytes; /* from one log to the next in their buffer */
+    struct bf_log_payload *payloads; /* of the slots: 'staging', or the host's own */
+    VkDeviceSize log_bytes;          /* from one log to the next in their buffer */
     VkCommandPool pool;
     VkQueryPool queries;
     struct bf_log_slot *slots;        /* of both sides; where the host reads stamps, of ends too */
@@ -75,10 +77,16 @@ static inline const struct bf_log_slot *bf_log_writer_slot(const struct bf_log_w
     return &writer->slots[(uint32_t)side * writer->slot_count + number % writer->slot_count];
 }
 
-/* The command buffer that logs the operation, by a slot more that is on its way; NULL: there is no
- * free slot, or no memory. 'noted': it happened before this batch. */
-VkCommandBuffer bf_log_writer_add(struct bf_log_writer *writer,
-                                  const struct bf_log_operation *operation, bool noted);
+/* Is the next slot free? */
+static inline bool bf_log_writer_has_room(const struct bf_log_writer *writer, enum bf_log_side side)
+{
+    return !bf_log_writer_slot(writer, side, writer->next[side])->epoch;
+}
+
+/* Logs the operation, by a slot more that is on its way, and by *commands, if it isn't NULL. False:
+ * there is no free slot, or no memory. 'noted': it happened before this batch. */
+bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *operation,
+                       bool noted, VkCommandBuffer *commands);
 
 /* The command buffer that keeps the time at which the packet ends, or NULL. *slots grows by one if
  * it takes a slot. */
@@ -87,12 +95,17 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
 /* The first so many slots that haven't been yet. */
 void bf_log_writer_accepted(struct bf_log_writer *writer, uint32_t slots, uint64_t epoch);
 
+/* All that haven't been, nor will be: they are as if they had never been added. 'had_end': so was
+ * has_end before. */
+void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end);
+
 /* Has the GPU still something of it? */
 static inline bool bf_log_writer_is_busy(const struct bf_log_writer *writer, uint64_t completed)
 {
     return writer->first || writer->last_epoch > completed;
 }
 
+/* The epoch has been reached: slots up to it are free again, and what the host owes is written. */
 void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed);
 
 #endif

@@ -429,8 +429,7 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
     if (device->trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
         return false;
     /* The loss is looked at last: what a lost device drops counts as accepted. */
-    bool done = !bf_log_is_enabled(queue->base.log) && !bf_queue_has_backlog(&queue->base) &&
-                !bf_device_is_lost(device);
+    bool done = !bf_queue_has_backlog(&queue->base) && !bf_device_is_lost(device);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
         /* A barrier, and before it nothing; behind it all a store. */
@@ -466,16 +465,27 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
         }
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
+        struct bf_log *log = bf_log_is_enabled(queue->base.log) ? queue->base.log : NULL;
+        struct bf_log_batch batch = {.submit = &packet.submit,
+                                     .goes_at_once = true,
+                                     .barrier = packet.barrier,
+                                     .update = packet.update};
+        if (log)
+            bf_log_add(log, &batch);
         atomic_store(&engine->issued_epoch, packet.epoch);
         bf_command_queue_announce(queue, &packet, &effects);
         bf_label_enter(engine, NULL);
         *result = bf_engine_driver_submit(engine, 1, &packet.submit, VK_NULL_HANDLE);
         if (*result == VK_SUCCESS) {
             atomic_store(&engine->accepted_epoch, packet.epoch);
+            if (log)
+                bf_log_accepted(log, &batch, packet.epoch);
             engines = bf_command_queue_finished(queue, &packet, true);
             atomic_fetch_add_explicit(&device->counters.driver_calls, 1, memory_order_relaxed);
         } else {
             queue->progressed -= packet.counted;
+            if (log)
+                bf_log_refused(log, &batch);
             withdraw(engine, &packet);
             /* Nothing has waited for what this one would have. */
             memset(engine->waited, 0, device->engine_count * sizeof(*engine->waited));

@@ -214,7 +214,7 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
             bf_stamps_accepted(engine->stamps, packet->stamp, atomic_load(&engine->accepted_epoch),
                                packet->trace.handed_over_ns);
         if (bf_log_is_enabled(queue->log))
-            bf_log_accepted(queue->log, packet, atomic_load(&engine->accepted_epoch));
+            bf_log_accepted_packet(queue->log, packet, atomic_load(&engine->accepted_epoch));
     } else {
         bf_trace_packet_dropped(device->trace, &packet->trace);
         if (packet->stamp != UINT32_MAX)

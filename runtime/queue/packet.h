@@ -64,6 +64,7 @@ struct bf_packet {
     uint8_t log_when;   /* of its waits: enum bf_log_when */
     bool log_noted;     /* of the two that the driver never sees: it has been */
     uint32_t log_slots; /* of log/writer.h that it has */
+    uint32_t log_notes; /* that it has taken along */
     struct bf_trace_packet trace;
 };
 

@@ -94,6 +94,16 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
+static VkSemaphoreSubmitInfo epoch_signal(const struct bf_engine *engine, uint64_t epoch)
+{
+    return (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = engine->epoch,
+        .value = epoch,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
 /* The timeline value that witnesses a batch, or NULL. */
 static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
                                                  const VkSubmitInfo2 *info)
@@ -103,6 +113,66 @@ static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
         return NULL;
     struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
     return bf_witness_suits(sem, s->stageMask) ? s : NULL;
+}
+
+/* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False: it
+ * doesn't fit, or takes no entries. */
+static bool direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence fence,
+                                 const struct direct *direct, VkResult *result)
+{
+    struct bf_device *device = queue->device;
+    struct bf_engine *engine = queue->engine;
+    uint32_t wait_count = info->waitSemaphoreInfoCount, signal_count = 0;
+    uint32_t own = info->signalSemaphoreInfoCount;
+    VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
+    struct bf_sync waited[DIRECT_SYNCS], signalled[DIRECT_SYNCS];
+    if (wait_count > DIRECT_SYNCS || own > DIRECT_SYNCS)
+        return false;
+    for (uint32_t i = 0; i < wait_count; i++) {
+        const VkSemaphoreSubmitInfo *s = &info->pWaitSemaphoreInfos[i];
+        waited[i].sem = bf_semaphore_find(device, s->semaphore);
+        waited[i].target = s->value;
+    }
+    for (uint32_t i = 0; i < direct->count; i++) {
+        if (direct->ops[i].wait)
+            continue;
+        signalled[signal_count].sem = direct->ops[i].sem;
+        signalled[signal_count++].target = direct->ops[i].value;
+    }
+    VkSubmitInfo2 submit = *info;
+    struct bf_log_batch batch = {
+        .submit = &submit,
+        .goes_at_once = true,
+        .called_ns = wait_count ? bf_now_ns() : 0,
+        .wait_count = wait_count,
+        .signal_count = signal_count,
+        .waits = waited,
+        .signals = signalled,
+    };
+    if (!bf_log_add(queue->log, &batch))
+        return false;
+    uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
+    if (own)
+        memcpy(signals, info->pSignalSemaphoreInfos, own * sizeof(*signals));
+    signals[own] = epoch_signal(engine, epoch);
+    submit.pSignalSemaphoreInfos = signals;
+    submit.signalSemaphoreInfoCount = own + 1;
+    atomic_store(&engine->issued_epoch, epoch);
+    bf_label_enter(engine, queue->labels);
+    *result = bf_engine_driver_submit(engine, 1, &submit, fence);
+    if (*result != VK_SUCCESS) {
+        bf_log_refused(queue->log, &batch);
+        return true;
+    }
+    atomic_store(&engine->accepted_epoch, epoch);
+    bf_log_accepted(queue->log, &batch, epoch);
+    if (!atomic_load_explicit(&engine->shared, memory_order_relaxed))
+        return true;
+    if (fence && bf_vkfence_is_external(device, fence))
+        atomic_store(&queue->unwitnessed, true);
+    else
+        bf_witness_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
+    return true;
 }
 
 /* Hands the program's own structs to the driver. On a shared engine its last batch needs a witness;
@@ -138,12 +208,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
     uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
-    signals[signal_count] = (VkSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = engine->epoch,
-        .value = epoch,
-        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
+    signals[signal_count] = epoch_signal(engine, epoch);
     memcpy(engine->infos, infos, count * sizeof(*infos));
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
@@ -155,8 +220,8 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     return true;
 }
 
-/* The uncontended, unheld case: no allocation, no copy, no lock but the engine's. False: nothing
- * was done, go by packets. */
+/* The uncontended, unheld case: no allocation, no lock but the engine's, no copy but for an epoch or
+ * a log. False: nothing was done, go by packets. */
 static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                        VkFence fence, VkResult *result)
 {
@@ -167,9 +232,11 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
     direct.count = 0;
     /* The loss is looked at last: what a lost device drops counts as accepted, and must release
      * nothing to a driver that may still run. */
-    bool done = !bf_log_is_enabled(queue->log) && !bf_queue_has_backlog(queue) &&
+    bool logged = bf_log_is_enabled(queue->log);
+    bool done = (!logged || count == 1) && !bf_queue_has_backlog(queue) &&
                 direct_ready(queue, count, infos, &direct) && !bf_device_is_lost(queue->device) &&
-                direct_submit(queue, count, infos, fence, result);
+                (logged ? direct_submit_logged(queue, infos, fence, &direct, result)
+                        : direct_submit(queue, count, infos, fence, result));
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);

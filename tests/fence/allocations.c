@@ -160,11 +160,11 @@ static void native_fences_and_logs_survive_a_lack_of_memory(void **state)
     VkCommandBuffer to = write_word(&f, a, 0, 7), fro = copy_word(&f, b, 0, 1);
     const BfFence both[] = {there, back};
     const uint64_t values[] = {8, 9};
-    SHORT_OF_MEMORY(bfQueueSignal(a, there, 2)); /* by the direct way */
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 2));
     SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_signals, &signals));
     SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_waits, &waits));
-    SHORT_OF_MEMORY(bfQueueSignal(a, there, 3)); /* by a packet */
-    SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));
+    SHORT_OF_MEMORY(bfQueueSignal(a, there, 3)); /* by the direct way, as the one before */
+    SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));    /* what follows by packets */
     SHORT_OF_MEMORY(bfQueueExecute(a, 1, &to));
     SHORT_OF_MEMORY(bfQueueSignal(a, there, 4));
     SHORT_OF_MEMORY(bfQueueSignal(a, own, 1));

@@ -84,15 +84,16 @@ struct fixture {
 };
 
 struct fixture_options {
-    const char *environment;       /* "NAME=value NAME=value": set while the instance is made, with
-                              * BELFRY_ICD_ in front unless the name begins with VK_; or NULL */
+    /* "NAME=value NAME=value": set while the instance is made, with BELFRY_ICD_ in front unless the
+     * name begins with VK_; or NULL */
+    const char *environment;
     bool realtime;                 /* families ask for the global priority REALTIME */
     bool uncalibrated;             /* without VK_EXT_calibrated_timestamps */
     bool no_native_fences;         /* as on a device without them */
     const char *const *extensions; /* of the device, besides the fixture's own; ended by NULL */
     bool second;                   /* another physical device, where there is one */
     uint32_t family;               /* UINT32_MAX: queues of all families; else of this one alone */
-    bool protected_queues; /* the second queue of families with several, where there are such */
+    bool protected_queues;         /* the second queue of families with several, where there are such */
 };
 
 extern const struct fixture_options fixture_plain;
