@@ -466,24 +466,25 @@ static bool add_inner(struct bf_recording *r, uint64_t number)
     return true;
 }
 
-/* What is measured of the one that is executed, and what is to be known of it in a pass. */
-static void execute_trial(struct bf_recording *r, const struct bf_recording *executed)
+/* What is measured in the one that is executed. */
+static void execute_inner(struct bf_recording *r, const struct bf_recording *executed)
 {
-    if (!executed || executed->unthrown) {
-        draw_unthrown(r);
-        return;
-    }
     bool fits = true;
     for (uint32_t i = 0; fits && i < executed->inner_count; i++)
         fits = add_inner(r, executed->inner[i]);
-    const struct bf_trial *trial = executed->trial;
-    if (fits && trial && trial->count)
+    if (fits && executed->trial && executed->trial->count)
         add_inner(r, executed->number);
-    if (!trial || !trial->drawn.work)
-        return;
-    if (trial_of(r))
+}
+
+/* What it draws, in case it's in a pass. */
+static void execute_draws(struct bf_recording *r, const struct bf_recording *executed)
+{
+    const struct bf_trial *trial = executed ? executed->trial : NULL;
+    if (!executed || executed->unthrown)
+        draw_unthrown(r);
+    else if (trial && trial->drawn.work && trial_of(r))
         bf_trial_draw(r->trial, &trial->drawn);
-    else
+    else if (trial && trial->drawn.work)
         draw_unthrown(r);
 }
 
@@ -494,7 +495,9 @@ void bf_recording_execute(struct bf_recording *r, const struct bf_recording *exe
         if (notes)
             bf_tally_notes_append(notes, executed->notes);
     }
-    execute_trial(r, executed);
+    if (executed)
+        execute_inner(r, executed);
+    execute_draws(r, executed);
     bf_recording_forget_push(r);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);

@@ -41,8 +41,7 @@ struct bf_trial_use {
                            not to be counted */
     bool variant;       /* recorded with it; else with the general pipeline */
     uint64_t work;      /* workgroups that were dispatched; draws of a pass */
-    uint64_t
-        thrown; /* the number of the throw that decided that, which grows from one to the next */
+    uint64_t thrown;    /* the number of the throw that decided that: it grows */
 };
 
 struct bf_trial_sample {
