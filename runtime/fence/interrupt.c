@@ -72,6 +72,7 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
         bf_engine_leave(engine, 0);
         return false;
     }
+    bf_log_flush(log);
     struct bf_log_cursor *cursor = log->interrupts;
     if (cursor && !bf_log_cursor_is_current(cursor)) {
         bf_log_cursor_close(cursor); /* it was switched off meanwhile */

@@ -522,8 +522,8 @@ void bf_log_add_batch(struct bf_engine *engine)
 {
     uint32_t room = 0, used = 0;
     for (uint32_t i = 0; i < engine->batch_count; i++) {
-        const struct bf_log *log = engine->batch_queues[i]->log;
-        if (bf_log_is_enabled(engine->batch_queues[i]->log) && takes_entries(log, engine->batch[i]))
+        struct bf_log *log = engine->batch_queues[i]->log;
+        if (bf_log_is_enabled(log) && takes_entries(log, engine->batch[i]))
             room += room_for_packet(log, engine->batch[i]);
     }
     make_room(engine, room);

@@ -1,11 +1,11 @@
 /*
- * A queue's logs of its waits and signals (belfry/fence_log.h), written by the GPU.
+ * A queue's logs of its waits and signals (belfry/fence_log.h).
  *
  * But for LG-6, an entry is written by a command buffer in the program's own batch: a wait's before
  * the program's command buffers, a signal's behind them. Each is recorded once, for one slot: it
- * copies the payload from the slot's staging memory, lets the GPU's timestamp land on the entry's field, and
- * then copies the word that counts the entry. Slots are a ring of several times the log's entries,
- * so a slot always writes the same entry; the log's numbers go round it.
+ * copies the payload from the slot's staging memory, lets the GPU's timestamp land on the entry's
+ * field, and then copies the word that counts the entry. Slots are a ring of several times the log's
+ * entries, so a slot always writes the same entry; the log's numbers go round it.
  *
  *  LG-1  A slot is used again only when the epoch of the submission that carried it has been
  *        reached. Where the next one is still in use, the operation isn't logged, and counts as
@@ -42,7 +42,8 @@
  *
  * A log that nobody has asked for isn't there: queues look at one pointer.
  *
- * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_random.c, protected.c).
+ * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_settings.c, logs_random.c,
+ * protected.c) and tests/random.
  */
 #ifndef BELFRY_LOG_LOG_H
 #define BELFRY_LOG_LOG_H
@@ -131,7 +132,7 @@ struct bf_log_batch {
 /* Can the queue have logs? */
 bool bf_log_is_possible(const struct bf_queue *queue);
 
-/* The engine's lock is held for all of these, up to bf_log_destroy. */
+/* The engine's lock is held for all of these, up to bf_logs_finish. */
 
 /* Logs of at least that many entries for the queue, in place of those it has; what is on its way
  * goes to the old ones, which live until it has arrived. 0 entries: none any more. Errors:

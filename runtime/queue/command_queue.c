@@ -466,12 +466,14 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
         struct bf_log *log = bf_log_is_enabled(queue->base.log) ? queue->base.log : NULL;
-        struct bf_log_batch batch = {.submit = &packet.submit,
-                                     .goes_at_once = true,
-                                     .barrier = packet.barrier,
-                                     .update = packet.update};
-        if (log)
+        struct bf_log_batch batch; /* of a queue with a log alone */
+        if (log) {
+            batch = (struct bf_log_batch){.submit = &packet.submit,
+                                          .goes_at_once = true,
+                                          .barrier = packet.barrier,
+                                          .update = packet.update};
             bf_log_add(log, &batch);
+        }
         atomic_store(&engine->issued_epoch, packet.epoch);
         bf_command_queue_announce(queue, &packet, &effects);
         bf_label_enter(engine, NULL);

@@ -116,9 +116,11 @@ static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
 }
 
 /* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False: it
- * doesn't fit, or takes no entries. */
-static bool direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence fence,
-                                 const struct direct *direct, VkResult *result)
+ * doesn't fit, or takes no entries. (Out of line, so that others' way stays short.) */
+__attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queue,
+                                                           const VkSubmitInfo2 *info, VkFence fence,
+                                                           const struct direct *direct,
+                                                           VkResult *result)
 {
     struct bf_device *device = queue->device;
     struct bf_engine *engine = queue->engine;
@@ -179,9 +181,11 @@ static bool direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *in
  * where the program gives none, a copy of that batch signals the epoch too. False: the epoch
  * doesn't fit. */
 static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
-                          VkFence fence, VkResult *result)
+                          VkFence fence, const struct direct *direct, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
+    if (bf_log_is_enabled(queue->log))
+        return count == 1 && direct_submit_logged(queue, infos, fence, direct, result);
     bf_label_enter(engine, queue->labels);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
@@ -232,11 +236,9 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
     direct.count = 0;
     /* The loss is looked at last: what a lost device drops counts as accepted, and must release
      * nothing to a driver that may still run. */
-    bool logged = bf_log_is_enabled(queue->log);
-    bool done = (!logged || count == 1) && !bf_queue_has_backlog(queue) &&
-                direct_ready(queue, count, infos, &direct) && !bf_device_is_lost(queue->device) &&
-                (logged ? direct_submit_logged(queue, infos, fence, &direct, result)
-                        : direct_submit(queue, count, infos, fence, result));
+    bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
+                !bf_device_is_lost(queue->device) &&
+                direct_submit(queue, count, infos, fence, &direct, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);

@@ -122,9 +122,9 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
         {
             .key = "log",
             .label = "Fence logs",
-            .description = "How the GPU logs fence operations once a trace or a reader asks for "
-                           "it: timed, with its timestamps; untimed, without, which is cheaper; "
-                           "off, not at all.",
+            .description = "How fence operations are logged once a trace or a reader asks for it: "
+                           "timed, with the GPU's timestamps; untimed, without, which costs the "
+                           "GPU nothing; off, not at all.",
             .kind = BF_VALUE_ENUM,
             .value_type = "ENUM",
             .values = "timed, untimed, off",

@@ -29,6 +29,7 @@
  *    use, the entry at firstFreeEntryIndex may be half-written at any time.
  *    [NF Log buffer overrun is permitted]
  *  - A log is flushed before it is read. [NF Synchronously updating the native fence log]
+ *    The entries of a log that the setting 'untimed' has left without times come into memory there.
  *  - Times are raw: ticks of the device's timestamps (VkPhysicalDeviceLimits::timestampPeriod
  *    nanoseconds each), of which the low timestampValidBits count. In the order of entries they may
  *    repeat, and 0 is 'none', but apart from the overflow of those bits they never go backwards; a
