@@ -72,7 +72,7 @@ void bf_course_withdraw(struct bf_specializer *s, struct bf_course *course,
     set_trial(s, course, candidate, false);
     bf_pipeline_withdraw(&s->pipelines, course->pipeline, candidate->variant);
     candidate->variant = NULL;
-    s->live--;
+    bf_room_leave(s, candidate);
     tell_swap(s, course, candidate, BF_TRACE_SWAP_OUT);
 }
 
@@ -162,7 +162,7 @@ static void publish(struct bf_specializer *s, struct bf_course *course,
     if (candidate->state == BF_COURSE_TRIAL &&
         course->pipeline->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
         atomic_fetch_add(&s->recorder.passes, 1);
-    s->live++;
+    bf_room_enter(s, course, candidate);
     tell_swap(s, course, candidate, BF_TRACE_SWAP_IN);
 }
 
@@ -362,7 +362,7 @@ void bf_course_gone(void *specializer, struct bf_pipeline *pipeline)
         for (uint32_t i = 0; i < course->count; i++) {
             if (course->candidates[i].variant) {
                 set_trial(s, course, &course->candidates[i], false);
-                s->live--;
+                bf_room_leave(s, &course->candidates[i]);
             }
             free(course->candidates[i].judge);
         }

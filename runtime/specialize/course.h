@@ -64,6 +64,8 @@ struct bf_candidate {
     uint64_t worth;             /* uses it was chosen for lately, by which room is made (RO-2) */
     bool fresh;                 /* it was chosen since room was last looked for */
     struct bf_variant *variant; /* NULL: none is published */
+    struct bf_course *course;   /* that it belongs to, and its place in 'published', while one is */
+    uint32_t place;
     struct bf_judge *judge; /* NULL: it was never on trial, or its verdict is an earlier run's */
     uint64_t told_ns, told_picks; /* up to when, and how many, the judge knows of uses */
     struct bf_course_times times;
@@ -126,9 +128,10 @@ struct bf_specializer {
 
     struct bf_lock lock; /* over what follows and all courses */
     struct bf_course *courses;
-    struct bf_map courses_by_id;      /* the same, by their pipelines' ids */
-    uint32_t live;                    /* variants that are published */
-    uint64_t most_own, most_variants; /* of pipelines.room, so far */
+    struct bf_map courses_by_id;                      /* the same, by their pipelines' ids */
+    uint32_t live;                                    /* variants that are published */
+    struct bf_candidate *published[BF_LIVE_VARIANTS]; /* theirs, in no order */
+    uint64_t most_own, most_variants;                 /* of pipelines.room, so far */
     struct bf_report *report;
 };
 
@@ -156,7 +159,7 @@ void bf_course_withdraw(struct bf_specializer *specializer, struct bf_course *co
                         struct bf_candidate *candidate, enum bf_reason reason);
 
 /*
- * room.c: memory for variants. The lock is held for both.
+ * room.c: memory for variants. The lock is held for all.
  *
  *  RO-1  As far as can be told (struct bf_room) variants take no more than half of what the setting
  *        says, but for what is being built. The other half is for what is kept of pipelines: when
@@ -173,6 +176,10 @@ void bf_course_withdraw(struct bf_specializer *specializer, struct bf_course *co
 bool bf_room_make(struct bf_specializer *specializer, const struct bf_candidate *candidate);
 /* Whether that would succeed if nothing changed: of one whose bytes are known. */
 bool bf_room_may_be_had(struct bf_specializer *specializer, const struct bf_candidate *candidate);
+/* A variant of it is published; is no more. */
+void bf_room_enter(struct bf_specializer *specializer, struct bf_course *course,
+                   struct bf_candidate *candidate);
+void bf_room_leave(struct bf_specializer *specializer, struct bf_candidate *candidate);
 /* It was chosen, for so many uses. */
 void bf_room_chosen(struct bf_candidate *candidate, uint64_t uses);
 

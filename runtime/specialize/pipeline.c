@@ -386,6 +386,7 @@ void bf_pipelines_finish(struct bf_pipelines *ps)
     while (ps->ended) {
         struct bf_variant *v = ps->ended;
         ps->ended = v->next_ended;
+        atomic_fetch_sub(&ps->room.variants, v->bytes);
         ps->vk->vkDestroyPipeline(ps->device, v->handle, NULL);
         free(v);
     }

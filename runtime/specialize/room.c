@@ -12,16 +12,28 @@ void bf_room_chosen(struct bf_candidate *candidate, uint64_t uses)
     candidate->fresh = true;
 }
 
+void bf_room_enter(struct bf_specializer *s, struct bf_course *course,
+                   struct bf_candidate *candidate)
+{
+    candidate->course = course;
+    candidate->place = s->live;
+    s->published[s->live++] = candidate;
+}
+
+void bf_room_leave(struct bf_specializer *s, struct bf_candidate *candidate)
+{
+    struct bf_candidate *last = s->published[--s->live];
+    last->place = candidate->place;
+    s->published[last->place] = last;
+}
+
 /* Room is looked for: those that nobody has chosen since the last time are worth less. */
 static void age(struct bf_specializer *s)
 {
-    for (struct bf_course *k = s->courses; k; k = k->next) {
-        for (uint32_t i = 0; i < k->count; i++) {
-            struct bf_candidate *c = &k->candidates[i];
-            if (c->variant && !c->fresh)
-                c->worth /= 2;
-            c->fresh = false;
-        }
+    for (uint32_t i = 0; i < s->live; i++) {
+        if (!s->published[i]->fresh)
+            s->published[i]->worth /= 2;
+        s->published[i]->fresh = false;
     }
 }
 
@@ -44,19 +56,15 @@ static bool is_idle(const struct bf_candidate *c)
 }
 
 /* The least of those that are worth less than that. NULL: there is none. */
-static struct bf_candidate *find_least(struct bf_specializer *s, double below,
-                                       struct bf_course **course)
+static struct bf_candidate *find_least(struct bf_specializer *s, double below)
 {
     struct bf_candidate *least = NULL;
-    for (struct bf_course *k = s->courses; k; k = k->next) {
-        for (uint32_t i = 0; i < k->count; i++) {
-            struct bf_candidate *c = &k->candidates[i];
-            if (!c->variant || !is_idle(c) || worth_of(c) >= below)
-                continue;
-            below = worth_of(c);
-            least = c;
-            *course = k;
-        }
+    for (uint32_t i = 0; i < s->live; i++) {
+        struct bf_candidate *c = s->published[i];
+        if (!is_idle(c) || worth_of(c) >= below)
+            continue;
+        below = worth_of(c);
+        least = c;
     }
     return least;
 }
@@ -65,12 +73,10 @@ static struct bf_candidate *find_least(struct bf_specializer *s, double below,
 static uint64_t count_lesser(struct bf_specializer *s, double below)
 {
     uint64_t bytes = 0;
-    for (struct bf_course *k = s->courses; k; k = k->next) {
-        for (uint32_t i = 0; i < k->count; i++) {
-            const struct bf_candidate *c = &k->candidates[i];
-            if (c->variant && is_idle(c) && worth_of(c) < below)
-                bytes += c->bytes;
-        }
+    for (uint32_t i = 0; i < s->live; i++) {
+        const struct bf_candidate *c = s->published[i];
+        if (is_idle(c) && worth_of(c) < below)
+            bytes += c->bytes;
     }
     return bytes;
 }
@@ -102,17 +108,16 @@ bool bf_room_may_be_had(struct bf_specializer *s, const struct bf_candidate *can
 bool bf_room_make(struct bf_specializer *s, const struct bf_candidate *candidate)
 {
     uint64_t missing = shortage(s, candidate->bytes), freed = 0;
-    struct bf_course *course = NULL;
     if (missing == 0)
         return true;
     if (!is_enough(s, candidate, missing))
         return false;
     while (freed < missing) {
-        struct bf_candidate *least = find_least(s, bar_of(candidate), &course);
+        struct bf_candidate *least = find_least(s, bar_of(candidate));
         if (!least)
             return false; /* a command buffer has just got one of them */
         const struct bf_variant *variant = least->variant;
-        bf_course_withdraw(s, course, least, BF_REASON_SPACE);
+        bf_course_withdraw(s, least->course, least, BF_REASON_SPACE);
         if ((atomic_load(&variant->state) & BF_VARIANT_REFS) == 0)
             freed += least->bytes;
     }

@@ -3,6 +3,8 @@
  */
 #include "fixture.h"
 
+#include <string.h>
+
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
@@ -273,6 +275,95 @@ static void test_core_commands(void **state)
     fixture_close(&f);
 }
 
+/* Nothing but driverInfo tells one build from another. */
+static void test_builds(void **state)
+{
+    (void)state;
+    static const char *const environments[] = {"BUILD=", "BUILD=second"};
+    VkPhysicalDeviceIDProperties id[2];
+    VkPhysicalDeviceDriverProperties driver[2];
+    VkPhysicalDeviceProperties2 properties[2];
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        fixture_open_instance(&f, environments[i]);
+        id[i] = (VkPhysicalDeviceIDProperties){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver[i]};
+        driver[i] = (VkPhysicalDeviceDriverProperties){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+        properties[i] = (VkPhysicalDeviceProperties2){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id[i]};
+        vkGetPhysicalDeviceProperties2(f.physical, &properties[i]);
+        fixture_close(&f);
+    }
+    assert_memory_equal(id[0].driverUUID, id[1].driverUUID, VK_UUID_SIZE);
+    assert_memory_equal(properties[0].properties.pipelineCacheUUID,
+                        properties[1].properties.pipelineCacheUUID, VK_UUID_SIZE);
+    const size_t length = strlen(driver[0].driverInfo);
+    assert_memory_equal(driver[0].driverInfo, driver[1].driverInfo, length);
+    assert_string_equal(driver[1].driverInfo + length, "second");
+}
+
+/* They are there where they are asked for, and no commands of theirs where they aren't enabled. */
+static void test_generated_commands_on_demand_alone(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"VK_NV_device_generated_commands",
+                                        "VK_NV_device_generated_commands_compute",
+                                        "VK_EXT_device_generated_commands"};
+    for (int on = 0; on < 2; on++) {
+        struct fixture f;
+        fixture_open(&f, on ? "GENERATED=1" : NULL);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(fixture_extension(f.physical, names[i]), on);
+        if (!on)
+            assert_null(vkGetDeviceProcAddr(f.device, "vkCmdExecuteGeneratedCommandsEXT"));
+        fixture_close(&f);
+    }
+}
+
+static size_t cache_size(VkDevice device, VkPipelineCache cache)
+{
+    size_t size = 0;
+    assert_success(vkGetPipelineCacheData(device, cache, &size, NULL));
+    return size;
+}
+
+static void test_caches_grow(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, "PIPELINE_SIZE=1000");
+    const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
+    const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkPipelineCache caches[2];
+    for (int i = 0; i < 2; i++)
+        assert_success(vkCreatePipelineCache(f.device, &info, NULL, &caches[i]));
+    const VkComputePipelineCreateInfo made = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .pName = "main"}};
+    for (size_t i = 0; i < 3; i++) {
+        VkPipeline pipeline;
+        assert_int_equal(cache_size(f.device, caches[0]), header + 1000 * i);
+        assert_success(vkCreateComputePipelines(f.device, caches[0], 1, &made, NULL, &pipeline));
+        vkDestroyPipeline(f.device, pipeline, NULL);
+    }
+    assert_success(vkMergePipelineCaches(f.device, caches[1], 1, &caches[0]));
+    assert_int_equal(cache_size(f.device, caches[1]), header + 3000);
+    unsigned char data[4000];
+    size_t size = sizeof(data);
+    assert_success(vkGetPipelineCacheData(f.device, caches[1], &size, data));
+    assert_int_equal(size, header + 3000);
+    size = 100;
+    assert_int_equal(vkGetPipelineCacheData(f.device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(size, 100);
+    size = header - 1;
+    assert_int_equal(vkGetPipelineCacheData(f.device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(size, 0);
+    for (int i = 0; i < 2; i++)
+        vkDestroyPipelineCache(f.device, caches[i], NULL);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +372,8 @@ int main(void)
         TEST(test_nothing_new),    TEST(test_int64_is_offered_on_demand_alone),
         TEST(test_null_queue),     TEST(test_global_priority),
         TEST(test_core_commands),  TEST(test_old_device_of_a_plain_instance),
+        TEST(test_builds),         TEST(test_generated_commands_on_demand_alone),
+        TEST(test_caches_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ int program_teardown(void **state)
 /* -------------------------------------------------------------------------------------- Opening --
  */
 
-static uint32_t memory_type(const struct program *p, uint32_t bits)
+static uint32_t memory_type(uint32_t bits)
 {
-    (void)p;
     uint32_t type = 0;
     while (!(bits >> type & 1))
         type++;
@@ -57,14 +56,15 @@ static void make_image(struct program *p)
         .mipLevels = 1,
         .arrayLayers = 1,
         .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+        .usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                 VK_IMAGE_USAGE_SAMPLED_BIT,
     };
     assert_success(vkCreateImage(device, &image, NULL, &p->image));
     VkMemoryRequirements needs;
     vkGetImageMemoryRequirements(device, p->image, &needs);
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .allocationSize = needs.size,
-                                         .memoryTypeIndex = memory_type(p, needs.memoryTypeBits)};
+                                         .memoryTypeIndex = memory_type(needs.memoryTypeBits)};
     assert_success(vkAllocateMemory(device, &memory, NULL, &p->memory));
     assert_success(vkBindImageMemory(device, p->image, p->memory, 0));
     const VkImageViewCreateInfo view = {
@@ -77,15 +77,49 @@ static void make_image(struct program *p)
     assert_success(vkCreateImageView(device, &view, NULL, &p->view));
 }
 
+static void make_buffer(struct program *p)
+{
+    VkDevice device = p->f.device;
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = 1024,
+        .usage = VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+    };
+    assert_success(vkCreateBuffer(device, &buffer, NULL, &p->buffer));
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(device, p->buffer, &needs);
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = needs.size,
+                                         .memoryTypeIndex = memory_type(needs.memoryTypeBits)};
+    assert_success(vkAllocateMemory(device, &memory, NULL, &p->buffer_memory));
+    assert_success(vkBindBufferMemory(device, p->buffer, p->buffer_memory, 0));
+    const VkBufferViewCreateInfo texels = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+        .buffer = p->buffer,
+        .format = VK_FORMAT_R32_UINT,
+        .range = 512,
+    };
+    assert_success(vkCreateBufferView(device, &texels, NULL, &p->texels));
+    const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    assert_success(vkCreateSampler(device, &sampler, NULL, &p->sampler));
+}
+
+#define BINDINGS 4
+static const VkDescriptorType types[BINDINGS] = {
+    VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+    VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER};
+
 static void make_layouts(struct program *p)
 {
     VkDevice device = p->f.device;
-    const VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
-                                                  VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    VkDescriptorSetLayoutBinding bindings[BINDINGS];
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        bindings[i] =
+            (VkDescriptorSetLayoutBinding){i, types[i], 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     const VkDescriptorSetLayoutCreateInfo sets = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding,
+        .bindingCount = BINDINGS,
+        .pBindings = bindings,
     };
     assert_success(vkCreateDescriptorSetLayout(device, &sets, NULL, &p->set_layout));
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
@@ -98,12 +132,19 @@ static void make_layouts(struct program *p)
         .pPushConstantRanges = &range,
     };
     assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1};
+}
+
+static void make_set(struct program *p)
+{
+    VkDevice device = p->f.device;
+    VkDescriptorPoolSize sizes[BINDINGS];
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        sizes[i] = (VkDescriptorPoolSize){types[i], 1};
     const VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .poolSizeCount = BINDINGS,
+        .pPoolSizes = sizes,
     };
     assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
     const VkDescriptorSetAllocateInfo set = {
@@ -113,15 +154,21 @@ static void make_layouts(struct program *p)
         .pSetLayouts = &p->set_layout,
     };
     assert_success(vkAllocateDescriptorSets(device, &set, &p->set));
-    const VkDescriptorImageInfo image = {VK_NULL_HANDLE, p->view, VK_IMAGE_LAYOUT_GENERAL};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = p->set,
-        .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-        .pImageInfo = &image,
-    };
-    vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
+    const VkDescriptorImageInfo image = {p->sampler, p->view, VK_IMAGE_LAYOUT_GENERAL};
+    const VkDescriptorBufferInfo block = {p->buffer, 512, 256};
+    VkWriteDescriptorSet writes[BINDINGS];
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = p->set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = types[i],
+            .pImageInfo = &image,
+            .pTexelBufferView = &p->texels,
+            .pBufferInfo = &block,
+        };
+    vkUpdateDescriptorSets(device, BINDINGS, writes, 0, NULL);
 }
 
 static void make_pass(struct program *p)
@@ -173,7 +220,9 @@ void program_open_with(struct program *p, const char *environment, const char *c
         assert_true(++p->family < p->f.family_count);
     p->queue = p->f.queues[p->family][0];
     make_image(p);
+    make_buffer(p);
     make_layouts(p);
+    make_set(p);
     make_pass(p);
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     assert_success(vkCreateFence(p->f.device, &fence, NULL, &p->fence));
@@ -205,6 +254,10 @@ char *program_close(struct program *p)
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
     vkDestroyPipelineLayout(device, p->layout, NULL);
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
+    vkDestroySampler(device, p->sampler, NULL);
+    vkDestroyBufferView(device, p->texels, NULL);
+    vkDestroyBuffer(device, p->buffer, NULL);
+    vkFreeMemory(device, p->buffer_memory, NULL);
     vkDestroyImageView(device, p->view, NULL);
     vkDestroyImage(device, p->image, NULL);
     vkFreeMemory(device, p->memory, NULL);

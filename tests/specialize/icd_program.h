@@ -15,7 +15,10 @@ struct program {
     uint32_t family;
     VkImage image;
     VkImageView view;
-    VkDeviceMemory memory;
+    VkBuffer buffer; /* texels, and a block */
+    VkBufferView texels;
+    VkSampler sampler;
+    VkDeviceMemory memory, buffer_memory;
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout; /* of both */
     VkDescriptorPool descriptors;

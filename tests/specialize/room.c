@@ -87,7 +87,13 @@ static void variants_that_are_not_used_any_more_go_first(void **state)
     for (uint32_t i = 0; i < FIT; i++)
         build(&p, pipelines, i);
     assert_int_equal(live_variants(&p, FIT + 1), FIT);
-    for (uint32_t turn = 0; turn < 4; turn++) {
+    /* However long they were in use before. */
+    for (uint32_t turn = 0; turn < 10; turn++) {
+        for (uint32_t i = 0; i < FIT; i++)
+            use(&p, pipelines, i, 1);
+        program_commit(&p);
+    }
+    for (uint32_t turn = 0; turn < 6; turn++) {
         for (uint32_t i = 0; i < FIT; i++) {
             if (i != 1)
                 use(&p, pipelines, i, 1);
