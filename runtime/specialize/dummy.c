@@ -293,6 +293,8 @@ static VkResult plan_several(struct bf_dummies *dummies, struct bf_dummy_image *
     image->several.tiled = result == VK_SUCCESS;
     if (image->several.tiled)
         *info = with;
+    else if (info->written)
+        return bf_dummies_refuse(dummies, "an attachment's samples can't be read");
     else if (!color)
         return bf_dummies_refuse(dummies, "it reads depths of several samples");
     return VK_SUCCESS;

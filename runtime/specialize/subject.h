@@ -29,7 +29,7 @@ struct bf_check_binding {
     VkSampleCountFlagBits samples; /* 0 is 1 */
     enum bf_texel_kind number;     /* of the type sampled: BF_TEXEL_SFLOAT, _UINT or _SINT */
     bool depth;                    /* compared with a reference */
-    uint32_t input_index;          /* of an input attachment: the first one's in the subpass' list */
+    uint32_t input_index; /* of an input attachment: the first one's in the subpass' list */
     const VkSamplerCreateInfo *sampler; /* last seen, its pNext ignored; NULL: linear, repeated */
     /* Buffers. */
     VkDeviceSize size;                 /* last seen, of the range; 0: unknown */

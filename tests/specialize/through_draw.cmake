@@ -1,6 +1,6 @@
 # Draws, under the layer, with Khronos' validation between it and the driver too.
 add_executable(belfry-specialize-through-draw ${CMAKE_CURRENT_LIST_DIR}/through_draw.c)
-target_link_libraries(belfry-specialize-through-draw PRIVATE belfry_fence_fixture ${CMAKE_DL_LIBS})
+target_link_libraries(belfry-specialize-through-draw PRIVATE belfry_fence_fixture)
 belfry_add_shaders(belfry-specialize-through-draw ${CMAKE_CURRENT_LIST_DIR}/programs/drawn.frag
   ${CMAKE_CURRENT_LIST_DIR}/programs/shown.frag ${CMAKE_CURRENT_LIST_DIR}/pipelines/full.vert)
 belfry_add_test(specialize_through_draw SUITE specialize DRIVER lavapipe LAYER
