@@ -16,15 +16,15 @@
  *        the command isn't found.
  *  AB-3  Asking changes nothing: a semaphore's question goes no further than Belfry's layer and is
  *        answered with an error, so that nobody learns a value; for others, an object that is there
- *        is queried below. The check 'access' takes none of it for a look of the CPU's. The caller
- *        holds no lock.
+ *        is queried below where the answer isn't known. The check 'access' takes none of it for a
+ *        look of the CPU's. The caller holds no lock.
  *  AB-4  What bfVkQueueSubmit is given goes down the whole chain, as the program's vkQueueSubmit2
  *        would, and one call on a VkQueue at a time.
  *  AB-5  To each value that the program's calls will give an imported or exported fence, the layers
  *        above that follow its semaphore hear a vkSignalSemaphore, before the value can be read. It
  *        goes no further than Belfry's layer. (Else validation would take the value, once it is read
- *        or waited for, to come from nowhere, and wait for its origin.) Values of other processes'
- *        are not announced, nor those that the GPU stores without a call.
+ *        or waited for, to come from nowhere, and wait for its origin.) Values that come by another
+ *        object of a shared fence are not announced, nor those that the GPU stores without a call.
  *
  * Proven by tests/layer (wrapped.c).
  */

@@ -435,8 +435,9 @@ BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *p
  * From now on the timeline semaphore follows the fence: it is signalled with each value that is
  * larger than all before (a semaphore can't follow a rewind), when the fence takes it. Its counter
  * must be at most the fence's value. The program waits for it, and signals it nowhere. It stays the
- * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones. Layers
- * above Belfry's as for bfImportFence; they don't hear of values that other processes set.
+ * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones.
+ * Layers above Belfry's as for bfImportFence; they don't hear of values that other objects of a
+ * shared fence are set to.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT, those
  * of vkSignalSemaphore. Thread-safety: safe.
