@@ -1,8 +1,8 @@
 #include "hand_over.h"
 
-/* Of one way in one repetition; the least of them counts, since whatever else the machine does only
- * adds. */
-#define BURSTS 4
+/* Those of one way in one repetition are a few milliseconds each; the least of them counts, since
+ * whatever else the machine does only adds. */
+#define BURSTS 8
 
 /* One device for all ways. */
 struct table {
