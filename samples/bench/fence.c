@@ -36,7 +36,7 @@ static const char *const required[] = {
 
 #define REPETITIONS           25
 #define HAND_OVER_REPETITIONS 40
-#define WORKING_HAND_OVERS    32
+#define WORKING_HAND_OVERS    16
 #define EMPTY_HAND_OVERS      256
 #define TRIPS                 256
 #define CALLS                 64 /* of each kind in one burst, behind work that keeps the queue busy */
@@ -390,8 +390,7 @@ static int fence_run(const struct bench_options *options, struct bench_report *r
         return options->gpu ? SAMPLE_EXIT_NO_DEVICE : SAMPLE_EXIT_DONE;
     }
     snprintf(report->device, sizeof report->device, "%s", plain.properties.deviceName);
-    uint32_t times = side_filler_times(&plain, PIECE_NS, &nothing);
-    hand_over_rows(report, &plain, times, &nothing);
+    hand_over_rows(report, &plain, hand_over_fills(&plain, PIECE_NS, &nothing), &nothing);
     engines_row(report, &plain);
     trip_row(report, &plain, &other);
     call_rows(report, &other);

@@ -26,6 +26,10 @@ struct hand_over_found {
     struct bench_found nothing; /* its reason alone */
 };
 
+/* How many fills make a hand-over by semaphores take about `nanoseconds`; 0 with
+ * a reason in `found`. The side isn't attached. */
+uint32_t hand_over_fills(struct side *side, uint64_t nanoseconds, struct bench_found *found);
+
 /* Measures the ways of the mask `ways`, bit 1 << way, in turn, `repetitions` times (at most
  * BENCH_SAMPLES); pieces of `fills` fills (0: empty ones), `count` of them at a time. `side` isn't
  * attached. */
