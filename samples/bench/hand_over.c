@@ -1,8 +1,10 @@
 #include "hand_over.h"
 
-/* Of one way in one repetition; the least of them counts, since whatever else the machine does only
- * adds. */
-#define BURSTS 4
+/* Those of one way in one repetition are two milliseconds or so each; the least of them counts, since
+ * whatever else the machine does only adds. */
+#define BURSTS 16
+/* How long a piece takes decides what share of it a barrier is. */
+#define CALIBRATION_BURSTS 64
 
 /* One device for all ways. */
 struct table {
@@ -85,17 +87,18 @@ static VkResult by_belfry(struct table *t)
     return result;
 }
 
+/* Of the VkQueues, if the device is attached. */
 static VkResult lock(struct table *t)
 {
     VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < t->engines && result >= 0; ++i)
+    for (uint32_t i = 0; t->attached.device && i < t->engines && result >= 0; ++i)
         result = bfLockVkQueue(t->attached.device, t->side->queues[i]);
     return result;
 }
 
 static void unlock(struct table *t)
 {
-    for (uint32_t i = 0; i < t->engines; ++i)
+    for (uint32_t i = 0; t->attached.device && i < t->engines; ++i)
         bfUnlockVkQueue(t->attached.device, t->side->queues[i]);
 }
 
@@ -180,6 +183,35 @@ static void repeat(struct table *t, uint32_t ways, uint32_t repetition,
                 *least = ns;
         }
     }
+}
+
+uint32_t hand_over_fills(struct side *side, uint64_t nanoseconds, struct bench_found *found)
+{
+    uint32_t fills = side_filler_times(side, nanoseconds, found);
+    struct side_filler filler = {0};
+    struct table t = {.side = side, .engines = 1, .count = 8, .found = found};
+    bool open = fills && side_filler_create_shared(side, fills, &filler, found);
+    t.piece = filler.commands;
+    for (int i = 0; open && i < 2; ++i) {
+        t.semaphores[i] = side_timeline(side, found);
+        open = t.semaphores[i] != VK_NULL_HANDLE;
+    }
+    double least = 0;
+    for (int i = 0; open && i < CALIBRATION_BURSTS; ++i) {
+        double ns = burst(&t, HAND_OVER_SEMAPHORES);
+        open = ns > 0;
+        least = least == 0 || ns < least ? ns : least;
+    }
+    double wanted = open ? fills * (double)nanoseconds / least + 0.5 : 0;
+    side->vk.vkDeviceWaitIdle(side->device);
+    side_filler_destroy(side, &filler);
+    for (int i = 0; i < 2; ++i)
+        side->vk.vkDestroySemaphore(side->device, t.semaphores[i], NULL);
+    if (!open)
+        return 0;
+    return wanted < 1                        ? 1
+           : wanted > SIDE_FILLER_TIMES_MOST ? SIDE_FILLER_TIMES_MOST
+                                             : (uint32_t)wanted;
 }
 
 void hand_over_compare(struct side *side, uint32_t engines, uint32_t fills, uint32_t count,

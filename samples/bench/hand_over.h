@@ -13,8 +13,8 @@ enum hand_over_way {
     HAND_OVER_BELFRY,     /* bfQueueWait, bfQueueExecute, bfQueueSignal */
     HAND_OVER_SEMAPHORES, /* by hand: a timeline semaphore each way, as two parts of a program do
                              that know nothing of each other */
-    HAND_OVER_BARRIER, /* by hand: what is left on one VkQueue where all is known, a command buffer
-                             with a full barrier before the piece, and a signal of one semaphore */
+    HAND_OVER_BARRIER,    /* by hand: what is left on one VkQueue where all is known: a command
+                             buffer with a full barrier before the piece, a semaphore that tells */
     HAND_OVER_EMPTY_MORE, /* as HAND_OVER_SEMAPHORES, an empty command buffer before each piece */
     HAND_OVER_WAYS,
 };
@@ -26,8 +26,13 @@ struct hand_over_found {
     struct bench_found nothing; /* its reason alone */
 };
 
-/* Measures the ways of the mask `ways`, bit 1 << way, in each of `repetitions` rounds in turn; pieces
- * of `fills` fills (0: empty ones), `count` of them at a time. `side` isn't attached. */
+/* How many fills make a hand-over by semaphores take about `nanoseconds`; 0 with
+ * a reason in `found`. The side isn't attached. */
+uint32_t hand_over_fills(struct side *side, uint64_t nanoseconds, struct bench_found *found);
+
+/* Measures the ways of the mask `ways`, bit 1 << way, in turn, `repetitions` times (at most
+ * BENCH_SAMPLES); pieces of `fills` fills (0: empty ones), `count` of them at a time. `side` isn't
+ * attached. */
 void hand_over_compare(struct side *side, uint32_t engines, uint32_t fills, uint32_t count,
                        uint32_t ways, uint32_t repetitions, struct hand_over_found *found);
 
