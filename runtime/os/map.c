@@ -41,11 +41,12 @@ static struct bf_map_table *grow(struct bf_map *map, struct bf_map_table *old)
     while (size < 4 * (map->live + 1))
         size *= 2;
     struct bf_map_table *t = old ? reuse(map, old, size) : NULL;
-    if (!t)
+    if (!t) {
         t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
-    if (!t)
-        return NULL;
-    t->mask = size - 1;
+        if (!t)
+            return NULL;
+        t->mask = size - 1; /* for good: readers may be in it from now on */
+    }
     t->older = old;
     for (uint64_t i = 0; old && i <= old->mask; i++) {
         uint64_t key = slot_key(&old->slots[i]);
