@@ -10,6 +10,7 @@
 enum bf_hook_point {
     BF_HOOK_MONITORED, /* a monitored value has been written, the current one not yet looked at */
     BF_HOOK_WOKEN,     /* a sleeper's wait for the GPU is over, and it has not looked yet */
+    BF_HOOK_MAP_PROBE, /* a map's reader has seen a slot that isn't its key's, and not the next */
 };
 
 #ifdef BELFRY_HOOKS

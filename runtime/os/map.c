@@ -10,11 +10,28 @@ static uint64_t slot_key(struct bf_map_slot *slot)
     return atomic_load_explicit(&slot->key, memory_order_relaxed);
 }
 
-/* The value is published by the key's release store. */
+/* The value is published by the key's release store, and to those who still look for what was there
+ * before by its own (M-3). */
 static void fill(struct bf_map_slot *slot, uint64_t key, void *value)
 {
-    atomic_store_explicit(&slot->value, value, memory_order_relaxed);
+    atomic_store_explicit(&slot->value, value, memory_order_release);
     atomic_store_explicit(&slot->key, key, memory_order_release);
+}
+
+/* One of the old tables, empty; NULL: there is none of that size. */
+static struct bf_map_table *reuse(struct bf_map *map, struct bf_map_table *current, uint64_t size)
+{
+    struct bf_map_table **link = &current->older;
+    while (*link && (*link)->mask != size - 1)
+        link = &(*link)->older;
+    struct bf_map_table *t = *link;
+    if (!t)
+        return NULL;
+    *link = t->older;
+    atomic_fetch_add(&map->reused, 1);
+    for (uint64_t i = 0; i < size; i++)
+        fill(&t->slots[i], EMPTY, NULL);
+    return t;
 }
 
 /* A table that is at most half full after the live keys have moved in. */
@@ -23,10 +40,13 @@ static struct bf_map_table *grow(struct bf_map *map, struct bf_map_table *old)
     uint64_t size = 64;
     while (size < 4 * (map->live + 1))
         size *= 2;
-    struct bf_map_table *t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
-    if (!t)
-        return NULL;
-    t->mask = size - 1;
+    struct bf_map_table *t = old ? reuse(map, old, size) : NULL;
+    if (!t) {
+        t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
+        if (!t)
+            return NULL;
+        t->mask = size - 1; /* for good: readers may be in it from now on */
+    }
     t->older = old;
     for (uint64_t i = 0; old && i <= old->mask; i++) {
         uint64_t key = slot_key(&old->slots[i]);

@@ -4,14 +4,19 @@
  * Vulkan's rules make this simple: a handle is looked up only by somebody who was given it (so the
  * insertion happened before) and never while it is being destroyed (so the removal happens after).
  *
- * M-1  A live key's slot never changes within a table; a larger table is complete before it is
- *      published, and the old one stays readable until the map is finished.
+ * M-1  A live key's slot never changes within a table; a new table is complete before it is
+ *      published, and the old one stays readable: it is freed when the map is finished, and serves
+ *      anew before, as M-3 says.
  * M-2  A slot becomes EMPTY again only when the slot behind it is EMPTY, so that no live key's
  *      probe sequence ever crosses an EMPTY slot.
+ * M-3  Where removed slots fill a table up, an old one of the wanted size takes its place, if there
+ *      is one: of each size there are two at most, however long objects come and go. Who has been
+ *      looking into that one all the while finds 'reused' changed, and begins anew. (That counter
+ *      changes before any slot; slots are stored with release, and loaded with acquire.)
  * Together: a look-up of a live key finds it, whatever else is inserted and removed meanwhile.
  * Proven by tests/unit/map.c.
  *
- * Thread-safety: bf_map_find is lock-free; insert and remove lock internally; init and finish are
+ * Thread-safety: bf_map_find takes no lock; insert and remove lock internally; init and finish are
  * for one thread.
  */
 #ifndef BELFRY_OS_MAP_H
@@ -22,6 +27,7 @@
 #include <stdint.h>
 
 #include "os/export.h"
+#include "os/hook.h"
 #include "os/lock.h"
 
 struct bf_map_slot {
@@ -37,6 +43,7 @@ struct bf_map_table {
 
 struct bf_map {
     _Atomic(struct bf_map_table *) table; /* NULL until the first insertion */
+    _Atomic uint64_t reused;              /* how often an old table was */
     struct bf_lock lock;
     uint64_t used; /* slots not EMPTY */
     uint64_t live;
@@ -51,16 +58,23 @@ static inline uint64_t bf_map_hash(uint64_t key)
 
 static inline void *bf_map_find(struct bf_map *map, uint64_t key)
 {
-    struct bf_map_table *t = atomic_load_explicit(&map->table, memory_order_acquire);
-    if (!t)
-        return NULL;
-    for (uint64_t i = bf_map_hash(key);; i++) {
-        struct bf_map_slot *slot = &t->slots[i & t->mask];
-        uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
-        if (found == key)
-            return atomic_load_explicit(&slot->value, memory_order_relaxed);
-        if (found == 0)
+    for (;;) {
+        uint64_t reused = atomic_load_explicit(&map->reused, memory_order_acquire);
+        struct bf_map_table *t = atomic_load_explicit(&map->table, memory_order_acquire);
+        if (!t)
             return NULL;
+        uint64_t i = bf_map_hash(key), found;
+        while ((found = atomic_load_explicit(&t->slots[i & t->mask].key, memory_order_acquire)) !=
+                   key &&
+               found != 0) {
+            BF_HOOK(BF_HOOK_MAP_PROBE);
+            i++;
+        }
+        /* Of key 0 there is none, and what an EMPTY slot has is nobody's. */
+        void *value =
+            found ? atomic_load_explicit(&t->slots[i & t->mask].value, memory_order_acquire) : NULL;
+        if (atomic_load_explicit(&map->reused, memory_order_relaxed) == reused)
+            return value;
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * The map of handles: against a model, with keys that collide, and under readers that never lock
- * (guarantees M-1 and M-2 of os/map.h).
+ * (guarantees M-1 to M-3 of os/map.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,9 +10,20 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+/* Here, a reader may be held up between two steps (os/hook.h). */
+#define BELFRY_HOOKS
 #include "os/map.h"
 
+void (*bf_hook)(enum bf_hook_point point);
+
 #define KEYS 512
+
+/* Where each step costs many times as much. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FEWER 10
+#else
+#define FEWER 1
+#endif
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -100,6 +111,32 @@ static void test_does_not_grow(void **state)
     bf_map_finish(&map, NULL, NULL);
 }
 
+/* Nor where no key ever comes back, and most removed slots lie before others. */
+static void test_tables_are_reused(void **state)
+{
+    (void)state;
+    enum { LIVE = 12, MOST = 2000 };
+    struct bf_map map = {0};
+    uint64_t random = 88172645463325252u, keys[MOST] = {0};
+    for (uint32_t step = 0; step < 200000; step++) {
+        /* Now and then as many as need a larger table. */
+        uint32_t live = step % 50000 < 48000 ? LIVE : MOST, n = (uint32_t)(step % live);
+        assert_ptr_equal(bf_map_remove(&map, keys[n]), keys[n] ? &keys[n] : NULL);
+        keys[n] = random_next(&random) | 1;
+        assert_true(bf_map_insert(&map, keys[n], &keys[n]));
+        n = (uint32_t)(random_next(&random) % live);
+        assert_ptr_equal(bf_map_find(&map, keys[n]), keys[n] ? &keys[n] : NULL);
+    }
+    assert_true(atomic_load(&map.reused) > 0);
+    uint64_t sizes = 0, tables = 0;
+    for (struct bf_map_table *t = atomic_load(&map.table); t; t = t->older) {
+        sizes |= t->mask + 1;
+        tables++;
+    }
+    assert_true(tables <= 2 * (uint64_t)__builtin_popcountll(sizes));
+    bf_map_finish(&map, NULL, NULL);
+}
+
 static void test_no_keys(void **state)
 {
     (void)state;
@@ -112,6 +149,12 @@ static void test_no_keys(void **state)
     assert_null(bf_map_remove(&map, 0));
     assert_null(bf_map_remove(&map, UINT64_MAX));
     assert_ptr_equal(bf_map_find(&map, 5), &map);
+    /* Nor is what has been removed anybody's. */
+    for (uint64_t i = 1; i < 64; i++) {
+        assert_true(bf_map_insert(&map, i * 8, &map));
+        assert_ptr_equal(bf_map_remove(&map, i * 8), &map);
+    }
+    assert_null(bf_map_find(&map, 0));
     bf_map_finish(&map, NULL, NULL);
 }
 
@@ -197,12 +240,119 @@ static void test_threads(void **state)
     }
 }
 
+/* The reader's table is given up, and serves anew, while it is between two slots of it. */
+static struct {
+    struct bf_map map;
+    struct bf_map_table *seen;
+    uint64_t random;
+    uint32_t held_up;
+} slow;
+
+static void change_tables(enum bf_hook_point point)
+{
+    if (point != BF_HOOK_MAP_PROBE || !slow.seen)
+        return;
+    struct bf_map_table *seen = slow.seen;
+    slow.seen = NULL; /* once */
+    slow.held_up++;
+    uint64_t reused = atomic_load(&slow.map.reused), key = 0;
+    while (atomic_load(&slow.map.table) != seen || atomic_load(&slow.map.reused) == reused) {
+        bf_map_remove(&slow.map, key);
+        key = random_next(&slow.random) & ~UINT64_C(1);
+        assert_true(bf_map_insert(&slow.map, key, &key));
+    }
+    bf_map_remove(&slow.map, key);
+}
+
+static void test_a_reader_whose_table_is_reused(void **state)
+{
+    (void)state;
+    uint64_t keys[OWN];
+    slow.random = 88172645463325252u;
+    for (uint32_t i = 0; i < 12; i++) {
+        keys[i] = random_next(&slow.random) | 1;
+        assert_true(bf_map_insert(&slow.map, keys[i], &keys[i]));
+    }
+    bf_hook = change_tables;
+    for (uint32_t i = 0; i < 1000 / FEWER; i++) {
+        /* A key that stands behind another's slot, and will take that when tables change. */
+        uint64_t before = random_next(&slow.random) | 1, passing;
+        do
+            passing = random_next(&slow.random) | 1;
+        while ((bf_map_hash(passing) ^ bf_map_hash(before)) & 63);
+        assert_true(bf_map_insert(&slow.map, before, &before));
+        assert_true(bf_map_insert(&slow.map, passing, &passing));
+        bf_map_remove(&slow.map, before);
+        slow.seen = atomic_load(&slow.map.table);
+        assert_ptr_equal(bf_map_find(&slow.map, i % 2 ? passing : keys[i % 12]),
+                         i % 2 ? &passing : &keys[i % 12]);
+        bf_map_remove(&slow.map, passing);
+    }
+    bf_hook = NULL;
+    assert_true(slow.held_up > 100 / FEWER);
+    bf_map_finish(&slow.map, NULL, NULL);
+}
+
+/* Keys that never come back, so that tables change all the time; and readers of keys that stay. */
+#define READERS 3
+
+struct churn {
+    struct bf_map map;
+    uint64_t kept[OWN];
+    _Atomic bool end;
+    _Atomic uint64_t looks;
+    _Atomic uint32_t wrong;
+};
+
+static void *look_for_what_stays(void *argument)
+{
+    struct churn *c = argument;
+    for (uint32_t i = 0; !atomic_load(&c->end); i = (i + 1) % OWN) {
+        if (bf_map_find(&c->map, c->kept[i]) != &c->kept[i])
+            atomic_fetch_add(&c->wrong, 1);
+        atomic_fetch_add_explicit(&c->looks, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void test_threads_and_reuse(void **state)
+{
+    (void)state;
+    static struct churn c;
+    pthread_t readers[READERS];
+    uint64_t random = 88172645463325252u;
+    for (uint32_t i = 0; i < OWN; i++) {
+        c.kept[i] = random_next(&random) | 1;
+        assert_true(bf_map_insert(&c.map, c.kept[i], &c.kept[i]));
+    }
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, look_for_what_stays, &c), 0);
+    uint64_t keys[8] = {0};
+    while (atomic_load(&c.map.reused) < 300 / FEWER || atomic_load(&c.looks) < 10000 / FEWER) {
+        uint64_t *key = &keys[random_next(&random) % 8];
+        bf_map_remove(&c.map, *key);
+        *key = random_next(&random) & ~UINT64_C(1);
+        assert_true(bf_map_insert(&c.map, *key, key));
+    }
+    atomic_store(&c.end, true);
+    for (int i = 0; i < READERS; i++)
+        pthread_join(readers[i], NULL);
+    assert_int_equal(atomic_load(&c.wrong), 0);
+    bf_map_finish(&c.map, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_model),         cmocka_unit_test(test_model_colliding),
-        cmocka_unit_test(test_does_not_grow), cmocka_unit_test(test_no_keys),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_finish_visits_all),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_model_colliding),
+        cmocka_unit_test(test_does_not_grow),
+        cmocka_unit_test(test_no_keys),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_finish_visits_all),
+        cmocka_unit_test(test_tables_are_reused),
+        cmocka_unit_test(test_threads_and_reuse),
+        cmocka_unit_test(test_a_reader_whose_table_is_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
