@@ -1,7 +1,7 @@
-/* The specialiser's eyes on what is put into descriptor sets: runtime/specialize/seen.h. */
+/* The specialiser's eyes on what is put into descriptor sets: runtime/specialize/pipeline/seen.h. */
 #include "specialize.h"
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 
 static struct bf_pipelines *pipelines_of(const struct layer_device *d)
 {

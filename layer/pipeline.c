@@ -1,10 +1,10 @@
 /*
  * The specialiser's eyes on pipelines and what they are made of. The program's call always goes down
- * first, as it is; what is kept of it afterwards is runtime/specialize/pipeline.h's business.
+ * first, as it is; what is kept of it afterwards is runtime/specialize/pipeline/pipeline.h's business.
  */
 #include "specialize.h"
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 
 static struct bf_pipelines *pipelines_of(const struct layer_device *d)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 
 _Thread_local struct layer_last_recording layer_last_recording;
 _Atomic uint64_t layer_recording_generation = 1;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "os/log.h"
-#include "specialize/isolate.h"
+#include "specialize/isolate/isolate.h"
 #include "specialize/recording.h"
 
 struct command {

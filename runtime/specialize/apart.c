@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "specialize/arena.h"
-#include "specialize/copy.h"
-#include "specialize/isolate.h"
-#include "specialize/pipeline.h"
-#include "specialize/subject_copy.h"
+#include "specialize/shader/arena.h"
+#include "specialize/pipeline/copy.h"
+#include "specialize/isolate/isolate.h"
+#include "specialize/pipeline/pipeline.h"
+#include "specialize/check/subject_copy.h"
 
 static const VkDescriptorSetLayoutCreateInfo *describe_set(struct bf_arena *arena,
                                                            const struct bf_kept_set_layout *set)

@@ -1,10 +1,10 @@
-/* A build in a process of its own (specialize/isolate.h): what it is to be told, out of a copy. */
+/* A build in a process of its own (specialize/isolate/isolate.h): what it is to be told, out of a copy. */
 #ifndef BELFRY_SPECIALIZE_APART_H
 #define BELFRY_SPECIALIZE_APART_H
 
 #include <vulkan/vulkan.h>
 
-#include "specialize/shader.h"
+#include "specialize/shader/shader.h"
 
 struct bf_isolate;
 struct bf_pipeline_copy;

@@ -7,12 +7,12 @@
 #include "os/clock.h"
 #include "os/log.h"
 #include "specialize/apart.h"
-#include "specialize/check.h"
-#include "specialize/copy.h"
+#include "specialize/check/check.h"
+#include "specialize/pipeline/copy.h"
 #include "specialize/course.h"
-#include "specialize/subject_copy.h"
+#include "specialize/check/subject_copy.h"
 
-/* Of floats, in the mode 'relaxed' (specialize/check.h, CK-6). */
+/* Of floats, in the mode 'relaxed' (specialize/check/check.h, CK-6). */
 #define BF_RELAXED_TOLERANCE 1e-4f
 
 /* Between two slices of a check, at most; and how long it takes to notice that somebody waits. */

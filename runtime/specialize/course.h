@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "background/background.h"
-#include "specialize/archive.h"
+#include "specialize/archive/archive.h"
 #include "specialize/judge.h"
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 #include "specialize/recording.h"
 #include "specialize/runner.h"
 #include "specialize/specialize.h"

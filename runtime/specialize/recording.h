@@ -37,7 +37,7 @@
 #include <vulkan/vulkan.h>
 
 #include "os/export.h"
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 #include "specialize/tally.h"
 
 struct bf_background;

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "os/log.h"
 #include "specialize/course.h"
-#include "specialize/isolate.h"
+#include "specialize/isolate/isolate.h"
 
 static void prepare(void *context)
 {

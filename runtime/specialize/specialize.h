@@ -3,7 +3,7 @@
  * the 'driver' of background processing (belfry/background.h) that the document has in mind.
  *
  *  SP-1  The program's results are the same bits with and without it (mode 'exact', as far as the
- *        check can see: specialize/check.h), and no call of the program's fails for its sake.
+ *        check can see: specialize/check/check.h), and no call of the program's fails for its sake.
  *  SP-2  Whatever it decides by comes from work that has finished (RC-5).
  *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
  *  SP-4  One item of background work per variant: from its start to its publication.
@@ -27,7 +27,7 @@
 
 #include "os/export.h"
 #include "settings/settings.h"
-#include "specialize/archive.h"
+#include "specialize/archive/archive.h"
 
 struct bf_device;
 struct bf_isolate_info;

@@ -9,7 +9,7 @@
 
 #include "fake.h"
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 #include "specialize/recording.h"
 #include "specialize/specialize.h"
 #include "specialize/submission.h"

@@ -2,11 +2,11 @@
 # fail, and a thread sanitizer sees only what it has built.
 add_library(belfry_archive_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/archive_helper.c
   ${CMAKE_SOURCE_DIR}/runtime/os/sha256.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive_compact.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive_index.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive_record.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive_store.c)
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/archive.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/compact.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/index.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/record.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/store.c)
 target_include_directories(belfry_archive_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_archive_parts PUBLIC belfry_options PkgConfig::VULKAN

@@ -14,8 +14,8 @@
 
 #include <stdatomic.h>
 
-#include "specialize/archive.h"
-#include "specialize/archive_record.h"
+#include "specialize/archive/archive.h"
+#include "specialize/archive/record.h"
 
 struct place {
     char root[64];   /* of this test alone */

@@ -4,7 +4,7 @@
  */
 #include "gpu.h"
 
-#include "specialize/subject_copy.h"
+#include "specialize/check/subject_copy.h"
 
 #include "shaders/full.vert.h"
 #include "shaders/paint.comp.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "specialize/block.h"
-#include "specialize/inputs.h"
+#include "specialize/shader/block.h"
+#include "specialize/check/inputs.h"
 
 #include "shaders/check_blocks.comp.h"
 #include "shaders/check_fragile.comp.h"

@@ -7,8 +7,8 @@
 
 #include "../fence/fixture.h"
 
-#include "specialize/check.h"
-#include "specialize/inputs.h"
+#include "specialize/check/check.h"
+#include "specialize/check/inputs.h"
 
 #define WORLD_OBJECTS 64
 

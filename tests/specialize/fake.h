@@ -17,7 +17,7 @@
 
 #include <volk.h>
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 
 #define FAKE_DUMP 16384
 

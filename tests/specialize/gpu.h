@@ -17,7 +17,7 @@
 
 #include <volk.h>
 
-#include "specialize/pipeline.h"
+#include "specialize/pipeline/pipeline.h"
 
 #define GPU_WORDS 4096 /* of the buffer that all results go to */
 #define GPU_SIDE  32   /* of the picture: 4 words a pixel, as many as the buffer has */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "specialize/shader.h"
+#include "specialize/shader/shader.h"
 
 struct spirv {
     const char *name;

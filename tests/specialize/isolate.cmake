@@ -1,9 +1,9 @@
 # Builds in a process of their own.
 add_library(belfry_isolate_parts STATIC
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c)
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/isolate.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/spawn.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire_graphics.c)
 target_include_directories(belfry_isolate_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_isolate_parts PUBLIC belfry_options PkgConfig::VULKAN
@@ -23,10 +23,10 @@ belfry_add_test(isolate_faults SUITE unit DRIVER icd COMMAND belfry-isolate-faul
 
 # As the library would find the helper: beside itself.
 add_library(belfry_isolate_place MODULE
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_spawn.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate_wire_graphics.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/isolate.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/spawn.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire.c
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire_graphics.c
   ${CMAKE_SOURCE_DIR}/runtime/os/log.c)
 target_include_directories(belfry_isolate_place PRIVATE ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)

@@ -22,8 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "specialize/isolate_spawn.h"
-#include "specialize/isolate_wire.h"
+#include "specialize/isolate/spawn.h"
+#include "specialize/isolate/wire.h"
 
 #define PIPELINES(list_) ((const char *const[]){"BELFRY_ICD_PIPELINE=" list_, NULL})
 #define SHORT_NS         50000000u /* for builds that hang: they always outlast it */

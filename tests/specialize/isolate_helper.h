@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <volk.h>
 
-#include "specialize/isolate.h"
+#include "specialize/isolate/isolate.h"
 
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 

@@ -4,7 +4,7 @@
 #ifndef BELFRY_TEST_ISOLATE_PICTURE_H
 #define BELFRY_TEST_ISOLATE_PICTURE_H
 
-#include "specialize/isolate.h"
+#include "specialize/isolate/isolate.h"
 
 struct picture {
     VkPipelineShaderStageCreateInfo stages[2];

@@ -9,7 +9,7 @@
 
 #include "os/log.h"
 #include "isolate_picture.h"
-#include "specialize/isolate_wire.h"
+#include "specialize/isolate/wire.h"
 
 void bf_log(enum bf_log_level level, const char *format, ...)
 {

@@ -1,4 +1,4 @@
-# A program's pipelines, and building them again: runtime/specialize/pipeline.h.
+# A program's pipelines, and building them again: runtime/specialize/pipeline/pipeline.h.
 find_file(VOLK_SOURCE volk.c REQUIRED)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 
@@ -30,11 +30,12 @@ endif()
 # On a driver of the tests' own, with the runtime's parts built in, whose memory they may take.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 set(parts ${runtime}/os/map.c ${runtime}/os/sha256.c)
-foreach(part arena code copy copy_graphics facts fold kept loads parse pipeline reach reason seen
-    shader tally watch)
+foreach(part pipeline/code pipeline/copy pipeline/copy_graphics pipeline/kept pipeline/pipeline
+    pipeline/seen reason shader/arena shader/facts shader/fold shader/loads shader/parse shader/reach
+    shader/shader shader/watch tally)
   list(APPEND parts ${runtime}/specialize/${part}.c)
 endforeach()
-add_library(belfry_specialize_parts STATIC ${here}/fake.c ${runtime}/specialize/tools.cpp ${parts})
+add_library(belfry_specialize_parts STATIC ${here}/fake.c ${runtime}/specialize/shader/tools.cpp ${parts})
 belfry_add_shaders(belfry_specialize_parts ${here}/pipelines/paint.comp
   ${here}/pipelines/paint.frag ${here}/pipelines/full.vert ${here}/pipelines/no_push.comp
   ${here}/pipelines/depth.frag ${here}/pipelines/inexact.comp)

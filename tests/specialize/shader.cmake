@@ -72,9 +72,9 @@ belfry_add_test(specialize_device SUITE device DRIVER lavapipe COMMAND belfry-sp
 
 # Without memory: the parts are built into the test, so that their allocations can fail.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-set(parts ${runtime}/os/sha256.c ${runtime}/specialize/tools.cpp)
+set(parts ${runtime}/os/sha256.c ${runtime}/specialize/shader/tools.cpp)
 foreach(part shader parse loads reach facts fold watch)
-  list(APPEND parts ${runtime}/specialize/${part}.c)
+  list(APPEND parts ${runtime}/specialize/shader/${part}.c)
 endforeach()
 add_executable(belfry-specialize-memory memory.c helper.c shaders.c ${parts})
 target_include_directories(belfry-specialize-memory PRIVATE ${runtime} ${CMAKE_CURRENT_BINARY_DIR})

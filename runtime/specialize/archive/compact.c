@@ -1,0 +1,320 @@
+/*
+ * Reading a file as a whole, and replacing it by one that holds what still counts.
+ */
+#include "specialize/archive/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --------------------------------------------------------------------------------------- Snapshot */
+
+void bf_snapshot_finish(struct bf_snapshot *snapshot)
+{
+    bf_index_finish(&snapshot->index);
+    free(snapshot->builds);
+    *snapshot = (struct bf_snapshot){0};
+}
+
+static bool builds_add(struct bf_snapshot *snapshot, const struct bf_snapshot_build *build)
+{
+    if (snapshot->n_builds == snapshot->capacity) {
+        size_t capacity = snapshot->capacity ? 2 * snapshot->capacity : 64;
+        void *more = realloc(snapshot->builds, capacity * sizeof(*build));
+        if (!more)
+            return false;
+        snapshot->builds = more;
+        snapshot->capacity = capacity;
+    }
+    snapshot->builds[snapshot->n_builds] = *build;
+    snapshot->builds[snapshot->n_builds].order = snapshot->n_builds;
+    snapshot->n_builds++;
+    return true;
+}
+
+static bool record_add(void *context, const struct bf_record *record)
+{
+    struct bf_snapshot *snapshot = context;
+    struct bf_index_entry *entry = NULL;
+    bool end = record->kind == BF_RECORD_END;
+    bool added = true;
+    if (!end) {
+        entry = bf_index_add(&snapshot->index, &record->key);
+        added = entry;
+    }
+    if (added && record->kind == BF_RECORD_VERDICT)
+        bf_index_put(&snapshot->index, entry, &record->verdict);
+    else if (added && record->kind == BF_RECORD_STRIKE)
+        bf_index_strike(&snapshot->index, entry);
+    else if (added)
+        added = builds_add(snapshot, &(struct bf_snapshot_build){.entry = entry,
+                                                                 .owner = record->owner,
+                                                                 .serial = record->serial,
+                                                                 .end = end});
+    snapshot->out_of_memory = !added;
+    return added;
+}
+
+static int compare_builds(const void *a_, const void *b_)
+{
+    const struct bf_snapshot_build *a = a_, *b = b_;
+    if (a->owner != b->owner)
+        return a->owner < b->owner ? -1 : 1;
+    if (a->serial != b->serial)
+        return a->serial < b->serial ? -1 : 1;
+    if (a->end != b->end)
+        return a->end ? -1 : 1; /* ends first */
+    return a->order < b->order ? -1 : 1;
+}
+
+static int compare_orders(const void *a_, const void *b_)
+{
+    const struct bf_snapshot_build *a = a_, *b = b_;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Leaves the builds that have begun and not ended, in their order. */
+static void builds_settle(struct bf_snapshot *snapshot)
+{
+    struct bf_snapshot_build *builds = snapshot->builds;
+    size_t n = 0;
+    if (!snapshot->n_builds)
+        return;
+    qsort(builds, snapshot->n_builds, sizeof(*builds), compare_builds);
+    const struct bf_snapshot_build *last = NULL;
+    for (size_t i = 0; i < snapshot->n_builds; i++) {
+        struct bf_snapshot_build build = builds[i];
+        bool same = last && last->owner == build.owner && last->serial == build.serial;
+        if (!same && !build.end)
+            builds[n++] = build;
+        last = &builds[i];
+    }
+    snapshot->n_builds = n;
+    qsort(builds, n, sizeof(*builds), compare_orders);
+}
+
+int bf_snapshot_read(struct bf_snapshot *snapshot, int fd, uint64_t size)
+{
+    *snapshot = (struct bf_snapshot){0};
+    uint8_t header[BF_HEADER_SIZE];
+    ssize_t n = pread(fd, header, sizeof(header), 0);
+    if (n < 0)
+        return errno;
+    snapshot->foreign = bf_header_decode(header, (size_t)n) == BF_HEADER_FOREIGN;
+    if (snapshot->foreign)
+        return 0;
+    int error = bf_record_scan(fd, 0, (off_t)size, record_add, snapshot);
+    if (!snapshot->out_of_memory)
+        builds_settle(snapshot);
+    return error;
+}
+
+/* ----------------------------------------------------------------------------------------- Writer */
+
+struct writer {
+    int fd;
+    int error;
+    size_t size;
+    uint8_t bytes[256 * BF_RECORD_SIZE];
+};
+
+static void writer_flush(struct writer *w)
+{
+    if (w->size && !w->error)
+        w->error = bf_store_write(w->fd, w->bytes, w->size);
+    w->size = 0;
+}
+
+static void writer_add(struct writer *w, const struct bf_record *record)
+{
+    if (w->size + BF_RECORD_SIZE > sizeof(w->bytes))
+        writer_flush(w);
+    bf_record_encode(record, w->bytes + w->size);
+    w->size += BF_RECORD_SIZE;
+}
+
+/* Copies from one place in a file to its end. */
+static void writer_copy(struct writer *w, int from, off_t at)
+{
+    writer_flush(w);
+    while (!w->error) {
+        ssize_t n = pread(from, w->bytes, sizeof(w->bytes), at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            w->error = errno;
+        if (n <= 0)
+            return;
+        w->size = (size_t)n;
+        at += n;
+        writer_flush(w);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- What */
+
+static bool barred(const struct bf_index_entry *entry)
+{
+    struct bf_verdict verdict;
+    return bf_index_known(entry, &verdict) && verdict.code == BF_VERDICT_BARRED;
+}
+
+/* What is dearest first: strikes, then the latest. */
+static int compare_worth(const void *a_, const void *b_)
+{
+    const struct bf_index_entry *a = *(struct bf_index_entry *const *)a_;
+    const struct bf_index_entry *b = *(struct bf_index_entry *const *)b_;
+    if (barred(a) != barred(b))
+        return barred(a) ? -1 : 1;
+    return a->recency > b->recency ? -1 : 1;
+}
+
+static int compare_recency(const void *a_, const void *b_)
+{
+    const struct bf_index_entry *a = *(struct bf_index_entry *const *)a_;
+    const struct bf_index_entry *b = *(struct bf_index_entry *const *)b_;
+    return a->recency < b->recency ? -1 : 1;
+}
+
+/* Half the cap at most; of that a quarter for builds that haven't ended. */
+static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, struct writer *w)
+{
+    uint64_t room = (cap / 2 - BF_HEADER_SIZE) / BF_RECORD_SIZE;
+
+    bf_header_encode(w->bytes);
+    w->size = BF_HEADER_SIZE;
+    uint64_t n_builds = snapshot->n_builds;
+    if (n_builds > room / 4)
+        n_builds = room / 4;
+    for (size_t i = snapshot->n_builds - n_builds; i < snapshot->n_builds; i++) {
+        const struct bf_snapshot_build *build = &snapshot->builds[i];
+        writer_add(w, &(struct bf_record){.kind = BF_RECORD_BEGIN,
+                                          .key = build->entry->key,
+                                          .owner = build->owner,
+                                          .serial = build->serial});
+    }
+    room -= n_builds;
+
+    struct bf_index_entry **entries = malloc((snapshot->index.count + 1) * sizeof(*entries));
+    if (!entries)
+        return ENOMEM;
+    size_t n = 0;
+    uint32_t at = 0;
+    struct bf_verdict verdict;
+    for (struct bf_index_entry *entry; (entry = bf_index_next(&snapshot->index, &at));)
+        if (bf_index_known(entry, &verdict))
+            entries[n++] = entry;
+    if (n > room) {
+        qsort(entries, n, sizeof(entries[0]), compare_worth);
+        n = room;
+    }
+    qsort(entries, n, sizeof(entries[0]), compare_recency);
+    for (size_t i = 0; i < n; i++) {
+        bf_index_known(entries[i], &verdict);
+        writer_add(w, &(struct bf_record){.kind = verdict.code == BF_VERDICT_BARRED
+                                                      ? BF_RECORD_STRIKE
+                                                      : BF_RECORD_VERDICT,
+                                          .key = entries[i]->key,
+                                          .verdict = verdict});
+    }
+    free(entries);
+    writer_flush(w);
+    return w->error;
+}
+
+/* --------------------------------------------------------------------------------------- Compaction */
+
+/* Where the file ends while nobody appends. Returns 0 or an error. */
+static int measure(struct bf_store *store, uint64_t *size)
+{
+    if (!bf_store_lock(store, BF_STORE_COMMIT, F_WRLCK, true))
+        return EBUSY;
+    struct stat status;
+    int error = bf_store_refresh(store, false);
+    if (!error && fstat(store->data, &status))
+        error = errno;
+    if (!error)
+        *size = (uint64_t)status.st_size;
+    bf_store_unlock(store, BF_STORE_COMMIT);
+    return error;
+}
+
+/* COMMIT is held alone. Copies what has come since, and puts the new file into the old one's place. */
+static int replace(struct bf_store *store, struct writer *w, uint64_t size)
+{
+    if (!bf_store_current(store)) /* somebody has removed it */
+        return ENOENT;
+    writer_copy(w, store->data, (off_t)size);
+    if (w->error)
+        return w->error;
+    if (renameat(store->folder, BF_STORE_NEW, store->folder, BF_STORE_FILE))
+        return errno;
+    close(store->data);
+    store->data = w->fd;
+    w->fd = -1;
+    return 0;
+}
+
+static int compact(struct bf_store *store, struct writer *w)
+{
+    uint64_t size = 0;
+    int error = measure(store, &size);
+    if (error || (size <= store->cap && !store->replace)) /* somebody else has done it */
+        return error;
+    struct bf_snapshot snapshot;
+    uint64_t most = 4 * store->cap;
+    error = bf_snapshot_read(&snapshot, store->data, size < most ? size : most);
+    if (!error && snapshot.out_of_memory)
+        error = ENOMEM;
+    if (error)
+        goto done;
+
+    unlinkat(store->folder, BF_STORE_NEW, 0); /* of somebody who didn't come to the end */
+    w->fd = openat(store->folder, BF_STORE_NEW,
+                   O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (w->fd < 0) {
+        error = errno;
+        goto done;
+    }
+    error = snapshot_write(&snapshot, store->cap, w);
+    if (!error && fsync(w->fd))
+        error = errno;
+    if (!error && !bf_store_lock(store, BF_STORE_COMMIT, F_WRLCK, true))
+        error = EBUSY;
+    if (!error) {
+        error = replace(store, w, size);
+        bf_store_unlock(store, BF_STORE_COMMIT);
+    }
+    if (error)
+        unlinkat(store->folder, BF_STORE_NEW, 0);
+    else
+        fsync(store->folder);
+    if (w->fd >= 0)
+        close(w->fd);
+
+done:
+    bf_snapshot_finish(&snapshot);
+    return error;
+}
+
+void bf_store_compact(struct bf_store *store)
+{
+    struct writer *w = malloc(sizeof(*w));
+    if (!w)
+        return;
+    w->error = 0;
+    w->size = 0;
+    /* Who has to wait for somebody else's doesn't fill the file further meanwhile. */
+    if (bf_store_lock(store, BF_STORE_COMPACT, F_WRLCK, true)) {
+        if (compact(store, w))
+            store->patience = BF_STORE_PATIENCE;
+        else
+            store->replace = false;
+        bf_store_unlock(store, BF_STORE_COMPACT);
+    }
+    free(w);
+}

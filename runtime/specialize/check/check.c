@@ -1,0 +1,701 @@
+#include "specialize/check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "belfry/belfry.h"
+#include "device/commands.h"
+#include "device/device.h"
+#include "os/clock.h"
+#include "queue/command_queue.h"
+#include "specialize/check/draw.h"
+#include "specialize/check/dummy.h"
+#include "specialize/check/inputs.h"
+
+#define PATIENCE_NS           UINT64_C(10000000000)
+#define LIMIT_NS              UINT64_C(200000000)
+#define MOST_INVOCATIONS      8192
+#define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
+#define MOST_PIXELS           (UINT64_C(1) << 16) /* that are drawn to */
+
+/* --------------------------------------------------------------------------------------- Inputs --
+ */
+
+struct seed {
+    enum bf_inputs_style style;
+    uint32_t groups[3];
+    uint32_t vertices, instances;
+    bool other_push;  /* not the program's push constants */
+    bool real_groups; /* as many as the program's dispatch had, if that is known */
+};
+
+/* The first is the least in every way. */
+static const struct seed seeds[] = {
+    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false, true},
+    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false, false},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false, true},
+    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false, false},
+    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true, false},
+    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true, false},
+};
+#define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
+
+/* ----------------------------------------------------------------------------------- The checker --
+ */
+
+enum { COMPUTE, DIRECT, LANES };
+
+/* A queue and what it takes to use it. */
+struct lane {
+    struct bf_engine *engine;
+    BfQueue queue;
+    VkCommandPool pool;
+};
+
+struct bf_checker {
+    struct bf_dummy_place place;
+    uint64_t patience_ns, limit_ns;
+    struct lane lanes[LANES];
+    BfFence fence;
+    uint64_t value;           /* of the fence, after all that was submitted */
+    bool hung;                /* some of that has not ended: nothing more is checked */
+    struct bf_check *forlorn; /* its resources may be in use still */
+};
+
+/* Of those that can: where the fewest queues are; the program's count for more than Belfry's. */
+static struct bf_engine *choose_engine(struct bf_device *device, VkQueueFlags needed)
+{
+    struct bf_engine *best = NULL;
+    uint64_t best_load = UINT64_MAX;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        if ((engine->family_flags & needed) != needed || engine->reserved ||
+            (engine->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+            engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
+            continue;
+        uint64_t load = atomic_load(&engine->command_queues);
+        for (uint32_t k = 0; k < device->queue_count; k++)
+            load += (uint64_t)(device->queues[k].engine == engine) << 32;
+        /* The last of equals: programs begin with the first. */
+        if (!best || load <= best_load) {
+            best = engine;
+            best_load = load;
+        }
+    }
+    return best;
+}
+
+static VkResult open_lane(struct bf_checker *checker, uint32_t index)
+{
+    struct lane *lane = &checker->lanes[index];
+    struct bf_device *device = checker->place.device;
+    const BfQueueCreateInfo queue = {
+        .type = index == DIRECT ? BF_QUEUE_TYPE_DIRECT : BF_QUEUE_TYPE_COMPUTE,
+        .priority = BF_QUEUE_PRIORITY_NORMAL,
+        .flags = BF_QUEUE_SOFTWARE_FENCES_BIT,
+    };
+    VkResult result = VK_SUCCESS;
+    if (!lane->engine)
+        lane->engine =
+            choose_engine(device, index == DIRECT ? VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_COMPUTE_BIT);
+    if (!lane->engine)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = lane->engine->family,
+    };
+    if (!lane->queue)
+        result = bf_command_queue_create_on(lane->engine, &queue, &lane->queue);
+    if (result == VK_SUCCESS && !lane->pool)
+        result = device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &lane->pool);
+    return result;
+}
+
+VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **out)
+{
+    struct bf_checker *checker = calloc(1, sizeof(*checker));
+    if (!checker)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    checker->place = (struct bf_dummy_place){
+        .device = info->device,
+        .physical = info->physical,
+        .formats = (PFN_vkGetPhysicalDeviceFormatProperties)info->get_instance_proc_addr(
+            info->instance, "vkGetPhysicalDeviceFormatProperties"),
+        .image_formats = (PFN_vkGetPhysicalDeviceImageFormatProperties)info->get_instance_proc_addr(
+            info->instance, "vkGetPhysicalDeviceImageFormatProperties"),
+        .robust = info->robust,
+    };
+    checker->patience_ns = info->patience_ns ? info->patience_ns : PATIENCE_NS;
+    checker->limit_ns = info->limit_ns ? info->limit_ns : LIMIT_NS;
+    const BfFenceCreateInfo fence = {0};
+    VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
+    if (checker->place.formats && checker->place.image_formats)
+        result = bfCreateFence((BfDevice)info->device, &fence, &checker->fence);
+    if (result == VK_SUCCESS)
+        result = open_lane(checker, COMPUTE);
+    if (result != VK_SUCCESS) {
+        bf_checker_destroy(checker);
+        return result;
+    }
+    *out = checker;
+    return VK_SUCCESS;
+}
+
+static void free_check(struct bf_check *check);
+
+void bf_checker_destroy(struct bf_checker *checker)
+{
+    if (!checker)
+        return;
+    struct bf_device *device = checker->place.device;
+    for (uint32_t i = 0; i < LANES; i++) {
+        if (checker->lanes[i].queue)
+            bfQueueWaitIdle(checker->lanes[i].queue);
+    }
+    if (checker->forlorn)
+        free_check(checker->forlorn);
+    for (uint32_t i = 0; i < LANES; i++) {
+        bfDestroyQueue(checker->lanes[i].queue);
+        if (checker->lanes[i].pool)
+            device->vk.vkDestroyCommandPool(device->handle, checker->lanes[i].pool, NULL);
+    }
+    bfDestroyFence(checker->fence);
+    free(checker);
+}
+
+bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point)
+{
+    const struct bf_device *device = checker->place.device;
+    uint32_t index = point == VK_PIPELINE_BIND_POINT_COMPUTE ? COMPUTE : DIRECT;
+    const struct bf_engine *engine = checker->lanes[index].engine;
+    if (!engine)
+        engine = choose_engine(checker->place.device, VK_QUEUE_GRAPHICS_BIT);
+    for (uint32_t k = 0; k < device->queue_count; k++) {
+        if (device->queues[k].engine == engine)
+            return false;
+    }
+    return engine != NULL;
+}
+
+/* --------------------------------------------------------------------------------------- A check --
+ */
+
+enum { UPLOAD, WORK, DOWNLOAD, COMMANDS };
+
+struct bf_check {
+    struct bf_checker *checker;
+    struct bf_check_info *info;
+    struct lane *lane;
+    struct bf_dummies dummies;
+    struct bf_draw draw;
+    VkCommandBuffer commands[COMMANDS];
+    uint8_t *expected; /* what the general pipeline left behind */
+    uint32_t push[BF_CHECK_PUSH_BYTES / 4];
+    uint32_t seed; /* the one it is at */
+    uint32_t turn; /* in it: 0 and 1 the general pipeline, then the forms */
+    bool wrote;    /* on some seed */
+    bool slow;     /* only the least runs */
+    bool small;    /* images are of the least size */
+    bool again;    /* with those, it is to begin anew */
+    bool over;
+    bool *decided; /* of each form: its reason stands */
+};
+
+static void decide(struct bf_check *check, enum bf_reason reason)
+{
+    for (uint32_t i = 0; i < check->info->form_count; i++) {
+        if (!check->decided[i])
+            check->info->forms[i].reason = reason;
+        check->decided[i] = true;
+    }
+    check->over = true;
+}
+
+static void give_up(struct bf_check *check, const char *why)
+{
+    check->info->why = why;
+    decide(check, BF_REASON_UNCHECKABLE);
+}
+
+/* Passes errors on, with a reason for the forms. */
+static VkResult fail(struct bf_check *check, VkResult result)
+{
+    if (result != VK_SUCCESS)
+        decide(check, result == VK_ERROR_DEVICE_LOST ? BF_REASON_LOST : BF_REASON_MEMORY);
+    return result;
+}
+
+static void drop_resources(struct bf_check *check)
+{
+    struct bf_device *device = check->checker->place.device;
+    if (check->commands[0])
+        device->vk.vkFreeCommandBuffers(device->handle, check->lane->pool, COMMANDS,
+                                        check->commands);
+    check->commands[0] = VK_NULL_HANDLE;
+    bf_draw_finish(&check->draw);
+    bf_dummies_finish(&check->dummies);
+    free(check->expected);
+    check->expected = NULL;
+}
+
+static void free_check(struct bf_check *check)
+{
+    drop_resources(check);
+    free(check->decided);
+    free(check);
+}
+
+static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once)
+{
+    const struct bf_device *device = check->checker->place.device;
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0,
+    };
+    return device->vk.vkBeginCommandBuffer(check->commands[which], &info);
+}
+
+static VkResult end_commands(struct bf_check *check, uint32_t which)
+{
+    const struct bf_device *device = check->checker->place.device;
+    return device->vk.vkEndCommandBuffer(check->commands[which]);
+}
+
+/* It serves all runs. */
+static VkResult record_download(struct bf_check *check)
+{
+    VkResult result = begin_commands(check, DOWNLOAD, false);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_dummies_record_download(&check->dummies, check->commands[DOWNLOAD]);
+    return end_commands(check, DOWNLOAD);
+}
+
+static void choose_extent(struct bf_check *check);
+
+static VkResult prepare(struct bf_check *check)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    struct bf_checker *checker = check->checker;
+    struct bf_dummies *dummies = &check->dummies;
+    bf_dummies_init(dummies, &checker->place);
+    if (!check->small)
+        choose_extent(check);
+    if (subject->addresses)
+        return bf_dummies_refuse(dummies, "it goes through addresses of buffers");
+    dummies->graphics = subject->graphics != NULL;
+    VkResult result = VK_SUCCESS;
+    if (subject->graphics)
+        result = bf_draw_plan(&check->draw, dummies, subject);
+    if (result == VK_SUCCESS)
+        result = bf_dummies_add_layout(dummies, subject->layout);
+    if (result != VK_SUCCESS)
+        return result;
+    uint32_t index = dummies->graphics ? DIRECT : COMPUTE;
+    check->lane = &checker->lanes[index];
+    result = open_lane(checker, index);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT ||
+        (result == VK_SUCCESS && dummies->several &&
+         !(check->lane->engine->family_flags & VK_QUEUE_COMPUTE_BIT)))
+        return bf_dummies_refuse(dummies, "no engine for it");
+    if (result == VK_SUCCESS)
+        result = bf_dummies_build(dummies);
+    if (result == VK_SUCCESS && subject->graphics)
+        result = bf_draw_build(&check->draw);
+    if (result == VK_SUCCESS)
+        result = bf_commands_allocate(checker->place.device, check->lane->pool, COMMANDS,
+                                      check->commands);
+    if (result != VK_SUCCESS) {
+        check->commands[0] = VK_NULL_HANDLE;
+        return result;
+    }
+    check->expected = malloc(bf_dummies_result_size(dummies));
+    return check->expected ? record_download(check) : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
+                        struct bf_check **out)
+{
+    struct bf_check *check = calloc(1, sizeof(*check));
+    if (check) {
+        check->decided = calloc(info->form_count + 1, sizeof(bool));
+        if (!check->decided) {
+            free(check);
+            check = NULL;
+        }
+    }
+    info->why = NULL;
+    for (uint32_t i = 0; i < info->form_count; i++) {
+        info->forms[i].reason = check ? BF_REASON_NONE : BF_REASON_MEMORY;
+        info->forms[i].first_use_ns = info->forms[i].steady_ns = 0;
+        info->general_ns = 0;
+    }
+    if (!check)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    check->checker = checker;
+    check->info = info;
+    check->lane = &checker->lanes[COMPUTE];
+    VkResult result = VK_SUCCESS;
+    if (checker->hung)
+        give_up(check, "an earlier check has not ended");
+    else
+        result = prepare(check);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        give_up(check, check->dummies.why);
+        result = VK_SUCCESS;
+    }
+    if (result != VK_SUCCESS) {
+        fail(check, result);
+        free_check(check);
+        return result;
+    }
+    *out = check;
+    return VK_SUCCESS;
+}
+
+void bf_check_end(struct bf_check *check)
+{
+    struct bf_checker *checker = check->checker;
+    decide(check, BF_REASON_CANCELLED);
+    if (checker->hung && !checker->forlorn && check->commands[0])
+        checker->forlorn = check; /* CK-5 */
+    else
+        free_check(check);
+}
+
+/* ------------------------------------------------------------------------------------------ Runs --
+ */
+
+/* By bytes, since each may belong to other stages. */
+static void push_constants(struct bf_check *check, VkCommandBuffer commands)
+{
+    const struct bf_device *device = check->checker->place.device;
+    const struct bf_check_layout *layout = check->info->subject->layout;
+    VkShaderStageFlags stages[BF_CHECK_PUSH_BYTES / 4] = {0};
+    for (uint32_t i = 0; i < layout->range_count; i++) {
+        const VkPushConstantRange *range = &layout->ranges[i];
+        for (uint32_t k = 0; k < BF_CHECK_PUSH_BYTES / 4; k++) {
+            if (k * 4 >= range->offset && k * 4 < (uint64_t)range->offset + range->size)
+                stages[k] |= range->stageFlags;
+        }
+    }
+    for (uint32_t first = 0, end; first < BF_CHECK_PUSH_BYTES / 4; first = end) {
+        for (end = first + 1; end < BF_CHECK_PUSH_BYTES / 4 && stages[end] == stages[first];)
+            end++;
+        if (stages[first])
+            device->vk.vkCmdPushConstants(commands, layout->handle, stages[first], first * 4,
+                                          (end - first) * 4, &check->push[first]);
+    }
+}
+
+static uint64_t least_invocations(const struct bf_check_subject *subject)
+{
+    uint64_t product = 1;
+    for (uint32_t i = 0; i < 3; i++)
+        product *= subject->workgroup[i] ? subject->workgroup[i] : 4;
+    return product;
+}
+
+/* As many workgroups as the seed says; or as the program had, which is what the variant is for, as
+ * far as that is no work that a frame would feel: then fewer, beginning with the most. */
+static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const uint32_t *seen = check->info->groups;
+    bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
+    uint64_t most = real ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    for (int i = 0; i < 3; i++)
+        groups[i] = check->slow ? 1 : real ? seen[i] : seed->groups[i];
+    while (least_invocations(subject) * groups[0] * groups[1] * groups[2] > most) {
+        int widest = groups[1] > groups[0] ? 1 : 0;
+        if (groups[2] > groups[widest])
+            widest = 2;
+        if (groups[widest] == 1)
+            break;
+        groups[widest] = (groups[widest] + 1) / 2;
+    }
+}
+
+/* As far as the runs reach: those with the program's workgroups, or draws to what the program drew
+ * to, as far as that is no more than some pixels. */
+static void choose_extent(struct bf_check *check)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    uint32_t *extent = check->dummies.extent, groups[3];
+    for (uint32_t k = 0; k < SEEDS && !subject->graphics; k++) {
+        choose_groups(check, &seeds[k], groups);
+        for (uint32_t i = 0; i < 3; i++) {
+            uint64_t reach = (uint64_t)groups[i] * subject->workgroup[i];
+            if (reach > extent[i])
+                extent[i] = reach < BF_DUMMY_LARGEST ? (uint32_t)reach : BF_DUMMY_LARGEST;
+        }
+    }
+    for (uint32_t i = 0; i < 2 && subject->graphics; i++) {
+        if (subject->extent[i] > extent[i])
+            extent[i] =
+                subject->extent[i] < BF_DUMMY_LARGEST ? subject->extent[i] : BF_DUMMY_LARGEST;
+    }
+    while (subject->graphics && (uint64_t)extent[0] * extent[1] > MOST_PIXELS) {
+        uint32_t longer = extent[1] > extent[0];
+        extent[longer] = (extent[longer] + 1) / 2;
+    }
+}
+
+/* Vertex shaders that make up their vertices often take them from an array of three. Where fragments
+ * read what others write, there is one triangle, or one that is culled beside. */
+static void record_draw(struct bf_check *check, const struct seed *seed)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
+    const VkPipelineRasterizationStateCreateInfo *raster = subject->graphics->pRasterizationState;
+    bool buffers = state && state->vertexBindingDescriptionCount;
+    bool single = subject->fragile || check->draw.feedback;
+    uint32_t vertices = single && !buffers ? 3 : seed->vertices;
+    if (check->draw.feedback && buffers)
+        vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
+    bf_draw_record(&check->draw, check->commands[WORK], vertices, single ? 1 : seed->instances,
+                   check->seed);
+}
+
+static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
+{
+    const struct bf_device *device = check->checker->place.device;
+    const struct bf_check_subject *subject = check->info->subject;
+    const struct seed *seed = &seeds[check->seed];
+    VkCommandBuffer commands = check->commands[WORK];
+    VkPipelineBindPoint point =
+        subject->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
+    VkResult result = begin_commands(check, WORK, true);
+    if (result != VK_SUCCESS)
+        return result;
+    device->vk.vkCmdBindPipeline(commands, point, pipeline);
+    bf_dummies_bind(&check->dummies, commands, point);
+    push_constants(check, commands);
+    if (subject->graphics) {
+        record_draw(check, seed);
+    } else {
+        uint32_t groups[3];
+        choose_groups(check, seed, groups);
+        device->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
+    }
+    return end_commands(check, WORK);
+}
+
+/* Submits and waits. VK_TIMEOUT: it has not ended, and may never. */
+static VkResult execute(struct bf_check *check, uint32_t which)
+{
+    struct bf_checker *checker = check->checker;
+    uint64_t value = checker->value + 1;
+    VkResult result = bfQueueExecute(check->lane->queue, 1, &check->commands[which]);
+    if (result != VK_SUCCESS)
+        return result;
+    result = bfQueueSignal(check->lane->queue, checker->fence, value);
+    if (result != VK_SUCCESS) { /* then the queue itself tells */
+        VkResult idle = bfQueueWaitIdle(check->lane->queue);
+        return idle == VK_ERROR_DEVICE_LOST ? idle : result;
+    }
+    checker->value = value;
+    result = bfWaitFences(1, &checker->fence, &value, BF_FENCE_WAIT_ALL, checker->patience_ns);
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && result != VK_TIMEOUT)
+        result = bfQueueWaitIdle(check->lane->queue); /* no memory to wait with: once more */
+    checker->hung |= result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
+    if (result == VK_SUCCESS && bf_device_is_lost(checker->place.device))
+        return VK_ERROR_DEVICE_LOST;
+    return result;
+}
+
+/* The time that the work itself took. */
+static VkResult run(struct bf_check *check, VkPipeline pipeline, uint64_t *took_ns)
+{
+    VkResult result = record_work(check, pipeline);
+    if (result == VK_SUCCESS)
+        result = execute(check, UPLOAD);
+    if (result != VK_SUCCESS)
+        return result;
+    uint64_t begin = bf_now_ns();
+    result = execute(check, WORK);
+    *took_ns = bf_now_ns() - begin;
+    return result == VK_SUCCESS ? execute(check, DOWNLOAD) : result;
+}
+
+/* --------------------------------------------------------------------------------------- Verdict --
+ */
+
+static VkResult make_inputs(struct bf_check *check)
+{
+    const struct bf_check_subject *subject = check->info->subject;
+    const struct bf_dummies *dummies = &check->dummies;
+    const struct seed *seed = &seeds[check->seed];
+    /* What reaches out of bounds may crash, or hit what isn't ours. */
+    const bool tame = !check->checker->place.robust || subject->fragile;
+    const bool indexes = dummies->least_count != UINT32_MAX;
+    uint32_t limit = tame ? 2 : subject->loops ? 16 : 256;
+    if (tame && dummies->least_elements < limit)
+        limit = dummies->least_elements;
+    if (dummies->least_count < limit)
+        limit = dummies->least_count;
+    const struct bf_inputs inputs = {
+        .seed = check->seed,
+        .style = seed->style,
+        .limit = limit ? limit : 1,
+        .wild = !tame && !subject->loops && !indexes,
+        .timid = tame,
+        .unfloating = subject->loops || tame || indexes,
+    };
+    bf_dummies_fill(&check->dummies, &inputs);
+    memcpy(check->push, check->info->push, sizeof(check->push));
+    if (seed->other_push && !tame)
+        bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
+    VkResult result = begin_commands(check, UPLOAD, false);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_dummies_record_upload(&check->dummies, check->commands[UPLOAD], &inputs);
+    result = end_commands(check, UPLOAD);
+    if (result != VK_SUCCESS || !check->dummies.several)
+        return result;
+    result = execute(check, UPLOAD);
+    if (result == VK_SUCCESS)
+        result = execute(check, DOWNLOAD);
+    if (result == VK_SUCCESS)
+        bf_dummies_learn(&check->dummies);
+    return result;
+}
+
+static bool agrees(struct bf_check *check, const void *result)
+{
+    if (memcmp(result, check->expected, bf_dummies_result_size(&check->dummies)) == 0)
+        return true;
+    return !check->info->compare &&
+           bf_dummies_near(&check->dummies, check->expected, result, check->info->tolerance);
+}
+
+static bool is_large(const struct bf_check *check)
+{
+    const uint32_t *extent = check->dummies.extent;
+    return extent[0] > BF_DUMMY_EXTENT || extent[1] > BF_DUMMY_EXTENT || extent[2] > 1;
+}
+
+/* The general pipeline has run for the first or second time on these inputs. */
+static void judge_general(struct bf_check *check, uint64_t took_ns)
+{
+    const void *result = bf_dummies_result(&check->dummies);
+    if (check->turn == 0) {
+        memcpy(check->expected, result, bf_dummies_result_size(&check->dummies));
+        check->wrote |= bf_dummies_changed(&check->dummies, result);
+        return;
+    }
+    if (check->seed > 0)
+        check->info->general_ns += took_ns;
+    check->again = check->seed == 0 && took_ns > check->checker->limit_ns / 8 && is_large(check);
+    if (check->again)
+        return;
+    if (memcmp(result, check->expected, bf_dummies_result_size(&check->dummies)) != 0)
+        give_up(check, "the general pipeline does not agree with itself");
+    else if (check->seed == 0 && took_ns > check->checker->limit_ns)
+        give_up(check, "the general pipeline takes too long");
+    else if (check->seed == 0)
+        check->slow = took_ns > check->checker->limit_ns / 8;
+}
+
+static void judge_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
+{
+    struct bf_check_form *form = &check->info->forms[index];
+    if (form->first_use_ns == 0)
+        form->first_use_ns = took_ns;
+    else if (check->seed > 0)
+        form->steady_ns += took_ns;
+    if (!agrees(check, bf_dummies_result(&check->dummies))) {
+        form->reason = BF_REASON_INEXACT;
+        check->decided[index] = true;
+    }
+}
+
+/* What takes long is checked on images of the least size. */
+static VkResult begin_again(struct bf_check *check)
+{
+    drop_resources(check);
+    check->again = check->wrote = false;
+    check->small = true;
+    check->turn = 0;
+    VkResult result = prepare(check);
+    if (result != VK_ERROR_FEATURE_NOT_PRESENT)
+        return result;
+    give_up(check, check->dummies.why);
+    return VK_SUCCESS;
+}
+
+/* To the next turn that there is something to do in. */
+static void move_on(struct bf_check *check)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < check->info->form_count; i++)
+        left += !check->decided[i];
+    if (left == 0)
+        check->over = true;
+    if (check->over)
+        return;
+    do {
+        check->turn++;
+    } while (check->turn >= 2 && check->turn < check->info->form_count + 2 &&
+             check->decided[check->turn - 2]);
+    if (check->turn < check->info->form_count + 2)
+        return;
+    check->turn = 0;
+    if (++check->seed < SEEDS)
+        return;
+    if (!check->wrote)
+        give_up(check, "it wrote nothing");
+    else
+        decide(check, BF_REASON_NONE);
+}
+
+VkResult bf_check_step(struct bf_check *check, bool *done)
+{
+    struct bf_check_info *info = check->info;
+    *done = check->over;
+    if (check->over)
+        return VK_SUCCESS;
+    if (info->cancelled && info->cancelled(info->context)) {
+        decide(check, BF_REASON_CANCELLED);
+        *done = true;
+        return VK_SUCCESS;
+    }
+    uint64_t took_ns = 0;
+    VkResult result = check->turn == 0 ? make_inputs(check) : VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = run(check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle,
+                     &took_ns);
+    if (result == VK_TIMEOUT) {
+        give_up(check, "a run did not end in time");
+        *done = true;
+        return VK_SUCCESS;
+    }
+    if (result != VK_SUCCESS) {
+        *done = true;
+        return fail(check, result);
+    }
+    if (check->turn < 2)
+        judge_general(check, took_ns);
+    else
+        judge_form(check, check->turn - 2, took_ns);
+    if (check->again)
+        result = begin_again(check);
+    else
+        move_on(check);
+    *done = check->over || result != VK_SUCCESS;
+    return fail(check, result);
+}
+
+VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info)
+{
+    struct bf_check *check;
+    VkResult result = bf_check_begin(checker, info, &check);
+    if (result != VK_SUCCESS)
+        return result;
+    for (bool done = false; !done && result == VK_SUCCESS;)
+        result = bf_check_step(check, &done);
+    bf_check_end(check);
+    return result;
+}

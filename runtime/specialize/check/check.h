@@ -1,0 +1,115 @@
+/*
+ * The check of a rebuilt pipeline against the general one: both are run on generated inputs, and
+ * every bit of what they write is compared. That is evidence, not proof: the documentation says
+ * 'checked'. It also warms what it runs: a driver that compiles at first use has compiled then.
+ *
+ *  CK-1  A form passes only if it ran, wrote something on some of the inputs, and every byte of every
+ *        output equals the general pipeline's, for every seed. So does every byte beside its buffers:
+ *        they lie in memory of the checker's that is compared as a whole.
+ *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
+ *        own, of the formats that the program's had last, and images as large as its last dispatch, or
+ *        what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
+ *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds
+ *        do harm, buffers are as large as the program's, or it isn't checked. There, and where a
+ *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
+ *        0 to 1, and the program's push constants alone.)
+ *  CK-3  The checker's work goes through a queue of its own, of the lowest priority, on an engine
+ *        that no queue of the program uses where there is one (bf_checker_is_alone); else in slices.
+ *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
+ *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE.
+ *        What takes long on images larger than the least is checked anew on those.
+ *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
+ *        never ended, by bf_checker_destroy.
+ *  CK-6  'relaxed' (compare is false): as CK-1, but for numbers that are floats, or normalised, of
+ *        which |a - b| <= tolerance * max(1, |a|, |b|) is enough; of normalised ones one unit, too
+ *        (specialize/check/texel.h). Words of which nothing tells what they are are taken for floats.
+ *
+ * Proven by tests/specialize.
+ *
+ * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all sizes and
+ * edge values, as far as they can't have shaders loop for long or, where that does harm, reach out
+ * of bounds; and the program's push constants, some of them then made smaller.
+ */
+#ifndef BELFRY_SPECIALIZE_CHECK_H
+#define BELFRY_SPECIALIZE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/export.h"
+#include "specialize/reason.h"
+#include "specialize/check/subject.h"
+
+struct bf_check;
+struct bf_checker;
+struct bf_device;
+
+#define BF_CHECK_PUSH_BYTES 256
+
+struct bf_checker_info {
+    struct bf_device *device; /* not owned; outlives the checker */
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
+    /* Accesses out of bounds do no harm: robustBufferAccess is enabled, or the driver is one that
+     * checks all the same. */
+    bool robust;
+    uint64_t patience_ns; /* for one run; then it is taken for hung. 0: ten seconds */
+    uint64_t limit_ns;    /* of the general pipeline's least run. 0: 200 ms */
+};
+
+struct bf_check_form {
+    VkPipeline handle;
+    /* out: BF_REASON_NONE: passed. _INEXACT, _UNCHECKABLE, _LOST, _CANCELLED, _MEMORY */
+    enum bf_reason reason;
+    uint64_t first_use_ns; /* out: the first run, from its submission until the CPU saw its end */
+    uint64_t steady_ns;    /* out: its runs on all inputs but the first, together; 0: none */
+};
+
+struct bf_check_info {
+    const struct bf_check_subject *subject;
+    const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
+    uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
+    uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
+    VkPipeline general;  /* made by the caller as the program's was; a build's own */
+    uint32_t form_count;
+    struct bf_check_form *forms;
+    bool compare;                     /* bit by bit; false: CK-6 */
+    float tolerance;                  /* CK-6 */
+    bool (*cancelled)(void *context); /* asked between runs; NULL: never */
+    void *context;
+    uint64_t general_ns; /* out: the general pipeline's on the same inputs */
+    const char *why;     /* out: static; why it is uncheckable, or NULL */
+};
+
+/*
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (no engine can compute), VK_ERROR_OUT_OF_HOST_MEMORY, and
+ * those of the driver.
+ */
+BF_SHARED VkResult bf_checker_create(const struct bf_checker_info *info,
+                                     struct bf_checker **checker);
+/* No check of its is left. Waits for work that never ended. NULL is allowed. */
+BF_SHARED void bf_checker_destroy(struct bf_checker *checker);
+/* Has it an engine to itself, but for other queues of Belfry's? Else let checks go in slices. */
+BF_SHARED bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point);
+
+/*
+ * For one thread at a time per checker; one check at a time. Errors of all:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, and those of the driver; each undecided form's
+ * reason is then set as well. 'info' and what it refers to stay until bf_check_end.
+ *
+ * A check is begun, stepped until it is done, and ended, sooner if its result isn't wanted (forms
+ * without one are then BF_REASON_CANCELLED). A step is one run of one pipeline on one set of inputs,
+ * and blocks until it is over. After an error only bf_check_end is left.
+ */
+BF_SHARED VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
+                                  struct bf_check **check);
+BF_SHARED VkResult bf_check_step(struct bf_check *check, bool *done);
+BF_SHARED void bf_check_end(struct bf_check *check);
+
+/* All of it at once. */
+BF_SHARED VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * Resources that stand in for the program's when a pipeline is checked: buffers, images, samplers
+ * and sets, that are filled with made-up inputs before each run and read back after it.
+ *
+ *  DU-1  They are the check's own, and so is all memory within 'guard' bytes of a buffer: what a
+ *        shader writes beyond one is seen as a difference.
+ *  DU-2  Before each run on the same inputs all of it holds the same bytes, made by bf_dummies_fill.
+ *  DU-3  Read back are all buffers, and all images that are written, in all their samples.
+ *  DU-4  Images are as large as the runs reach, 'extent', but BF_DUMMY_EXTENT both ways at least and
+ *        BF_DUMMY_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
+ *        smaller, all of them alike.
+ *
+ * Plan them (bf_dummies_add_...), then build them, then fill, upload, run and download as often as
+ * wanted. Thread-safety: one thread at a time.
+ */
+#ifndef BELFRY_SPECIALIZE_DUMMY_H
+#define BELFRY_SPECIALIZE_DUMMY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <volk.h>
+
+#include "device/memory.h"
+#include "specialize/check/inputs.h"
+#include "specialize/check/subject.h"
+
+struct bf_device;
+
+#define BF_DUMMY_EXTENT  64   /* of images, in width and height, at least */
+#define BF_DUMMY_LARGEST 4096 /* at most: as any device allows */
+#define BF_DUMMY_SETS    32
+#define BF_DUMMY_INPUTS  32 /* input attachments of a subpass, at most */
+
+/* Where they are made. */
+struct bf_dummy_place {
+    struct bf_device *device;
+    VkPhysicalDevice physical;
+    PFN_vkGetPhysicalDeviceFormatProperties formats;
+    PFN_vkGetPhysicalDeviceImageFormatProperties image_formats;
+    bool robust; /* accesses out of bounds do no harm */
+};
+
+/* A piece of the arena. */
+struct bf_dummy_buffer {
+    VkDeviceSize offset, size;
+    const uint8_t *kinds; /* borrowed */
+    uint32_t kind_count, period;
+    bool texels; /* of this format, not words */
+    VkFormat format;
+    struct bf_texel texel;
+};
+
+/* An attribute of vertices or instances within the arena, written over what fills it. */
+struct bf_dummy_attribute {
+    VkDeviceSize offset; /* of the first */
+    uint32_t stride, count;
+    struct bf_texel texel;
+    /* Floats that may be a position: two triangles that cover everything between -1 and 1, seen
+     * from either side; in some seeds smaller, in some larger. */
+    bool position;
+};
+
+struct bf_dummy_image_info {
+    VkFormat format;
+    VkImageViewType view;
+    VkComponentMapping components;
+    bool stencil;            /* the view is of stencil, where there is depth as well */
+    VkImageUsageFlags usage; /* transfers are added */
+    VkSampleCountFlagBits samples;
+    VkExtent3D extent; /* 0: as suits the view, and the runs */
+    uint32_t layers;   /* 0: likewise */
+    uint32_t levels;
+    bool written;
+};
+
+/* How an image of several samples is filled and read (specialize/check/dummy_samples.h). */
+struct bf_dummy_several {
+    bool tiled; /* filled as an attachment; else cleared */
+    VkImageView target;
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    uint32_t aspect_count; /* that are read */
+    VkImageView views[2];
+    VkDescriptorSet sets[2];
+};
+
+struct bf_dummy_image {
+    struct bf_dummy_image_info info;
+    bool sized,
+        layered; /* its extent, or layers, are as suits the runs: they may be made smaller */
+    VkImageAspectFlags aspects;
+    VkImage handle;
+    VkDeviceMemory memory;
+    VkImageView view; /* of everything; of depth and stencil, depth alone unless an attachment */
+    VkImageView parts[2];      /* of an attachment's depth, or stencil, alone; made as needed */
+    VkDeviceSize offset, size; /* in 'source', and in 'result' where written; behind the arena */
+    struct bf_dummy_several several;
+};
+
+/* What one binding of a set gets. */
+struct bf_dummy_write {
+    uint32_t set;
+    const struct bf_check_binding *binding;
+    uint32_t first, copies; /* buffers or images: descriptor i has number first + i % copies */
+    void *infos;            /* VkDescriptorImageInfo and so on, owned */
+    VkWriteDescriptorSet write;
+    VkWriteDescriptorSetInlineUniformBlock block;
+};
+
+struct bf_dummies {
+    const struct bf_dummy_place *place;
+    const char *why; /* static: why VK_ERROR_FEATURE_NOT_PRESENT was returned */
+    const struct bf_check_layout *layout;
+    bool graphics;           /* needs a queue that can draw: for a draw, or copies of depth */
+    bool several;            /* some images that are read back have several samples */
+    uint32_t least_elements; /* of buffers' open arrays; UINT32_MAX: there are none */
+    uint32_t least_count;    /* of descriptors in an array of several; UINT32_MAX: there are none */
+    /* Of images: how far the runs reach, as far as memory allows (DU-4). Set before they are
+     * planned, if it is more than the least; as it is built it may become less. */
+    uint32_t extent[3];
+
+    VkDeviceSize arena_size, source_size;
+    VkBuffer arena;
+    VkDeviceMemory memory;
+    struct bf_buffer source, result; /* the arena's content first, then images' */
+    struct bf_dummy_buffer *buffers;
+    uint32_t buffer_count, buffer_room;
+    struct bf_dummy_attribute *attributes;
+    uint32_t attribute_count, attribute_room;
+    struct bf_dummy_image *images;
+    uint32_t image_count, image_room;
+    uint32_t inputs[BF_DUMMY_INPUTS]; /* input attachments: images; UINT32_MAX: not used */
+    uint32_t input_count;
+    VkBufferView *views;
+    uint32_t view_count, view_room;
+    VkSampler *samplers;
+    uint32_t sampler_count, sampler_room;
+    struct bf_dummy_write *writes;
+    uint32_t write_count, write_room;
+    VkDescriptorPool pool;
+    VkDescriptorSet sets[BF_DUMMY_SETS];
+    uint32_t dynamic_counts[BF_DUMMY_SETS];
+    uint32_t *zeros; /* dynamic offsets */
+    /* Of samples: from bits, from depths. */
+    VkDescriptorSetLayout reader_sets;
+    VkPipelineLayout reader_layout;
+    VkPipeline readers[2];
+    VkDescriptorPool reader_pool;
+};
+
+/*
+ * Errors of the functions that return a VkResult: VK_ERROR_OUT_OF_HOST_MEMORY and those of the
+ * driver; VK_ERROR_FEATURE_NOT_PRESENT: nothing can stand in, 'why' says for what.
+ */
+void bf_dummies_init(struct bf_dummies *dummies, const struct bf_dummy_place *place);
+/* After errors, and zeroed, too. Nothing of it is in use any more. */
+void bf_dummies_finish(struct bf_dummies *dummies);
+
+/* Notes why, and returns VK_ERROR_FEATURE_NOT_PRESENT. */
+VkResult bf_dummies_refuse(struct bf_dummies *dummies, const char *why);
+
+/* Their indices stay; their offsets are known at once. */
+VkResult bf_dummies_add_buffer(struct bf_dummies *dummies, const struct bf_dummy_buffer *buffer,
+                               uint32_t *index);
+VkResult bf_dummies_add_attribute(struct bf_dummies *dummies,
+                                  const struct bf_dummy_attribute *attribute);
+VkResult bf_dummies_add_image(struct bf_dummies *dummies, const struct bf_dummy_image_info *info,
+                              uint32_t *index);
+/* Whatever its sets need; once, and after the attachments. */
+VkResult bf_dummies_add_layout(struct bf_dummies *dummies, const struct bf_check_layout *layout);
+VkResult bf_dummies_build(struct bf_dummies *dummies);
+
+/* Makes the content of what comes next; nothing of it is in use. */
+void bf_dummies_fill(struct bf_dummies *dummies, const struct bf_inputs *inputs);
+/* Between them images are in VK_IMAGE_LAYOUT_GENERAL. The upload is that of the inputs which it was
+ * filled with; the same download serves every fill. */
+void bf_dummies_record_upload(struct bf_dummies *dummies, VkCommandBuffer commands,
+                              const struct bf_inputs *inputs);
+void bf_dummies_record_download(struct bf_dummies *dummies, VkCommandBuffer commands);
+/* After a fill, where some have 'several' samples: they have been uploaded, and downloaded again
+ * without a run in between, so that bf_dummies_changed can tell what they were. */
+void bf_dummies_learn(struct bf_dummies *dummies);
+void bf_dummies_bind(struct bf_dummies *dummies, VkCommandBuffer commands,
+                     VkPipelineBindPoint point);
+
+/* Of what was downloaded; 'result' is as large as this. */
+size_t bf_dummies_result_size(const struct bf_dummies *dummies);
+/* Bits that Vulkan leaves open are zero in it. */
+const void *bf_dummies_result(struct bf_dummies *dummies);
+/* Does it differ from what was uploaded? */
+bool bf_dummies_changed(struct bf_dummies *dummies, const void *result);
+/* Equal but for floats within the tolerance (texel.h); words that nothing tells of may be either. */
+bool bf_dummies_near(const struct bf_dummies *dummies, const void *a, const void *b,
+                     float tolerance);
+
+#endif

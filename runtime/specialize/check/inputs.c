@@ -1,0 +1,276 @@
+#include "specialize/check/inputs.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------- Numbers --
+ */
+
+/* A well-mixed function of its argument (the finaliser of SplitMix64's kind: xor and multiply). */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Streams lie far apart: seeds are few, and so are values. */
+static uint64_t draw(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
+{
+    return mix((stream * 64 + inputs->seed) * UINT64_C(0xd1342543de82ef95) + index);
+}
+
+/* Is the value an edge, and which? Of two that meet in a shader both may be. */
+static bool is_edge(const struct bf_inputs *inputs, uint64_t random, uint32_t *which)
+{
+    *which = (uint32_t)(random >> 40);
+    switch (inputs->style) {
+    case BF_INPUTS_SMALL:
+        return false;
+    case BF_INPUTS_EDGES:
+        return random % 2;
+    default:
+        return random % 32 == 31;
+    }
+}
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+
+static float clamp_float(const struct bf_inputs *inputs, float value)
+{
+    float limit = (float)inputs->limit;
+    return inputs->wild ? value : value > limit ? limit : value < -limit ? -limit : value;
+}
+
+/* A float that is no edge. */
+static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
+{
+    float unit = (float)(random >> 40) / 16777216.0f; /* below 1, exact */
+    float sign = random & 1 ? -1.0f : 1.0f;
+    if (inputs->timid && inputs->style != BF_INPUTS_SMALL)
+        return unit;
+    switch (inputs->style) {
+    case BF_INPUTS_SMALL:
+        return (float)(random % 5) / 4.0f;
+    case BF_INPUTS_WIDE: {
+        /* 2^-30 to 2^30 */
+        uint32_t exponent = 127 - 30 + (uint32_t)(random >> 8) % 61;
+        uint32_t bits = exponent << 23 | (uint32_t)(random >> 40 & 0x7fffff);
+        float value;
+        memcpy(&value, &bits, 4);
+        return clamp_float(inputs, sign * value);
+    }
+    default:
+        return random & 2 ? unit : sign * unit * 4.0f;
+    }
+}
+
+static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
+{
+    static const uint32_t edges[] = {
+        0x00000000, 0x80000000, 0x3f800000, 0x00000001, 0x00800000, 0xbf800000, 0x7fc00000,
+        0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0x80000001, 0xffc00001,
+    };
+    uint64_t random = draw(inputs, stream, index);
+    uint32_t which;
+    if (is_edge(inputs, random, &which))
+        return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : 7u)];
+    return float_bits(ordinary_float(inputs, random));
+}
+
+/* Two's complement of 'bits' bits. */
+static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, uint64_t index,
+                             uint32_t bits)
+{
+    const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    const uint64_t edges[] = {0, 1, mask, mask >> 1, (mask >> 1) + 1};
+    uint64_t random = draw(inputs, stream, index);
+    uint32_t which;
+    if (is_edge(inputs, random, &which))
+        return edges[which % (inputs->wild ? 5u : 2u)];
+    uint32_t limit = inputs->style == BF_INPUTS_SMALL && inputs->limit > 8 ? 8 : inputs->limit;
+    return (random >> 20) % limit & mask;
+}
+
+static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
+{
+    static const uint16_t edges[] = {0x0000, 0x8000, 0x3c00, 0x0001, 0x0400, 0xbc00,
+                                     0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
+    uint64_t random = draw(inputs, stream, index);
+    uint32_t which;
+    if (is_edge(inputs, random, &which))
+        return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : 7u)];
+    if (inputs->style == BF_INPUTS_SMALL) {
+        static const uint16_t quarters[] = {0x0000, 0x3400, 0x3800, 0x3a00, 0x3c00};
+        return quarters[random % 5];
+    }
+    /* Any mantissa, an exponent for 1/16 to 1. */
+    return (uint16_t)((uint32_t)(inputs->timid ? 0 : random & 1) << 15 |
+                      (11 + (random >> 8) % 4) << 10 | (random >> 40 & 1023));
+}
+
+static uint64_t make_double(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
+{
+    uint32_t bits = make_float(inputs, stream, index);
+    float narrow;
+    memcpy(&narrow, &bits, 4);
+    double value = narrow;
+    uint64_t wide;
+    memcpy(&wide, &value, 8);
+    /* An ordinary one gets a mantissa of its own. */
+    uint32_t exponent = bits >> 23 & 255;
+    if (inputs->style != BF_INPUTS_SMALL && exponent > 0 && exponent < 255 && bits & 0x7fffff)
+        wide |= draw(inputs, stream + 1, index) & 0xfffff;
+    return wide;
+}
+
+/* ---------------------------------------------------------------------------------------- Words --
+ */
+
+enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period, size_t i)
+{
+    if (i < kind_count)
+        return (enum bf_unit)kinds[i];
+    if (period == 0 || period > kind_count)
+        return BF_UNIT_UNKNOWN;
+    return (enum bf_unit)kinds[kind_count - period + (i - kind_count) % period];
+}
+
+static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum bf_unit kind,
+                          uint64_t i)
+{
+    switch (kind) {
+    case BF_UNIT_UNKNOWN:
+        return inputs->unfloating || (stream + inputs->seed) % 2
+                   ? (uint32_t)make_integer(inputs, stream, i, 32)
+                   : make_float(inputs, stream, i);
+    case BF_UNIT_INTEGER:
+        return (uint32_t)make_integer(inputs, stream, i, 32);
+    case BF_UNIT_HALVES:
+        return make_half(inputs, stream, 2 * i) | (uint32_t)make_half(inputs, stream, 2 * i + 1)
+                                                      << 16;
+    case BF_UNIT_SHORTS:
+        return (uint32_t)make_integer(inputs, stream, 2 * i, 16) |
+               (uint32_t)make_integer(inputs, stream, 2 * i + 1, 16) << 16;
+    case BF_UNIT_BYTES: {
+        uint32_t word = 0;
+        for (uint32_t k = 0; k < 4; k++)
+            word |= (uint32_t)make_integer(inputs, stream, 4 * i + k, 8) << 8 * k;
+        return word;
+    }
+    case BF_UNIT_ONE:
+    case BF_UNIT_ZERO:
+        if (inputs->style == BF_INPUTS_SMALL)
+            return kind == BF_UNIT_ONE ? 0x3f800000 : 0;
+        return make_float(inputs, stream, i);
+    default:
+        return make_float(inputs, stream, i);
+    }
+}
+
+void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint8_t *kinds,
+                     uint32_t kind_count, uint32_t period, uint32_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum bf_unit kind = bf_inputs_kind(kinds, kind_count, period, i);
+        if (kind == BF_UNIT_DOUBLE || kind == BF_UNIT_LONG) {
+            uint64_t wide = kind == BF_UNIT_DOUBLE ? make_double(inputs, stream, i)
+                                                   : make_integer(inputs, stream, i, 64);
+            words[i] = (uint32_t)wide;
+            if (i + 1 < count)
+                words[++i] = (uint32_t)(wide >> 32);
+            continue;
+        }
+        words[i] = make_word(inputs, stream, kind, i);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- Texels --
+ */
+
+static void put_bits(uint8_t *bytes, uint32_t first, uint32_t count, uint64_t value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bit = first + i;
+        bytes[bit / 8] =
+            (uint8_t)((bytes[bit / 8] & ~(1u << bit % 8)) | (uint32_t)(value >> i & 1) << bit % 8);
+    }
+}
+
+static uint64_t make_component(const struct bf_inputs *inputs, uint64_t stream,
+                               const struct bf_texel *texel, uint32_t bits, uint64_t index)
+{
+    switch (texel->kind) {
+    case BF_TEXEL_UINT:
+    case BF_TEXEL_SINT:
+        return make_integer(inputs, stream, index, bits);
+    case BF_TEXEL_SFLOAT:
+        return bits == 16   ? make_half(inputs, stream, index)
+               : bits == 32 ? make_float(inputs, stream, index)
+                            : make_double(inputs, stream, index);
+    case BF_TEXEL_SNORM:
+        return draw(inputs, stream, index) >> 11 &
+               (inputs->timid ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX);
+    case BF_TEXEL_UFLOAT:
+        if (!inputs->wild) /* below 1; the 5 bits are an exponent that three share */
+            return draw(inputs, stream, index) % (bits > 5 ? UINT64_C(15) << (bits - 5) : 16);
+        return draw(inputs, stream, index) >> 11;
+    default: /* any bits are a number from 0 to 1 */
+        return draw(inputs, stream, index) >> 11;
+    }
+}
+
+void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const struct bf_texel *texel,
+                      void *texels, size_t size)
+{
+    uint8_t *bytes = texels;
+    memset(bytes, 0, size);
+    if (texel->kind == BF_TEXEL_BLOCK) {
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)(draw(inputs, stream, i) >> 13);
+        return;
+    }
+    uint64_t index = 0;
+    for (size_t at = 0; at + texel->size <= size; at += texel->size) {
+        for (uint32_t i = 0, bit = 0; i < texel->component_count;
+             bit += texel->bits[i++], index++) {
+            uint64_t value = make_component(inputs, stream, texel, texel->bits[i], index);
+            if (texel->bits[i] % 8 == 0 && bit % 8 == 0)
+                memcpy(bytes + at + bit / 8, &value, texel->bits[i] / 8);
+            else
+                put_bits(bytes + at, bit, texel->bits[i], value);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------- Push constants --
+ */
+
+/* Numbers that programs use as floats: 2^-20 to 2^20 and their negatives. */
+static bool looks_float(uint32_t word)
+{
+    uint32_t exponent = word >> 23 & 255;
+    return exponent >= 127 - 20 && exponent <= 127 + 20;
+}
+
+void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        uint64_t random = draw(inputs, UINT64_C(0x70757368), i);
+        if ((fixed >> i & 1) || inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
+            continue;
+        if (looks_float(words[i])) {
+            float value;
+            memcpy(&value, &words[i], 4);
+            /* A half to all of it. */
+            words[i] = float_bits(value * (0.5f + (float)(random >> 41) / 16777216.0f));
+        } else if (words[i] > 1 && words[i] < 0x10000) {
+            words[i] = 1 + (uint32_t)((random >> 20) % words[i]);
+        }
+    }
+}

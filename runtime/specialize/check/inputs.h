@@ -1,0 +1,76 @@
+/*
+ * Inputs made up for the check of a rebuilt pipeline: what fills buffers, images and push constants.
+ * The same seed gives the same bytes.
+ *
+ *  GI-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
+ *        index memory and end loops, for all that is known.
+ *  GI-2  Edges are among the values of every style but BF_INPUTS_SMALL: of floats the zeros, ones,
+ *        the least denormal, the least normal, a NaN, and if 'wild' infinities and the greatest; of
+ *        integers 0 and 1, and if 'wild' -1, the least and the greatest.
+ *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
+ *        is a float neither larger nor of another sign; bits that are in 'fixed' stay.
+ *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
+ *        reaches out of bounds.
+ *
+ * Thread-safety: pure. Proven by tests/specialize.
+ */
+#ifndef BELFRY_SPECIALIZE_INPUTS_H
+#define BELFRY_SPECIALIZE_INPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "os/export.h"
+#include "specialize/check/texel.h"
+
+/* What a 32-bit word of a buffer is, as far as its shaders tell. */
+enum bf_unit {
+    BF_UNIT_UNKNOWN, /* nothing tells: taken for a float or an integer, by the seed */
+    BF_UNIT_FLOAT,
+    BF_UNIT_INTEGER,
+    BF_UNIT_HALVES, /* two floats of 16 bits */
+    BF_UNIT_SHORTS, /* two integers of 16 bits */
+    BF_UNIT_BYTES,  /* four of 8 */
+    BF_UNIT_DOUBLE, /* the lower half; the upper follows */
+    BF_UNIT_LONG,   /* the lower half of an integer of 64 bits; the upper follows */
+    BF_UNIT_UPPER,  /* what belongs to the word before it */
+    BF_UNIT_ONE,    /* on the diagonal of a matrix of floats */
+    BF_UNIT_ZERO,   /* off it */
+};
+
+enum bf_inputs_style {
+    BF_INPUTS_SMALL,  /* integers 0 to 7, floats in quarters up to 1, matrices the identity */
+    BF_INPUTS_SPREAD, /* integers below the limit, floats of both signs near 1 */
+    BF_INPUTS_WIDE,   /* floats of many magnitudes */
+    BF_INPUTS_EDGES,  /* every second is an edge */
+};
+
+struct bf_inputs {
+    uint32_t seed;
+    enum bf_inputs_style style;
+    uint32_t limit;  /* at least 1 */
+    bool wild;       /* GI-1 */
+    bool timid;      /* GI-4; not with 'wild' */
+    bool unfloating; /* unknown words are integers: loops may depend on them */
+};
+
+/* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;
+ * beyond, and with none, it is unknown. */
+BF_SHARED enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period,
+                                      size_t i);
+
+/* 'stream' tells one buffer from another. */
+BF_SHARED void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream,
+                               const uint8_t *kinds, uint32_t kind_count, uint32_t period,
+                               uint32_t *words, size_t count);
+
+/* Texels one after the other; 'size' is a multiple of the texel's. */
+BF_SHARED void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream,
+                                const struct bf_texel *texel, void *texels, size_t size);
+
+/* Bit i of 'fixed' is word i. */
+BF_SHARED void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words,
+                              uint32_t count);
+
+#endif

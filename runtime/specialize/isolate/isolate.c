@@ -1,0 +1,367 @@
+#include "specialize/isolate/isolate.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+#include "os/log.h"
+#include "specialize/isolate/spawn.h"
+#include "specialize/isolate/wire.h"
+
+#define HELPERS_MOST  16
+#define FAILURES_MOST 3
+#define SECONDS       UINT64_C(1000000000)
+#define HELPER        "belfry/belfry-build-helper" /* seen from libbelfry.so */
+
+/* Used by whoever has taken it. */
+struct helper {
+    bool taken;
+    int socket, pidfd; /* -1: it doesn't run */
+};
+
+struct bf_isolate {
+    char *path;
+    char **environment; /* one block with its strings */
+    struct bf_wire_out device;
+    uint64_t limit_ns, open_limit_ns;
+
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    uint32_t count;
+    uint32_t failures; /* to start, in a row */
+    struct helper helpers[HELPERS_MOST];
+};
+
+/* ---------------------------------------------------------------------------------------- Messages */
+
+/* Returns 0, or ETIMEDOUT. */
+static int await(int fd, short events, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t left = bf_remaining_ns(deadline_ns);
+        uint64_t ms = left / 1000000 + (left % 1000000 != 0);
+        struct pollfd poll_fd = {.fd = fd, .events = events};
+        int n = poll(&poll_fd, 1, ms < INT_MAX ? (int)ms : INT_MAX);
+        if (n > 0)
+            return 0;
+        if (n == 0 && bf_remaining_ns(deadline_ns) == 0)
+            return ETIMEDOUT;
+    }
+}
+
+/* These return 0, ETIMEDOUT, or EPIPE: there is nobody any more. */
+static int send_all(int fd, const void *bytes, size_t size, uint64_t deadline_ns)
+{
+    const uint8_t *at = bytes;
+    while (size) {
+        ssize_t n = send(fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN) {
+            int error = await(fd, POLLOUT, deadline_ns);
+            if (error)
+                return error;
+        } else if (n < 0 && errno != EINTR) {
+            return EPIPE;
+        } else if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static int receive_all(int fd, void *bytes, size_t size, uint64_t deadline_ns)
+{
+    uint8_t *at = bytes;
+    while (size) {
+        ssize_t n = recv(fd, at, size, MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN) {
+            int error = await(fd, POLLIN, deadline_ns);
+            if (error)
+                return error;
+        } else if (n == 0 || (n < 0 && errno != EINTR)) {
+            return EPIPE;
+        } else if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static int say(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
+               const struct bf_wire_out *body, uint64_t deadline_ns)
+{
+    const struct bf_wire_header header = {.magic = BF_WIRE_MAGIC,
+                                          .kind = (uint32_t)kind,
+                                          .number = number,
+                                          .size = (uint32_t)body->size};
+    int error = send_all(h->socket, &header, sizeof(header), deadline_ns);
+    return error ? error : send_all(h->socket, body->bytes, body->size, deadline_ns);
+}
+
+/* EPROTO: nonsense. */
+static int hear(const struct helper *h, enum bf_wire_kind kind, uint32_t number, VkResult *result,
+                uint64_t deadline_ns)
+{
+    struct bf_wire_header header;
+    int error = receive_all(h->socket, &header, sizeof(header), deadline_ns);
+    if (error)
+        return error;
+    if (header.magic != BF_WIRE_MAGIC || header.kind != (uint32_t)kind || header.number != number ||
+        header.size)
+        return EPROTO;
+    *result = (VkResult)header.result;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ Helpers */
+
+static void helper_end(struct helper *h, bool at_once)
+{
+    if (h->socket < 0)
+        return;
+    if (at_once)
+        syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
+    close(h->socket); /* which ends it, if it listens */
+    close(h->pidfd);
+    h->socket = h->pidfd = -1;
+}
+
+static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return VK_ERROR_INITIALIZATION_FAILED;
+    int error = bf_spawn(isolate->path, isolate->environment, ends[1], &h->pidfd);
+    close(ends[1]);
+    if (error) {
+        errno = error;
+        bf_log(BF_LOG_WARNING, "the build helper '%s' can't be started: %m", isolate->path);
+        close(ends[0]);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    h->socket = ends[0];
+
+    VkResult result = VK_SUCCESS;
+    uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
+    error = say(h, BF_WIRE_DEVICE, 0, &isolate->device, deadline);
+    if (!error)
+        error = hear(h, BF_WIRE_OPENED, 0, &result, deadline);
+    if (!error && result == VK_SUCCESS)
+        return VK_SUCCESS;
+    bf_log(BF_LOG_INFO, "the build helper can't open the device (%s %d)",
+           error ? "error" : "VkResult", error ? error : (int)result);
+    helper_end(h, true);
+    return VK_ERROR_INITIALIZATION_FAILED;
+}
+
+/* VK_INCOMPLETE: it ended before the driver got the request. */
+static VkResult helper_build(struct bf_isolate *isolate, struct helper *h,
+                             const struct bf_wire_out *request, VkResult *driver_result)
+{
+    const uint32_t number = 1;
+    VkResult taken = VK_SUCCESS;
+    uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
+    int error = say(h, BF_WIRE_BUILD, number, request, deadline);
+    if (!error)
+        error = hear(h, BF_WIRE_TAKEN, number, &taken, deadline);
+    if (error) {
+        helper_end(h, true);
+        return VK_INCOMPLETE;
+    }
+    if (taken)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    error = hear(h, BF_WIRE_BUILT, number, driver_result, bf_deadline_ns(isolate->limit_ns));
+    if (error)
+        helper_end(h, true);
+    return !error ? VK_SUCCESS : error == ETIMEDOUT ? VK_TIMEOUT : VK_ERROR_UNKNOWN;
+}
+
+static struct helper *helper_take(struct bf_isolate *isolate)
+{
+    struct helper *found = NULL;
+    pthread_mutex_lock(&isolate->lock);
+    while (!found) {
+        /* One that runs, rather. */
+        for (uint32_t i = 0; i < isolate->count; i++) {
+            struct helper *h = &isolate->helpers[i];
+            if (!h->taken && (!found || (found->socket < 0 && h->socket >= 0)))
+                found = h;
+        }
+        if (!found)
+            pthread_cond_wait(&isolate->freed, &isolate->lock);
+    }
+    found->taken = true;
+    pthread_mutex_unlock(&isolate->lock);
+    return found;
+}
+
+static void helper_give(struct bf_isolate *isolate, struct helper *h)
+{
+    pthread_mutex_lock(&isolate->lock);
+    h->taken = false;
+    pthread_cond_signal(&isolate->freed);
+    pthread_mutex_unlock(&isolate->lock);
+}
+
+/* It runs when this returns VK_SUCCESS. */
+static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
+{
+    if (h->socket >= 0)
+        return VK_SUCCESS;
+    pthread_mutex_lock(&isolate->lock);
+    bool hopeless = isolate->failures >= FAILURES_MOST;
+    pthread_mutex_unlock(&isolate->lock);
+    if (hopeless)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    VkResult result = helper_start(isolate, h);
+    pthread_mutex_lock(&isolate->lock);
+    isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
+    if (isolate->failures == FAILURES_MOST)
+        bf_log(BF_LOG_WARNING, "no build helper can be had: shaders are built in the program");
+    pthread_mutex_unlock(&isolate->lock);
+    return result;
+}
+
+VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
+                          VkResult *driver_result)
+{
+    struct bf_wire_out out = {0};
+    bf_wire_say_build(&out, request);
+    if (out.failed || out.unsaid) {
+        bool failed = out.failed;
+        bf_wire_out_finish(&out);
+        return failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    struct helper *h = helper_take(isolate);
+    VkResult result = VK_INCOMPLETE;
+    for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++) {
+        result = helper_ensure(isolate, h);
+        if (result == VK_SUCCESS)
+            result = helper_build(isolate, h, &out, driver_result);
+    }
+    helper_give(isolate, h);
+    bf_wire_out_finish(&out);
+    return result == VK_INCOMPLETE ? VK_ERROR_INITIALIZATION_FAILED : result;
+}
+
+/* --------------------------------------------------------------------------- Create and destroy */
+
+/* Beside the library that this is in. NULL: out of memory or unknown. */
+static char *helper_path(void)
+{
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)bf_isolate_create, &info) || !info.dli_fname)
+        return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    char *path = NULL;
+    return asprintf(&path, "%.*s%s", folder, info.dli_fname, HELPER) < 0 ? NULL : path;
+}
+
+/* What would load something else into the helper than the driver. */
+static bool dropped(const char *variable)
+{
+    static const char *const names[] = {
+        "VK_INSTANCE_LAYERS=",
+        "VK_LOADER_LAYERS_ENABLE=",
+        "VK_LOADER_LAYERS_DISABLE=",
+        "VK_LOADER_LAYERS_ALLOW=",
+        "LD_PRELOAD=",
+        "BELFRY=",
+        "DISABLE_BELFRY=",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static char **environment_make(char *const *from)
+{
+    static const char added[][32] = {"VK_LOADER_LAYERS_DISABLE=~all~", "DISABLE_BELFRY=1"};
+    const size_t n_added = sizeof(added) / sizeof(added[0]);
+    size_t count = n_added + 1, bytes = sizeof(added);
+    for (char *const *v = from; v && *v; v++) {
+        count++;
+        bytes += strlen(*v) + 1;
+    }
+    char **environment = malloc(count * sizeof(*environment) + bytes);
+    if (!environment)
+        return NULL;
+    char *at = (char *)(environment + count);
+    size_t n = 0;
+    for (char *const *v = from; v && *v; v++) {
+        if (dropped(*v))
+            continue;
+        size_t size = strlen(*v) + 1;
+        memcpy(at, *v, size);
+        environment[n++] = at;
+        at += size;
+    }
+    memcpy(at, added, sizeof(added));
+    for (size_t i = 0; i < n_added; i++)
+        environment[n++] = at + i * sizeof(added[0]);
+    environment[n] = NULL;
+    return environment;
+}
+
+VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate)
+{
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    *isolate = NULL;
+    struct bf_isolate *made = calloc(1, sizeof(*made));
+    if (!made)
+        return result;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->freed, NULL);
+    made->count = !info->helpers ? 1 : info->helpers <= HELPERS_MOST ? info->helpers : HELPERS_MOST;
+    for (uint32_t i = 0; i < HELPERS_MOST; i++)
+        made->helpers[i].socket = made->helpers[i].pidfd = -1;
+    made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
+    made->open_limit_ns = info->open_limit_ns ? info->open_limit_ns : 30 * SECONDS;
+    made->path = info->helper ? strdup(info->helper) : helper_path();
+    made->environment = environment_make(info->environment);
+    bf_wire_say_device(&made->device, info, (uint32_t)getpid(),
+                       info->idle_ms ? info->idle_ms : 10000);
+    if (!made->path || !made->environment || made->device.failed)
+        goto fail;
+    if (made->device.unsaid || access(made->path, X_OK)) {
+        bf_log(BF_LOG_WARNING, "isolate=process: %s: shaders are built in the program",
+               made->device.unsaid ? "the device was made with something that isn't known here"
+                                   : "there is no build helper beside libbelfry.so");
+        result = VK_ERROR_INITIALIZATION_FAILED;
+        goto fail;
+    }
+    *isolate = made;
+    return VK_SUCCESS;
+
+fail:
+    bf_isolate_destroy(made);
+    return result;
+}
+
+void bf_isolate_destroy(struct bf_isolate *isolate)
+{
+    if (!isolate)
+        return;
+    for (uint32_t i = 0; i < isolate->count; i++)
+        helper_end(&isolate->helpers[i], false);
+    pthread_cond_destroy(&isolate->freed);
+    pthread_mutex_destroy(&isolate->lock);
+    bf_wire_out_finish(&isolate->device);
+    free(isolate->environment);
+    free(isolate->path);
+    free(isolate);
+}

@@ -1,0 +1,103 @@
+/*
+ * What the program and its build helper say to each other. Both are of one build of Belfry and run
+ * on one machine: numbers are the machine's own, in words of 32 bits, and everything begins at a
+ * multiple of 4 bytes. Who reads believes nothing.
+ *
+ * A message is a header and a body of header.size bytes:
+ *
+ *   program → helper  DEVICE  first; what to open
+ *   helper → program  OPENED  header.result; with an error it ends
+ *   program → helper  BUILD   a request
+ *   helper → program  TAKEN   header.result: the driver is about to get it; or won't, for there is
+ *                             something that it hasn't got
+ *   helper → program  BUILT   header.result
+ *
+ * An ill-formed message gets no answer: the helper ends.
+ */
+#ifndef BELFRY_SPECIALIZE_ISOLATE_WIRE_H
+#define BELFRY_SPECIALIZE_ISOLATE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "specialize/isolate/isolate.h"
+
+#define BF_WIRE_MAGIC     0x31574642u /* "BFW1" */
+#define BF_WIRE_BODY_MOST (256u << 20)
+
+enum bf_wire_kind {
+    BF_WIRE_DEVICE = 1,
+    BF_WIRE_OPENED,
+    BF_WIRE_BUILD,
+    BF_WIRE_TAKEN,
+    BF_WIRE_BUILT,
+};
+
+struct bf_wire_header {
+    uint32_t magic;
+    uint32_t kind;   /* enum bf_wire_kind */
+    uint32_t number; /* BUILD, TAKEN, BUILT: of the build */
+    int32_t result;  /* OPENED, BUILT: VkResult */
+    uint32_t size;   /* of the body */
+    uint32_t reserved;
+    uint64_t time_ns; /* BUILT: what the driver took */
+};
+
+/* Bytes that grow. Zeros are an empty one. */
+struct bf_wire_out {
+    uint8_t *bytes; /* malloc'ed */
+    size_t size, capacity;
+    bool failed; /* out of memory */
+    bool unsaid; /* something can't be said */
+};
+
+/* What has been read, and what was allocated for it. */
+struct bf_wire_in {
+    const uint8_t *at;
+    size_t left;
+    bool bad; /* and everything read from then on is 0 */
+    void *blocks;
+};
+
+/* What a helper is told about its device. Pointers last as long as the reader and its bytes. */
+struct bf_wire_device {
+    uint32_t parent; /* the program's process */
+    uint32_t idle_ms;
+    uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
+    uint32_t api_version;
+    uint32_t instance_extension_count, extension_count;
+    const char **instance_extensions, **extensions;
+    VkBaseOutStructure *features;               /* a chain for VkDeviceCreateInfo; NULL: none */
+    VkPhysicalDeviceFeatures *enabled_features; /* NULL: none */
+};
+
+/* As struct bf_build_request, and all that it points to. */
+struct bf_wire_build {
+    VkPipelineBindPoint point;
+    VkComputePipelineCreateInfo compute;   /* of that one of the two, */
+    VkGraphicsPipelineCreateInfo graphics; /* whose stages are 'stages' */
+    VkPipelineShaderStageCreateInfo *stages;
+    struct bf_build_code *code;    /* of each stage */
+    VkRenderPassCreateInfo2 *pass; /* NULL: none */
+    VkPipelineLayoutCreateInfo layout;
+    VkDescriptorSetLayoutCreateInfo *sets;
+};
+
+/* Into an empty one. Look at 'failed' and 'unsaid' thereafter. */
+void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *info,
+                        uint32_t parent, uint32_t idle_ms);
+void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request);
+void bf_wire_out_finish(struct bf_wire_out *out);
+
+/* 'bytes' are aligned as malloc's are. False: they are ill-formed, or there is no memory. */
+bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
+                         struct bf_wire_device *device);
+bool bf_wire_read_build(struct bf_wire_in *in, const void *bytes, size_t size,
+                        struct bf_wire_build *build);
+void bf_wire_in_finish(struct bf_wire_in *in);
+
+/* The size of a struct of features, which all consist of VkBool32; 0: it isn't known. */
+size_t bf_wire_features_size(VkStructureType type);
+
+#endif

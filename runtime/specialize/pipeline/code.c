@@ -1,0 +1,254 @@
+#include "specialize/pipeline/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix_part(uint64_t hash, uint64_t part)
+{
+    hash = (hash ^ part) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+/* For finding, not for telling apart: contents are compared. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    uint64_t part = 0;
+    hash ^= size;
+    for (; size >= sizeof(part); at += sizeof(part), size -= sizeof(part)) {
+        memcpy(&part, at, sizeof(part));
+        hash = mix_part(hash, part);
+    }
+    part = 0;
+    if (size > 0)
+        memcpy(&part, at, size);
+    return mix_part(hash, part);
+}
+
+static struct bf_code **bucket(struct bf_codes *codes, uint64_t hash)
+{
+    return &codes->buckets[(hash >> 32) % BF_CODE_BUCKETS];
+}
+
+static struct bf_code *find(struct bf_codes *codes, uint64_t hash, const uint32_t *words,
+                            size_t count)
+{
+    struct bf_code *code = *bucket(codes, hash);
+    while (code && (code->hash != hash || code->word_count != count ||
+                    memcmp(code->words, words, count * sizeof(*words)) != 0))
+        code = code->next;
+    if (code)
+        code->refs++;
+    return code;
+}
+
+static size_t bytes_of(const struct bf_code *code)
+{
+    return sizeof(*code) + code->word_count * sizeof(*code->words);
+}
+
+static void free_code(struct bf_codes *codes, struct bf_code *code)
+{
+    if (codes->total)
+        atomic_fetch_sub(codes->total, bytes_of(code));
+    free(code);
+}
+
+struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_t bytes)
+{
+    const size_t count = bytes / sizeof(*words);
+    if (!words || bytes == 0 || bytes % sizeof(*words) != 0)
+        return NULL;
+    const uint64_t hash = mix(0, words, bytes);
+    bf_lock_acquire(&codes->lock);
+    struct bf_code *code = find(codes, hash, words, count);
+    bf_lock_release(&codes->lock);
+    if (code)
+        return code;
+    struct bf_code *fresh = malloc(sizeof(*fresh) + bytes);
+    if (!fresh)
+        return NULL;
+    *fresh = (struct bf_code){.hash = hash, .refs = 1, .word_count = count};
+    memcpy(fresh->words, words, bytes);
+    bf_lock_acquire(&codes->lock);
+    code = find(codes, hash, words, count); /* another thread was faster */
+    if (!code) {
+        code = fresh;
+        fresh = NULL;
+        code->next = *bucket(codes, hash);
+        *bucket(codes, hash) = code;
+        if (codes->total)
+            atomic_fetch_add(codes->total, bytes_of(code));
+    }
+    bf_lock_release(&codes->lock);
+    free(fresh);
+    return code;
+}
+
+void bf_code_retain(struct bf_codes *codes, struct bf_code *code)
+{
+    bf_lock_acquire(&codes->lock);
+    code->refs++;
+    bf_lock_release(&codes->lock);
+}
+
+/* With the lock held. True: it is not to be found any more; free it. */
+static bool drop(struct bf_codes *codes, struct bf_code *code)
+{
+    if (--code->refs > 0)
+        return false;
+    struct bf_code **at = bucket(codes, code->hash);
+    while (*at != code)
+        at = &(*at)->next;
+    *at = code->next;
+    return true;
+}
+
+void bf_code_release(struct bf_codes *codes, struct bf_code *code)
+{
+    if (!code)
+        return;
+    bf_lock_acquire(&codes->lock);
+    bool last = drop(codes, code);
+    bf_lock_release(&codes->lock);
+    if (last)
+        free_code(codes, code);
+}
+
+static bool is_empty(const VkSpecializationInfo *s)
+{
+    return !s || s->mapEntryCount == 0;
+}
+
+static bool same_specialization(const VkSpecializationInfo *a, const VkSpecializationInfo *b)
+{
+    if (is_empty(a) || is_empty(b))
+        return is_empty(a) && is_empty(b);
+    if (a->mapEntryCount != b->mapEntryCount || a->dataSize != b->dataSize)
+        return false;
+    for (uint32_t i = 0; i < a->mapEntryCount; i++) {
+        const VkSpecializationMapEntry *x = &a->pMapEntries[i], *y = &b->pMapEntries[i];
+        if (x->constantID != y->constantID || x->offset != y->offset || x->size != y->size)
+            return false;
+    }
+    return a->dataSize == 0 || memcmp(a->pData, b->pData, a->dataSize) == 0;
+}
+
+static uint64_t stage_hash(VkShaderStageFlagBits stage, const char *entry,
+                           const VkSpecializationInfo *s)
+{
+    uint64_t hash = mix((uint64_t)stage, entry, strlen(entry));
+    for (uint32_t i = 0; !is_empty(s) && i < s->mapEntryCount; i++)
+        hash = mix(hash, &s->pMapEntries[i].constantID, sizeof(uint32_t));
+    return is_empty(s) || s->dataSize == 0 ? hash : mix(hash, s->pData, s->dataSize);
+}
+
+static struct bf_code_stage *find_stage(const struct bf_code *code,
+                                        const struct bf_code_stage *like)
+{
+    for (struct bf_code_stage *s = code->stages; s; s = s->next) {
+        if (s->hash == like->hash && s->stage == like->stage &&
+            strcmp(s->entry, like->entry) == 0 &&
+            same_specialization(s->specialization, like->specialization)) {
+            s->refs++;
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static void free_stage(struct bf_code_stage *stage)
+{
+    bf_shader_release(stage->shader);
+    bf_arena_finish(&stage->arena);
+    free(stage);
+}
+
+static struct bf_code_stage *make_stage(const struct bf_code_stage *like, struct bf_code *code)
+{
+    struct bf_code_stage *stage = calloc(1, sizeof(*stage));
+    if (!stage)
+        return NULL;
+    stage->refs = 1;
+    stage->code = code;
+    stage->hash = like->hash;
+    stage->stage = like->stage;
+    stage->entry = bf_arena_text(&stage->arena, like->entry);
+    if (!is_empty(like->specialization)) {
+        VkSpecializationInfo *s = bf_arena_copy(&stage->arena, like->specialization, 1, sizeof(*s));
+        stage->specialization = s;
+        if (s) {
+            s->pMapEntries = bf_arena_copy(&stage->arena, s->pMapEntries, s->mapEntryCount,
+                                           sizeof(*s->pMapEntries));
+            s->pData = bf_arena_copy(&stage->arena, s->pData, s->dataSize, 1);
+        }
+    }
+    const struct bf_shader_info info = {
+        .words = code->words,
+        .word_count = code->word_count,
+        .entry = stage->entry,
+        .stage = stage->stage,
+        .specialization = stage->specialization,
+    };
+    if (!stage->arena.failed && bf_shader_create(&info, &stage->shader) == VK_SUCCESS)
+        return stage;
+    stage->shader = NULL;
+    free_stage(stage);
+    return NULL;
+}
+
+struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *code,
+                                        VkShaderStageFlagBits stage, const char *entry,
+                                        const VkSpecializationInfo *specialization)
+{
+    const struct bf_code_stage like = {
+        .hash = stage_hash(stage, entry, specialization),
+        .stage = stage,
+        .entry = entry,
+        .specialization = specialization,
+    };
+    bf_lock_acquire(&codes->lock);
+    struct bf_code_stage *found = find_stage(code, &like);
+    bf_lock_release(&codes->lock);
+    if (found)
+        return found;
+    struct bf_code_stage *fresh = make_stage(&like, code); /* takes its time: no lock is held */
+    if (!fresh)
+        return NULL;
+    bf_lock_acquire(&codes->lock);
+    found = find_stage(code, &like);
+    if (!found) {
+        found = fresh;
+        fresh = NULL;
+        found->next = code->stages;
+        code->stages = found;
+        bf_arena_count(&found->arena, codes->total,
+                       sizeof(*found) + bf_shader_bytes(found->shader));
+        code->refs++;
+    }
+    bf_lock_release(&codes->lock);
+    if (fresh)
+        free_stage(fresh);
+    return found;
+}
+
+void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
+{
+    if (!stage)
+        return;
+    struct bf_code *code = stage->code;
+    bf_lock_acquire(&codes->lock);
+    bool last = --stage->refs == 0, last_of_code = false;
+    if (last) {
+        struct bf_code_stage **at = &code->stages;
+        while (*at != stage)
+            at = &(*at)->next;
+        *at = stage->next;
+        last_of_code = drop(codes, code);
+    }
+    bf_lock_release(&codes->lock);
+    if (last)
+        free_stage(stage);
+    if (last_of_code)
+        free_code(codes, code);
+}

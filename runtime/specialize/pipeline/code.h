@@ -1,0 +1,67 @@
+/*
+ * SPIR-V as the program gave it, each module's words once however often they are given, and what
+ * was found out about them, once for each stage, entry point and specialization.
+ *
+ *  CD-1  Words with the same content are one bf_code; equal stages of it are one bf_code_stage.
+ *  CD-2  Both live as long as somebody refers to them: modules of the program, and copies of
+ *        pipelines.
+ *
+ * Thread-safety: safe; nothing here is changed once it is made.
+ */
+#ifndef BELFRY_SPECIALIZE_CODE_H
+#define BELFRY_SPECIALIZE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/lock.h"
+#include "specialize/shader/arena.h"
+#include "specialize/shader/shader.h"
+
+struct bf_code_stage;
+
+struct bf_code {
+    struct bf_code *next; /* in its bucket */
+    uint64_t hash;
+    uint32_t refs; /* its stages' are among them; codes' lock */
+    struct bf_code_stage *stages;
+    size_t word_count;
+    uint32_t words[];
+};
+
+struct bf_code_stage {
+    struct bf_code_stage *next;
+    struct bf_code *code;
+    uint32_t refs; /* codes' lock */
+    uint64_t hash;
+    VkShaderStageFlagBits stage;
+    const char *entry;
+    const VkSpecializationInfo *specialization; /* NULL: none, or an empty one */
+    struct bf_shader *shader;
+    struct bf_arena arena;
+};
+
+#define BF_CODE_BUCKETS 1024
+
+struct bf_codes {
+    struct bf_lock lock; /* leaf lock */
+    struct bf_code *buckets[BF_CODE_BUCKETS];
+    _Atomic uint64_t *total; /* bytes that all of it takes are counted there, too; or NULL */
+};
+
+/* A reference to these words. NULL: out of memory, or 'bytes' is 0 or no multiple of 4. */
+struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_t bytes);
+void bf_code_retain(struct bf_codes *codes, struct bf_code *code);
+/* NULL is allowed, here and below. */
+void bf_code_release(struct bf_codes *codes, struct bf_code *code);
+
+/* A reference to a stage of it. NULL: out of memory. */
+struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *code,
+                                        VkShaderStageFlagBits stage, const char *entry,
+                                        const VkSpecializationInfo *specialization);
+void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage);
+
+#endif

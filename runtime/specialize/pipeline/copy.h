@@ -1,0 +1,98 @@
+/*
+ * Copies of what pipelines are created from: everything that a create-info points to, and with it
+ * the decision whether the pipeline may be specialised at all.
+ *
+ *  CO-1  A struct is read only where Vulkan says that it isn't ignored: what is ignored may be
+ *        garbage.
+ *  CO-2  Whatever isn't known here, flag or chained struct, has a reason and no copy.
+ *  CO-3  A copy differs from the program's create-info only in what concerns the program's own call:
+ *        no base pipeline, no feedback, no request to fail rather than compile.
+ */
+#ifndef BELFRY_SPECIALIZE_COPY_H
+#define BELFRY_SPECIALIZE_COPY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "os/lock.h"
+#include "specialize/shader/arena.h"
+#include "specialize/pipeline/code.h"
+#include "specialize/pipeline/kept.h"
+#include "specialize/reason.h"
+
+struct bf_pipeline;
+struct bf_pipelines;
+
+#define BF_COUNT(array_) ((uint32_t)(sizeof(array_) / sizeof((array_)[0])))
+
+#define BF_COPY_STAGES 2 /* vertex and fragment */
+
+/* Immutable but for its first part. */
+struct bf_pipeline_copy {
+    struct bf_pipelines *pipelines;
+    _Atomic uint32_t refs;
+    struct bf_lock lock;       /* over 'owner'; held while the record is looked at through it */
+    struct bf_pipeline *owner; /* NULL: the program has destroyed it */
+
+    VkPipelineBindPoint point;
+    uint64_t flags;                   /* VkPipelineCreateFlags2: those it is built with */
+    struct bf_kept_layout *layout;    /* held */
+    struct bf_kept_render_pass *pass; /* held; NULL: dynamic rendering, or compute */
+    uint32_t stage_count;
+    uint32_t specialised; /* which of the stages may be folded: the last one */
+    struct bf_code_stage *stages[BF_COPY_STAGES];
+    /* Ready to be used, but for the stages' modules (VK_NULL_HANDLE). Stages are in the order of
+     * 'stages'. The one for the bind point is set. */
+    VkComputePipelineCreateInfo compute;
+    VkGraphicsPipelineCreateInfo graphics;
+    struct bf_arena arena;
+};
+
+/*
+ * *reason tells what became of it: BF_REASON_NONE, and *copy has one reference and no owner; else
+ * there is none.
+ */
+void bf_copy_compute(struct bf_pipelines *pipelines, const VkComputePipelineCreateInfo *info,
+                     struct bf_pipeline_copy **copy, enum bf_reason *reason);
+void bf_copy_graphics(struct bf_pipelines *pipelines, const VkGraphicsPipelineCreateInfo *info,
+                      struct bf_pipeline_copy **copy, enum bf_reason *reason);
+
+/* ---- For copy.c and copy_graphics.c ---- */
+
+/* An empty copy. NULL: out of memory. */
+struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *pipelines, VkPipelineBindPoint point);
+
+/* The flags of a pipeline, wherever they are; takes what can't be kept out of them. */
+enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
+                             const void *chain);
+
+/* Copies a stage into copy->stages and 'to'. */
+enum bf_reason bf_copy_stage(struct bf_pipeline_copy *copy,
+                             const VkPipelineShaderStageCreateInfo *from,
+                             VkPipelineShaderStageCreateInfo *to);
+
+/* A struct that may be in a chain: its size, and what it points to. */
+struct bf_copy_link {
+    VkStructureType type;
+    uint32_t size;          /* 0: left out */
+    enum bf_reason exclude; /* unless BF_REASON_NONE */
+    /* Copies what the struct, a copy itself, points to; NULL: nothing. */
+    void (*deepen)(struct bf_arena *arena, void *s);
+};
+
+/* Copies a chain of such structs. A struct that isn't listed: BF_REASON_CHAIN. */
+enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
+                             const struct bf_copy_link *links, uint32_t link_count,
+                             const void **to);
+
+/* copy_graphics.c: all that belongs to a graphics pipeline. */
+enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
+                                      const VkGraphicsPipelineCreateInfo *info);
+
+/* Finds and holds the layout. */
+enum bf_reason bf_copy_layout(struct bf_pipeline_copy *copy, VkPipelineLayout layout);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * The rewriter. It inserts at two places, behind the annotations and before the functions, and puts
+ * OpCopyObject where loads were; nothing else moves.
+ */
+#include "specialize/shader/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A scalar of the push constants that has become a specialization constant. */
+struct scalar {
+    uint16_t offset;
+    uint8_t width;
+    uint32_t type, id; /* ids */
+};
+
+struct fold {
+    const struct bf_shader *shader;
+    uint64_t words; /* that may be folded, of the 64 */
+    bool relaxed;
+    uint32_t next_id;
+    struct scalar *scalars;
+    uint32_t scalar_count;
+    uint32_t *constants; /* [members] id; 0: stays as it is */
+};
+
+static bool folds(const struct fold *fold, const struct bf_load *load)
+{
+    return (fold->relaxed || load->exact) &&
+           !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
+}
+
+/* The constant for the scalar at 'offset', which is made if there is none. */
+static uint32_t scalar_id(struct fold *fold, uint32_t offset, const struct bf_fold_member *member)
+{
+    for (uint32_t i = 0; i < fold->scalar_count; i++)
+        if (fold->scalars[i].offset == offset && fold->scalars[i].type == member->component_type)
+            return fold->scalars[i].id;
+    fold->scalars[fold->scalar_count++] =
+        (struct scalar){(uint16_t)offset, member->width, member->component_type, fold->next_id};
+    return fold->next_id++;
+}
+
+static uint32_t *put(uint32_t *to, uint32_t opcode, uint32_t count)
+{
+    *to = count << 16 | opcode;
+    return to + 1;
+}
+
+/* Behind the annotations. */
+static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_contraction,
+                                 struct bf_fold_entry *entries)
+{
+    const struct bf_shader *shader = fold->shader;
+    uint32_t spec_id = 0, used = 0;
+    for (uint32_t i = 0; i < fold->scalar_count; i++) {
+        /* The lowest that nobody has; those in use are sorted. */
+        while (used < shader->spec_id_count && shader->spec_ids[used] <= spec_id) {
+            spec_id += shader->spec_ids[used] == spec_id;
+            used++;
+        }
+        to = put(to, SpvOpDecorate, 4);
+        *to++ = fold->scalars[i].id;
+        *to++ = SpvDecorationSpecId;
+        *to++ = spec_id;
+        entries[i] =
+            (struct bf_fold_entry){spec_id++, fold->scalars[i].offset, fold->scalars[i].width};
+    }
+    for (uint32_t i = 0; no_contraction && i < shader->arithmetic_count; i++) {
+        to = put(to, SpvOpDecorate, 3);
+        *to++ = shader->arithmetic[i];
+        *to++ = SpvDecorationNoContraction;
+    }
+    return to;
+}
+
+/* Before the functions. */
+static uint32_t *constants_put(uint32_t *to, struct fold *fold)
+{
+    for (uint32_t i = 0; i < fold->scalar_count; i++) {
+        uint32_t literal = fold->scalars[i].width == 8 ? 2 : 1;
+        to = put(to, SpvOpSpecConstant, 3 + literal);
+        *to++ = fold->scalars[i].type;
+        *to++ = fold->scalars[i].id;
+        for (uint32_t w = 0; w < literal; w++)
+            *to++ = 0;
+    }
+    for (uint32_t i = 0; i < fold->shader->member_count; i++) {
+        const struct bf_fold_member *member = &fold->shader->members[i];
+        if (!fold->constants[i] || member->components == 1)
+            continue;
+        to = put(to, SpvOpSpecConstantComposite, 3u + member->components);
+        *to++ = member->type;
+        *to++ = fold->constants[i];
+        for (uint32_t c = 0; c < member->components; c++)
+            *to++ = scalar_id(fold, member->offset + c * member->stride, member);
+    }
+    return to;
+}
+
+static uint32_t *words_put(uint32_t *to, const struct bf_shader *shader, uint32_t from,
+                           uint32_t end)
+{
+    memcpy(to, shader->words + from, (end - from) * sizeof(*to));
+    return to + (end - from);
+}
+
+static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded *folded)
+{
+    const struct bf_shader *shader = fold->shader;
+    size_t room = shader->word_count + 9 * (size_t)fold->scalar_count +
+                  7 * (size_t)shader->member_count +
+                  (no_contraction ? 3 * (size_t)shader->arithmetic_count : 0);
+    folded->words = malloc(room * sizeof(*folded->words));
+    folded->entries = malloc(fold->scalar_count * sizeof(*folded->entries));
+    if (!folded->words || !folded->entries)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    folded->entry_count = fold->scalar_count;
+
+    uint32_t *to = words_put(folded->words, shader, 0, shader->annotation_end);
+    to = annotations_put(to, fold, no_contraction, folded->entries);
+    to = words_put(to, shader, shader->annotation_end, shader->function_begin);
+    to = constants_put(to, fold);
+    uint32_t at = shader->function_begin;
+    for (uint32_t i = 0; i < shader->load_count; i++) {
+        const struct bf_load *load = &shader->loads[i];
+        if (!folds(fold, load))
+            continue;
+        to = words_put(to, shader, at, load->at);
+        to = put(to, SpvOpCopyObject, 4);
+        *to++ = shader->members[load->member].type;
+        *to++ = load->id;
+        *to++ = fold->constants[load->member];
+        at = load->at + (shader->words[load->at] >> 16);
+        folded->load_count++;
+    }
+    to = words_put(to, shader, at, (uint32_t)shader->word_count);
+    folded->words[3] = fold->next_id;
+    folded->word_count = (size_t)(to - folded->words);
+    return VK_SUCCESS;
+}
+
+VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
+                        bool no_contraction, bool relaxed, struct bf_folded *folded)
+{
+    *folded = (struct bf_folded){0};
+    struct fold fold = {.shader = shader, .relaxed = relaxed};
+    for (uint32_t i = 0; i < watch->count && i < BF_WATCH_WORDS; i++)
+        if (mask >> i & 1 && watch->offset[i] < BF_PUSH_CONSTANT_BYTES)
+            fold.words |= UINT64_C(1) << (watch->offset[i] / 4);
+    if (!shader->load_count || !fold.words)
+        return VK_INCOMPLETE;
+    fold.next_id = shader->words[3];
+    fold.scalars = malloc(4 * (size_t)shader->member_count * sizeof(*fold.scalars));
+    fold.constants = calloc(shader->member_count, sizeof(*fold.constants));
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (fold.scalars && fold.constants) {
+        result = VK_INCOMPLETE;
+        for (uint32_t i = 0; i < shader->load_count; i++) {
+            const struct bf_load *load = &shader->loads[i];
+            const struct bf_fold_member *member = &shader->members[load->member];
+            if (fold.constants[load->member] || !folds(&fold, load))
+                continue;
+            uint32_t scalar = 0;
+            for (uint32_t c = 0; c < member->components; c++)
+                scalar = scalar_id(&fold, member->offset + c * member->stride, member);
+            fold.constants[load->member] = member->components == 1 ? scalar : fold.next_id++;
+            result = VK_SUCCESS;
+        }
+        if (result == VK_SUCCESS)
+            result = rewrite(&fold, no_contraction, folded);
+    }
+    free(fold.scalars);
+    free(fold.constants);
+    if (result != VK_SUCCESS)
+        bf_folded_finish(folded);
+    return result;
+}
+
+void bf_folded_finish(struct bf_folded *folded)
+{
+    free(folded->words);
+    free(folded->entries);
+    *folded = (struct bf_folded){0};
+}
+
+VkResult bf_folded_specialize(const struct bf_folded *folded, const struct bf_shader *shader,
+                              const void *push_constants, VkSpecializationInfo *specialization)
+{
+    *specialization = (VkSpecializationInfo){0};
+    const VkSpecializationInfo *own = &shader->specialization;
+    size_t count = (size_t)own->mapEntryCount + folded->entry_count;
+    size_t size = own->dataSize;
+    for (uint32_t i = 0; i < folded->entry_count; i++)
+        size += 2u * folded->entries[i].size; /* aligned, as drivers like to read them */
+    VkSpecializationMapEntry *entries = malloc((count + 1) * sizeof(*entries));
+    char *data = malloc(size + 1);
+    if (!entries || !data) {
+        free(entries);
+        free(data);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (own->mapEntryCount)
+        memcpy(entries, own->pMapEntries, own->mapEntryCount * sizeof(*entries));
+    if (own->dataSize)
+        memcpy(data, own->pData, own->dataSize);
+    size_t at = own->dataSize;
+    for (uint32_t i = 0; i < folded->entry_count; i++) {
+        const struct bf_fold_entry *entry = &folded->entries[i];
+        while (at % entry->size)
+            data[at++] = 0;
+        entries[own->mapEntryCount + i] =
+            (VkSpecializationMapEntry){entry->id, (uint32_t)at, entry->size};
+        memcpy(data + at, (const char *)push_constants + entry->offset, entry->size);
+        at += entry->size;
+    }
+    *specialization = (VkSpecializationInfo){(uint32_t)count, entries, at, data};
+    return VK_SUCCESS;
+}
+
+void bf_folded_specialization_finish(VkSpecializationInfo *specialization)
+{
+    free((void *)specialization->pMapEntries);
+    free((void *)specialization->pData);
+    *specialization = (VkSpecializationInfo){0};
+}

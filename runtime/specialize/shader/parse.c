@@ -1,0 +1,681 @@
+#include "specialize/shader/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+/* An id takes 60 bytes here; a bound far beyond what the words can define isn't believed. */
+static uint64_t bound_limit(size_t word_count)
+{
+    uint64_t limit = 65536 + 16 * (uint64_t)word_count;
+    return limit < 4194304 ? limit : 4194304;
+}
+
+static bool instruction_add(void *context, uint16_t opcode, uint16_t word_count, uint32_t type,
+                            uint32_t result, const uint16_t *ids, uint32_t id_count)
+{
+    struct bf_module *m = context;
+    if (m->instruction_count == m->instruction_room) {
+        uint32_t room = m->instruction_room ? 2 * m->instruction_room : 256;
+        void *larger = realloc(m->instructions, room * sizeof(*m->instructions));
+        if (!larger) {
+            m->out_of_memory = true;
+            return false;
+        }
+        m->instructions = larger;
+        m->instruction_room = room;
+    }
+    uint32_t at = 5;
+    if (m->instruction_count) {
+        const struct bf_instruction *last = &m->instructions[m->instruction_count - 1];
+        at = last->at + last->count;
+    }
+    if ((uint64_t)at + word_count > m->word_count || result >= m->bound)
+        return false;
+    for (uint32_t i = 0; i < id_count; i++) {
+        size_t w = (size_t)at + ids[i];
+        if (ids[i] >= word_count || m->words[w] >= m->bound)
+            return false;
+        m->word_is_id[w / 8] |= (uint8_t)(1u << (w % 8));
+    }
+    m->instructions[m->instruction_count++] =
+        (struct bf_instruction){at, word_count, opcode, type, result};
+    if (result) {
+        if (m->ids[result].definition)
+            return false;
+        m->ids[result].definition = m->instruction_count;
+    }
+    return true;
+}
+
+/* Those whose instructions are followed, say nothing of values, or may count as unknown without
+ * doing harm. */
+static bool capability_known(uint32_t capability)
+{
+    switch (capability) {
+    case SpvCapabilityMatrix:
+    case SpvCapabilityShader:
+    case SpvCapabilityGeometry:
+    case SpvCapabilityTessellation:
+    case SpvCapabilityFloat16:
+    case SpvCapabilityFloat64:
+    case SpvCapabilityInt64:
+    case SpvCapabilityInt64Atomics:
+    case SpvCapabilityGroups:
+    case SpvCapabilityAtomicStorage:
+    case SpvCapabilityInt16:
+    case SpvCapabilityTessellationPointSize:
+    case SpvCapabilityGeometryPointSize:
+    case SpvCapabilityImageGatherExtended:
+    case SpvCapabilityStorageImageMultisample:
+    case SpvCapabilityUniformBufferArrayDynamicIndexing:
+    case SpvCapabilitySampledImageArrayDynamicIndexing:
+    case SpvCapabilityStorageBufferArrayDynamicIndexing:
+    case SpvCapabilityStorageImageArrayDynamicIndexing:
+    case SpvCapabilityClipDistance:
+    case SpvCapabilityCullDistance:
+    case SpvCapabilityImageCubeArray:
+    case SpvCapabilitySampleRateShading:
+    case SpvCapabilityImageRect:
+    case SpvCapabilitySampledRect:
+    case SpvCapabilityInt8:
+    case SpvCapabilityInputAttachment:
+    case SpvCapabilitySparseResidency:
+    case SpvCapabilityMinLod:
+    case SpvCapabilitySampled1D:
+    case SpvCapabilityImage1D:
+    case SpvCapabilitySampledCubeArray:
+    case SpvCapabilitySampledBuffer:
+    case SpvCapabilityImageBuffer:
+    case SpvCapabilityImageMSArray:
+    case SpvCapabilityStorageImageExtendedFormats:
+    case SpvCapabilityImageQuery:
+    case SpvCapabilityDerivativeControl:
+    case SpvCapabilityInterpolationFunction:
+    case SpvCapabilityTransformFeedback:
+    case SpvCapabilityGeometryStreams:
+    case SpvCapabilityStorageImageReadWithoutFormat:
+    case SpvCapabilityStorageImageWriteWithoutFormat:
+    case SpvCapabilityMultiViewport:
+    case SpvCapabilityGroupNonUniform:
+    case SpvCapabilityGroupNonUniformVote:
+    case SpvCapabilityGroupNonUniformArithmetic:
+    case SpvCapabilityGroupNonUniformBallot:
+    case SpvCapabilityGroupNonUniformShuffle:
+    case SpvCapabilityGroupNonUniformShuffleRelative:
+    case SpvCapabilityGroupNonUniformClustered:
+    case SpvCapabilityGroupNonUniformQuad:
+    case SpvCapabilityShaderLayer:
+    case SpvCapabilityShaderViewportIndex:
+    case SpvCapabilityFragmentShadingRateKHR:
+    case SpvCapabilitySubgroupBallotKHR:
+    case SpvCapabilityDrawParameters:
+    case SpvCapabilitySubgroupVoteKHR:
+    case SpvCapabilityStorageBuffer16BitAccess:
+    case SpvCapabilityUniformAndStorageBuffer16BitAccess:
+    case SpvCapabilityStoragePushConstant16:
+    case SpvCapabilityStorageInputOutput16:
+    case SpvCapabilityDenormPreserve: /* these by their execution modes */
+    case SpvCapabilityDenormFlushToZero:
+    case SpvCapabilitySignedZeroInfNanPreserve:
+    case SpvCapabilityRoundingModeRTE:
+    case SpvCapabilityRoundingModeRTZ:
+    case SpvCapabilityDeviceGroup:
+    case SpvCapabilityMultiView:
+    case SpvCapabilityVariablePointersStorageBuffer:
+    case SpvCapabilityVariablePointers:
+    case SpvCapabilitySampleMaskPostDepthCoverage:
+    case SpvCapabilityStorageBuffer8BitAccess:
+    case SpvCapabilityUniformAndStorageBuffer8BitAccess:
+    case SpvCapabilityStoragePushConstant8:
+    case SpvCapabilityStencilExportEXT:
+    case SpvCapabilityShaderViewportIndexLayerEXT:
+    case SpvCapabilityShaderNonUniform:
+    case SpvCapabilityRuntimeDescriptorArray:
+    case SpvCapabilityInputAttachmentArrayDynamicIndexing:
+    case SpvCapabilityUniformTexelBufferArrayDynamicIndexing:
+    case SpvCapabilityStorageTexelBufferArrayDynamicIndexing:
+    case SpvCapabilityUniformBufferArrayNonUniformIndexing:
+    case SpvCapabilitySampledImageArrayNonUniformIndexing:
+    case SpvCapabilityStorageBufferArrayNonUniformIndexing:
+    case SpvCapabilityStorageImageArrayNonUniformIndexing:
+    case SpvCapabilityInputAttachmentArrayNonUniformIndexing:
+    case SpvCapabilityUniformTexelBufferArrayNonUniformIndexing:
+    case SpvCapabilityStorageTexelBufferArrayNonUniformIndexing:
+    case SpvCapabilityVulkanMemoryModel:
+    case SpvCapabilityVulkanMemoryModelDeviceScope:
+    case SpvCapabilityPhysicalStorageBufferAddresses:
+    case SpvCapabilityDemoteToHelperInvocation:
+    case SpvCapabilityRayQueryKHR:
+    case SpvCapabilityBitInstructions:
+    case SpvCapabilityInt64ImageEXT:
+    case SpvCapabilityAtomicFloat16AddEXT:
+    case SpvCapabilityAtomicFloat32AddEXT:
+    case SpvCapabilityAtomicFloat64AddEXT:
+    case SpvCapabilityAtomicFloat16MinMaxEXT:
+    case SpvCapabilityAtomicFloat32MinMaxEXT:
+    case SpvCapabilityAtomicFloat64MinMaxEXT:
+    case SpvCapabilityFragmentBarycentricKHR:
+    case SpvCapabilityFragmentShaderSampleInterlockEXT:
+    case SpvCapabilityFragmentShaderPixelInterlockEXT:
+    case SpvCapabilityFragmentShaderShadingRateInterlockEXT:
+    case SpvCapabilityFragmentFullyCoveredEXT:
+    case SpvCapabilityComputeDerivativeGroupQuadsNV:
+    case SpvCapabilityComputeDerivativeGroupLinearNV:
+    case SpvCapabilityDotProductInputAll:
+    case SpvCapabilityDotProductInput4x8Bit:
+    case SpvCapabilityDotProductInput4x8BitPacked:
+    case SpvCapabilityDotProduct:
+    case SpvCapabilityWorkgroupMemoryExplicitLayoutKHR:
+    case SpvCapabilityWorkgroupMemoryExplicitLayout8BitAccessKHR:
+    case SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void decorate(struct bf_id *id, uint32_t decoration, uint32_t value)
+{
+    switch (decoration) {
+    case SpvDecorationSpecId:
+        id->has_spec_id = true;
+        id->spec_id = value;
+        break;
+    case SpvDecorationBlock:
+        id->block = true;
+        break;
+    case SpvDecorationBufferBlock:
+        id->buffer_block = true;
+        break;
+    case SpvDecorationArrayStride:
+        id->array_stride = value;
+        break;
+    case SpvDecorationBuiltIn:
+        id->has_builtin = true;
+        id->builtin = value;
+        break;
+    case SpvDecorationNoPerspective:
+        id->no_perspective = true;
+        break;
+    case SpvDecorationFlat:
+        id->flat = true;
+        break;
+    case SpvDecorationCentroid:
+        id->centroid = true;
+        break;
+    case SpvDecorationSample:
+        id->sample = true;
+        break;
+    case SpvDecorationNonWritable:
+        id->non_writable = true;
+        break;
+    case SpvDecorationNonReadable:
+        id->non_readable = true;
+        break;
+    case SpvDecorationLocation:
+        id->has_location = true;
+        id->location = value;
+        break;
+    case SpvDecorationComponent:
+        id->component = value;
+        break;
+    case SpvDecorationBinding:
+        id->binding = value;
+        break;
+    case SpvDecorationDescriptorSet:
+        id->set = value;
+        break;
+    case SpvDecorationInputAttachmentIndex:
+        id->input_index = value;
+        break;
+    case SpvDecorationNoContraction:
+        id->no_contraction = true;
+        break;
+    default:
+        break;
+    }
+}
+
+const char *bf_string(const struct bf_module *m, const struct bf_instruction *in, uint32_t i,
+                      char buffer[256])
+{
+    uint32_t n = 0;
+    for (; i < in->count && n < 255; i++) {
+        for (uint32_t byte = 0; byte < 4 && n < 255; byte++) {
+            char c = (char)(m->words[in->at + i] >> (8 * byte));
+            if (!c) {
+                buffer[n] = '\0';
+                return buffer;
+            }
+            buffer[n++] = c;
+        }
+    }
+    buffer[n] = '\0';
+    return buffer;
+}
+
+/* The whole name, however long. */
+static bool string_is(const struct bf_module *m, const struct bf_instruction *in, uint32_t i,
+                      const char *name)
+{
+    for (; i < in->count; i++) {
+        for (uint32_t byte = 0; byte < 4; byte++, name++) {
+            char c = (char)(m->words[in->at + i] >> (8 * byte));
+            if (c != *name)
+                return false;
+            if (!c)
+                return true;
+        }
+    }
+    return false;
+}
+
+static SpvExecutionModel model_of(VkShaderStageFlagBits stage)
+{
+    switch (stage) {
+    case VK_SHADER_STAGE_VERTEX_BIT:
+        return SpvExecutionModelVertex;
+    case VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT:
+        return SpvExecutionModelTessellationControl;
+    case VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT:
+        return SpvExecutionModelTessellationEvaluation;
+    case VK_SHADER_STAGE_GEOMETRY_BIT:
+        return SpvExecutionModelGeometry;
+    case VK_SHADER_STAGE_FRAGMENT_BIT:
+        return SpvExecutionModelFragment;
+    case VK_SHADER_STAGE_COMPUTE_BIT:
+        return SpvExecutionModelGLCompute;
+    default:
+        return SpvExecutionModelMax;
+    }
+}
+
+/* Capabilities, imports, decorations, functions. False: out of memory, or nonsense. */
+static bool module_survey(struct bf_module *m, const struct bf_shader_info *info)
+{
+    uint32_t members = 0, functions = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        members += m->instructions[i].opcode == SpvOpMemberDecorate;
+        functions += m->instructions[i].opcode == SpvOpFunction;
+    }
+    m->member_decorations = malloc((members + 1) * sizeof(*m->member_decorations));
+    m->functions = calloc(functions + 1, sizeof(*m->functions));
+    if (!m->member_decorations || !m->functions) {
+        m->out_of_memory = true;
+        return false;
+    }
+    SpvExecutionModel model = model_of(info->stage);
+    bool inside = false, entry_found = false;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        char name[256];
+        switch (in->opcode) {
+        case SpvOpCapability: {
+            uint32_t capability = bf_word(m, in, 1);
+            m->int8 |= capability == SpvCapabilityInt8;
+            m->int16 |= capability == SpvCapabilityInt16;
+            m->float16 |= capability == SpvCapabilityFloat16;
+            if (capability == SpvCapabilityCooperativeMatrixNV)
+                m->cooperative = true;
+            else if (!capability_known(capability))
+                m->unknown_capability = true;
+            break;
+        }
+        case SpvOpExtInstImport:
+            if (!strcmp(bf_string(m, in, 2, name), "GLSL.std.450"))
+                m->glsl = in->result;
+            m->ids[in->result].non_semantic =
+                !strncmp(name, "NonSemantic.", 12) || !strcmp(name, "OpenCL.DebugInfo.100");
+            break;
+        case SpvOpEntryPoint:
+            if (!entry_found && bf_word(m, in, 1) == (uint32_t)model &&
+                string_is(m, in, 3, info->entry)) {
+                entry_found = true;
+                m->entry = i;
+                m->entry_function = bf_word(m, in, 2);
+            }
+            break;
+        case SpvOpDecorationGroup:
+            m->decoration_groups = true;
+            break;
+        case SpvOpDecorate:
+            decorate(&m->ids[bf_word(m, in, 1)], bf_word(m, in, 2), bf_word(m, in, 3));
+            break;
+        case SpvOpMemberDecorate:
+            m->member_decorations[m->member_decoration_count++] = i;
+            break;
+        case SpvOpLoopMerge:
+            m->ids[bf_word(m, in, 1)].loop_end = true;
+            break;
+        case SpvOpFunction:
+            if (inside)
+                return false;
+            inside = true;
+            m->functions[m->function_count].id = in->result;
+            m->functions[m->function_count].first = i;
+            break;
+        case SpvOpFunctionEnd:
+            if (!inside)
+                return false;
+            inside = false;
+            m->functions[m->function_count++].end = i;
+            break;
+        default:
+            break;
+        }
+    }
+    if (inside)
+        return false;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpExecutionMode && bf_word(m, in, 1) == m->entry_function) {
+            uint32_t mode = bf_word(m, in, 2);
+            m->float_controls |=
+                mode >= SpvExecutionModeDenormPreserve && mode <= SpvExecutionModeRoundingModeRTZ;
+        }
+    }
+    return true;
+}
+
+static void functions_reach(struct bf_module *m)
+{
+    bool more = false;
+    for (uint32_t f = 0; f < m->function_count; f++)
+        more |= m->functions[f].reached = m->functions[f].id == m->entry_function;
+    /* Each round reaches one more at least, or is the last. */
+    while (more) {
+        more = false;
+        for (uint32_t f = 0; f < m->function_count; f++) {
+            if (!m->functions[f].reached)
+                continue;
+            for (uint32_t i = m->functions[f].first; i < m->functions[f].end; i++) {
+                const struct bf_instruction *in = &m->instructions[i];
+                if (in->opcode == SpvOpFunctionCall)
+                    m->ids[bf_word(m, in, 3)].used = true;
+            }
+        }
+        for (uint32_t f = 0; f < m->function_count; f++) {
+            if (!m->functions[f].reached && m->ids[m->functions[f].id].used)
+                more = m->functions[f].reached = true;
+        }
+    }
+    for (uint32_t f = 0; f < m->function_count; f++) {
+        for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
+             i++) {
+            const struct bf_instruction *in = &m->instructions[i];
+            for (uint32_t w = 1; w < in->count; w++)
+                if (bf_word_is_id(m, in, w))
+                    m->ids[m->words[in->at + w]].used = true;
+        }
+    }
+}
+
+bool bf_module_init(struct bf_module *m, const struct bf_shader_info *info)
+{
+    *m = (struct bf_module){.words = info->words,
+                            .word_count = info->word_count,
+                            .specialization = info->specialization,
+                            .entry = UINT32_MAX};
+    if (info->word_count < 5 || info->word_count > UINT32_MAX / 8 ||
+        info->words[0] != SpvMagicNumber || info->words[3] == 0 ||
+        info->words[3] > bound_limit(info->word_count)) {
+        m->failed = true;
+        return false;
+    }
+    m->bound = info->words[3];
+    m->ids = calloc(m->bound, sizeof(*m->ids));
+    m->word_is_id = calloc(m->word_count / 8 + 1, 1);
+    if (!m->ids || !m->word_is_id) {
+        m->out_of_memory = true;
+        return false;
+    }
+    VkResult result = bf_tools_parse(info->words, info->word_count, instruction_add, m);
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
+        m->out_of_memory = true;
+    if (m->out_of_memory)
+        return false;
+    if (result != VK_SUCCESS || !module_survey(m, info)) {
+        m->failed = !m->out_of_memory;
+        return false;
+    }
+    functions_reach(m);
+    return true;
+}
+
+void bf_module_finish(struct bf_module *m)
+{
+    free(m->instructions);
+    free(m->ids);
+    free(m->word_is_id);
+    free(m->member_decorations);
+    free(m->functions);
+}
+
+const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
+                                     SpvDecoration decoration)
+{
+    for (uint32_t i = 0; i < m->member_decoration_count; i++) {
+        const struct bf_instruction *in = &m->instructions[m->member_decorations[i]];
+        if (bf_word(m, in, 1) == type && bf_word(m, in, 2) == member &&
+            bf_word(m, in, 3) == (uint32_t)decoration)
+            /* What takes a literal has a fifth word: the grammar has been checked. */
+            return &m->words[in->at + 3] + (in->count > 4);
+    }
+    return NULL;
+}
+
+bool bf_shape(const struct bf_module *m, uint32_t type, struct bf_shape *shape)
+{
+    const struct bf_instruction *in = bf_definition(m, type);
+    *shape = (struct bf_shape){.components = 1};
+    if (in && in->opcode == SpvOpTypeVector) {
+        uint32_t components = bf_word(m, in, 3);
+        if (components < 2 || components > 4)
+            return false;
+        shape->components = (uint8_t)components;
+        in = bf_definition(m, bf_word(m, in, 2));
+    }
+    if (!in || (in->opcode != SpvOpTypeInt && in->opcode != SpvOpTypeFloat))
+        return false;
+    uint32_t bits = bf_word(m, in, 2);
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
+        return false;
+    shape->width = (uint8_t)(bits / 8);
+    shape->scalar = in->result;
+    shape->number = in->opcode == SpvOpTypeFloat ? BF_NUMBER_FLOAT
+                    : bf_word(m, in, 3)          ? BF_NUMBER_INT
+                                                 : BF_NUMBER_UINT;
+    return true;
+}
+
+/* The bytes that the program specializes a constant with; false: none. */
+static bool specialized(const struct bf_module *m, const struct bf_instruction *in, uint32_t width,
+                        uint64_t *value)
+{
+    const VkSpecializationInfo *info = m->specialization;
+    const struct bf_id *id = &m->ids[in->result];
+    if (!info || !id->has_spec_id)
+        return false;
+    for (uint32_t i = 0; i < info->mapEntryCount; i++) {
+        const VkSpecializationMapEntry *entry = &info->pMapEntries[i];
+        if (entry->constantID != id->spec_id || entry->size != width ||
+            entry->offset > info->dataSize || entry->size > info->dataSize - entry->offset)
+            continue;
+        *value = 0;
+        memcpy(value, (const char *)info->pData + entry->offset, entry->size);
+        return true;
+    }
+    return false;
+}
+
+static bool constant_at(const struct bf_module *m, uint32_t id, uint32_t depth, uint64_t *value);
+
+/* Integers of 32 bits; others are left alone. Eight deep at most: each has up to three operands. */
+static bool operation(const struct bf_module *m, const struct bf_instruction *in, uint32_t depth,
+                      uint64_t *value)
+{
+    struct bf_shape shape;
+    const struct bf_instruction *type = bf_definition(m, in->type);
+    bool boolean = type && type->opcode == SpvOpTypeBool;
+    if (!boolean && (!bf_shape(m, in->type, &shape) || shape.number == BF_NUMBER_FLOAT ||
+                     shape.width != 4 || shape.components != 1))
+        return false;
+    uint64_t operand[3] = {0};
+    uint32_t count = in->count - 4u;
+    if (in->count < 5 || count > 3)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!constant_at(m, bf_word(m, in, 4 + i), depth + BF_MODULE_DEPTH / 8, &operand[i]) ||
+            operand[i] > UINT32_MAX)
+            return false;
+    }
+    uint32_t a = (uint32_t)operand[0], b = (uint32_t)operand[1];
+    int32_t sa, sb;
+    memcpy(&sa, &a, 4);
+    memcpy(&sb, &b, 4);
+    uint32_t opcode = bf_word(m, in, 3), r;
+    if (count == 3) {
+        if (opcode != SpvOpSelect)
+            return false;
+        *value = operand[0] ? operand[1] : operand[2];
+        return true;
+    }
+    if (count == 1) {
+        switch (opcode) {
+        case SpvOpSNegate:
+            r = 0 - a;
+            break;
+        case SpvOpNot:
+            r = ~a;
+            break;
+        case SpvOpLogicalNot:
+            r = !a;
+            break;
+        default:
+            return false;
+        }
+        *value = r;
+        return true;
+    }
+    switch (opcode) {
+    case SpvOpIAdd:
+        r = a + b;
+        break;
+    case SpvOpISub:
+        r = a - b;
+        break;
+    case SpvOpIMul:
+        r = a * b;
+        break;
+    case SpvOpUDiv:
+    case SpvOpUMod:
+        if (!b)
+            return false;
+        r = opcode == SpvOpUDiv ? a / b : a % b;
+        break;
+    case SpvOpSDiv:
+        if (sa < 0 || sb <= 0)
+            return false;
+        r = (uint32_t)(sa / sb);
+        break;
+    case SpvOpShiftLeftLogical:
+    case SpvOpShiftRightLogical:
+        if (b > 31)
+            return false;
+        r = opcode == SpvOpShiftLeftLogical ? a << b : a >> b;
+        break;
+    case SpvOpBitwiseAnd:
+    case SpvOpLogicalAnd:
+        r = a & b;
+        break;
+    case SpvOpBitwiseOr:
+    case SpvOpLogicalOr:
+        r = a | b;
+        break;
+    case SpvOpBitwiseXor:
+        r = a ^ b;
+        break;
+    case SpvOpIEqual:
+    case SpvOpLogicalEqual:
+        r = a == b;
+        break;
+    case SpvOpINotEqual:
+    case SpvOpLogicalNotEqual:
+        r = a != b;
+        break;
+    case SpvOpULessThan:
+        r = a < b;
+        break;
+    case SpvOpULessThanEqual:
+        r = a <= b;
+        break;
+    case SpvOpUGreaterThan:
+        r = a > b;
+        break;
+    case SpvOpUGreaterThanEqual:
+        r = a >= b;
+        break;
+    case SpvOpSLessThan:
+        r = sa < sb;
+        break;
+    case SpvOpSLessThanEqual:
+        r = sa <= sb;
+        break;
+    case SpvOpSGreaterThan:
+        r = sa > sb;
+        break;
+    case SpvOpSGreaterThanEqual:
+        r = sa >= sb;
+        break;
+    default:
+        return false;
+    }
+    *value = r;
+    return true;
+}
+
+static bool constant_at(const struct bf_module *m, uint32_t id, uint32_t depth, uint64_t *value)
+{
+    const struct bf_instruction *in = bf_definition(m, id);
+    if (!in || depth > BF_MODULE_DEPTH)
+        return false;
+    uint64_t given;
+    struct bf_shape shape;
+    switch (in->opcode) {
+    case SpvOpConstantTrue:
+    case SpvOpConstantFalse:
+        *value = in->opcode == SpvOpConstantTrue;
+        return true;
+    case SpvOpSpecConstantTrue:
+    case SpvOpSpecConstantFalse:
+        *value = specialized(m, in, 4, &given) ? given != 0 : in->opcode == SpvOpSpecConstantTrue;
+        return true;
+    case SpvOpConstantNull:
+        *value = 0;
+        return bf_shape(m, in->type, &shape) && shape.components == 1;
+    case SpvOpConstant:
+    case SpvOpSpecConstant:
+        if (!bf_shape(m, in->type, &shape) || shape.components != 1 ||
+            in->count < 4u + (shape.width == 8))
+            return false;
+        if (in->opcode == SpvOpSpecConstant && specialized(m, in, shape.width, value))
+            return true;
+        *value = bf_word(m, in, 3);
+        if (shape.width == 8)
+            *value |= (uint64_t)bf_word(m, in, 4) << 32;
+        else if (shape.width < 4)
+            *value &= (1u << (8 * shape.width)) - 1;
+        return true;
+    case SpvOpSpecConstantOp:
+        return operation(m, in, depth, value);
+    default:
+        return false;
+    }
+}
+
+bool bf_constant(const struct bf_module *m, uint32_t id, uint64_t *value)
+{
+    return constant_at(m, id, 0, value);
+}
