@@ -3,7 +3,7 @@
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 VK_BELFRY_MULTI_ENGINE_TRACE=$folder/random.pftrace "$@" || exit
-# One trace per device, or the layer was not there at all.
+# The first device's, or neither the layer nor the library was there at all.
 [ -s "$folder/random.pftrace" ] || {
     echo "traced.sh: no trace was written"
     exit 1
