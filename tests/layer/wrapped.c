@@ -390,8 +390,19 @@ static void test_submissions(void **state)
         assert_success(bfVkQueueSubmit(device, w.queues[1][0], 1, &batches[1], fence));
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_success(bfWaitFences(1, &imported, &done.value, BF_FENCE_WAIT_ALL, UINT64_MAX));
+        /* And one that waits for what a BfQueue signals, which layers above don't see submitted. */
+        const VkSemaphoreSubmitInfo told = at(timeline, 5);
+        const VkSubmitInfo2 waits = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                     .waitSemaphoreInfoCount = 1,
+                                     .pWaitSemaphoreInfos = &told};
+        assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &waits, VK_NULL_HANDLE));
+        assert_success(bfQueueSignal(copy, imported, 5));
+        assert_success(vkQueueWaitIdle(w.queues[0][0]));
+        /* Lavapipe touches a semaphore that was waited for once more when all has ended. */
+        assert_success(bfQueueWaitIdle(copy));
+        assert_success(vkDeviceWaitIdle(w.device));
         if (wrapper)
-            assert_int_equal(wrapper->submits, submits + 2);
+            assert_int_equal(wrapper->submits, submits + 3);
         bfDestroyFence(imported);
         vkDestroyFence(w.device, fence, NULL);
         vkDestroySemaphore(w.device, binary, NULL);
