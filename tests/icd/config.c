@@ -247,6 +247,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 1, 1);
     config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
+    config->processes = number_read("BELFRY_ICD_PROCESSES", 1, 0) && !config->free_submit;
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);
     config->oom_at_submit = number_read("BELFRY_ICD_OOM_AT_SUBMIT", INT32_MAX, 0);
