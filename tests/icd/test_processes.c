@@ -222,11 +222,10 @@ static void queues_wait_for_each_other_without_the_hosts(void **state)
     peer_do(&peer, SUBMIT_WAIT, 1);
     assert_int_equal(peer_do(&peer, STORED, 0), 0);
     f.icd.resume();
+    fixture_wait(&f, semaphore, 1);
     peer_do(&peer, SUBMIT_SIGNAL, 2);
     fixture_wait(&f, semaphore, 2);
-    f.icd.quiesce();
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
-    peer_do(&peer, AWAIT, 1);
     peer_end(&peer, 0); /* it waits until its queues are idle */
     vkDestroySemaphore(f.device, semaphore, NULL);
     fixture_close(&f);
