@@ -76,6 +76,7 @@ struct attachment {
     struct bf_queue_info *queues;
     double timestamp_period_ns;
     VkPhysicalDeviceMemoryProperties memory;
+    struct bf_sharing sharing;
 };
 
 static void attachment_finish(struct attachment *a)
@@ -99,6 +100,9 @@ static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(info->physicalDevice, &properties);
     a->timestamp_period_ns = properties.limits.timestampPeriod;
+    if (info->externalSemaphoreFd && properties.apiVersion >= VK_API_VERSION_1_1)
+        bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
+                       &a->sharing);
     vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
@@ -204,6 +208,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .shader_int64 = info->shaderInt64,
             .host_pointer_alignment = info->hostPointerAlignment,
             .fence_log = settings.fence_log,
+            .sharing = a.sharing,
         };
         bf_log_set_level(settings.messages);
         result = bf_device_create(&device_info, &device);
@@ -306,6 +311,7 @@ VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
         .counterQueries = atomic_load(&c->counter_queries),
         .eventsSet = atomic_load(&c->events_set),
         .sharedWakeups = atomic_load(&c->shared_wakeups),
+        .peerWaits = atomic_load(&c->peer_waits),
     };
     return VK_SUCCESS;
 }

@@ -225,6 +225,7 @@ static void open_native(struct fixture *f, VkPhysicalDeviceFeatures *v10,
 VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options)
 {
     static const float priorities[FIXTURE_QUEUES] = {0};
+    static const char semaphore_fd[] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     const VkDeviceQueueGlobalPriorityCreateInfoKHR realtime = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
@@ -252,7 +253,7 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         .hostQueryReset = VK_TRUE};
     VkPhysicalDeviceFeatures v10 = {0};
     open_native(f, &v10, &v12);
-    const char *names[3];
+    const char *names[4];
     uint32_t name_count = 0;
     f->calibrated = !options->uncalibrated &&
                     has_device_extension(f, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
@@ -260,6 +261,9 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         names[name_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
     if (f->host_alignment)
         names[name_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    f->semaphore_fd = !f->layered && has_device_extension(f, semaphore_fd);
+    if (f->semaphore_fd)
+        names[name_count++] = semaphore_fd;
     if (options->realtime)
         names[name_count++] = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {
@@ -302,7 +306,8 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .bufferDeviceAddress = f->addresses,
                           .shaderInt64 = f->int64,
                           .hostPointerAlignment = f->host_alignment,
-                          .nativeFences = !f->no_native_fences};
+                          .nativeFences = !f->no_native_fences,
+                          .externalSemaphoreFd = f->semaphore_fd};
 }
 
 VkResult fixture_attach(struct fixture *f)
