@@ -79,7 +79,8 @@ void bf_ledger_finish(struct bf_ledger *ledger)
         fence->references = 1;
         bf_fence_release(fence);
     }
-    bf_carriers_sweep(ledger->device);
+    if (ledger->device) /* else it was never begun */
+        bf_carriers_sweep(ledger->device);
     free(ledger->engines);
     ledger->engines = NULL;
 }
