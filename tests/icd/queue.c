@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t family,
@@ -82,10 +83,12 @@ static void queue_park_outside(struct icd_queue *queue, struct icd_outside *outs
     if (--icd_world.busy == 0)
         pthread_cond_broadcast(&icd_world.quiet);
     while (!queue->runnable) {
+        /* Who changed the value may have been killed before it could tell. */
+        const struct timespec slice = {.tv_nsec = 20000000};
         icd_unlock();
-        syscall(SYS_futex, &outside->turn, FUTEX_WAIT, turn, NULL, NULL, 0);
+        syscall(SYS_futex, &outside->turn, FUTEX_WAIT, turn, &slice, NULL, 0);
         icd_lock();
-        if (!queue->runnable && outside->turn != turn) {
+        if (!queue->runnable && (outside->turn != turn || outside->value >= queue->blocked_value)) {
             queue->runnable = true;
             icd_world.busy++;
         }
