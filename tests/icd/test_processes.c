@@ -157,7 +157,7 @@ static int peer_main(void)
             break;
         case STORED:
             f.icd.quiesce();
-            answer = f.words[order.value];
+            answer = __atomic_load_n(&f.words[order.value], __ATOMIC_ACQUIRE);
             break;
         case AWAIT:
             fixture_wait(&f, semaphore, order.value);
@@ -247,7 +247,7 @@ static void a_dead_process_leaves_the_semaphore_usable(void **state)
         f.queues[0][1], (struct submit){.wait = semaphore, .wait_value = 1, .commands = store}));
     peer_end(&peer, SIGKILL);
     f.icd.quiesce();
-    assert_int_equal(f.words[1], 0);
+    assert_int_equal(__atomic_load_n(&f.words[1], __ATOMIC_ACQUIRE), 0);
     fixture_signal(&f, semaphore, 1);
     assert_success(vkQueueWaitIdle(f.queues[0][1]));
     assert_int_equal(f.words[1], 5);
