@@ -34,7 +34,7 @@
 #include "fence/shared_page.h"
 
 /* So many queues, in all processes, can have signals on their way that others' GPUs wait for. */
-#define BF_AREA_CARRIERS 8
+#define BF_AREA_CARRIERS 4
 /* Of one carrier that are known at once. */
 #define BF_AREA_ENTRIES 16
 #define BF_AREA_SIZE    8192

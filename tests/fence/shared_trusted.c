@@ -292,11 +292,11 @@ static void a_signal_that_has_been_applied_satisfies_no_later_wait(void **state)
 /* ------------------------------------------------------------------------------------------- Ends --
  */
 
-/* Nine queues signal, and there are carriers for eight: one goes by the CPU, and comes like all. */
+/* Five queues signal, and there are carriers for four: one goes by the CPU, and comes like all. */
 static void there_may_be_more_queues_than_carriers(void **state)
 {
     (void)state;
-    enum { QUEUES = 9 };
+    enum { QUEUES = 5 };
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -479,7 +479,7 @@ static void a_device_without_such_semaphores_says_so(void **state)
 /* ------------------------------------------------------------------------------ What others forge --
  */
 
-#define PARTS 10 /* the plain descriptor, the area, the carriers */
+#define PARTS 6 /* the plain descriptor, the area, the carriers */
 
 struct letter {
     struct {
@@ -636,6 +636,50 @@ static void an_envelope_of_another_driver_is_a_plain_fence(void **state)
     fixture_close(&f);
 }
 
+/* ------------------------------------------------------------------------------------------- Logs --
+ */
+
+/* They have the fence's wait and signal, and nothing of what carries them. */
+static void logs_tell_of_the_fence_alone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_trusting(&f);
+    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(&f, 0, 0), again = open_again(&f, fence), after = make_fence(&f, 0);
+    BfFenceLogReader signals, waits;
+    BfFenceLogReaderCreateInfo info = {.queue = one, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
+    info = (BfFenceLogReaderCreateInfo){.queue = two, .type = BF_FENCE_LOG_TYPE_WAITS};
+    assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
+    VkEvent stall = stall_begin(&f, one);
+    queue_signal(one, fence, 7);
+    queue_wait(two, again, 6);
+    execute(two, write_word(&f, two, 0, 1));
+    queue_signal(two, after, 1);
+    assert_int_equal(native_waits(&f), 1);
+    stall_end(&f, stall);
+    await_fence(after, 1);
+    const struct {
+        BfFenceLogReader reader;
+        BfFence fence;
+        uint64_t value;
+    } wanted[2] = {{signals, fence, 7}, {waits, again, 6}};
+    for (int i = 0; i < 2; i++) {
+        BfFenceLogRecord records[8];
+        uint32_t count = 0;
+        uint64_t lost;
+        assert_success(bfReadFenceLog(wanted[i].reader, 8, records, &count, &lost));
+        assert_int_equal(count, 1);
+        assert_int_equal(lost, 0);
+        assert_int_equal(records[0].entry.fenceValue, wanted[i].value);
+        assert_int_equal(records[0].entry.hNativeFence, bfGetFenceLogHandle(wanted[i].fence));
+    }
+    bfDestroyFenceLogReader(signals);
+    bfDestroyFenceLogReader(waits);
+    fixture_close(&f);
+}
+
 static const struct CMUnitTest tests[] = {
     TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver),
     TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way),
@@ -649,6 +693,7 @@ static const struct CMUnitTest tests[] = {
     TEST(opening_and_closing_leaves_nothing_behind),
     TEST(who_does_not_trust_takes_nothing_of_the_drivers),
     TEST(a_device_without_such_semaphores_says_so),
+    TEST(logs_tell_of_the_fence_alone),
     TEST(envelopes_that_are_none_are_refused),
     TEST(an_envelope_of_another_driver_is_a_plain_fence),
 };

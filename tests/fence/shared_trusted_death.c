@@ -181,7 +181,7 @@ static void a_value_that_was_reached_otherwise_orphans_nobody(void **state)
 static void the_carriers_of_the_dead_are_spent(void **state)
 {
     (void)state;
-    enum { DEAD = 8 };
+    enum { DEAD = 4 };
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
