@@ -226,10 +226,11 @@ void bf_device_destroy(struct bf_device *device)
     bf_device_end_background(device);
     bf_device_unregister(device);
     bf_watchers_finish(device);
-    /* What the GPU has signalled by now, other processes may wait for. */
+    /* What the GPU has signalled by now, other processes may wait for; here nothing more begins. */
     struct bf_effects effects = {0};
     if (device->ledger.engines && !bf_device_is_lost(device))
         bf_ledger_retire(&device->ledger, &effects);
+    effects.engines = 0;
     bf_effects_run(device, &effects);
     bf_ledger_stop(&device->ledger);
     bf_command_queues_finish(device);
