@@ -258,6 +258,48 @@ static void a_chain_through_both_processes_is_handed_over_whole(void **state)
     fixture_close(&f);
 }
 
+/* A long one, while the CPU rewinds: whatever it sets meanwhile, each wait rests on a signal that was
+ * on its way, and the last values stay. */
+static void queues_play_ping_pong_with_no_cpu_in_between(void **state)
+{
+    (void)state;
+    enum { STEPS = TIMES(256) > 40 ? TIMES(256) : 40 };
+    struct fixture f;
+    struct peer peer;
+    open_trusting(&f);
+    peer_start(&peer);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence ping = make_shared(&f, 0, 0), pong = make_shared(&f, 0, 0), after = make_fence(&f, 0);
+    peer_give(&peer, ping);
+    peer_give(&peer, pong);
+    VkEvent stall = stall_begin(&f, queue);
+    for (uint64_t i = 1; i <= STEPS; i++) {
+        queue_signal(queue, ping, i);
+        peer_do(&peer, PEER_QUEUE_WAIT, 0, i);
+        peer_do(&peer, PEER_WORK_SIGNAL, 1, i);
+        queue_wait(queue, pong, i);
+        execute(queue, write_word(&f, queue, 0, (uint32_t)i));
+        if (i % 3 == 0)
+            cpu_signal(ping, 0);
+        if (i % 5 == 0)
+            peer_do(&peer, PEER_SIGNAL, 1, 0);
+    }
+    queue_signal(queue, after, 1);
+    assert_int_equal(native_waits(&f), STEPS);
+    assert_int_equal(peer_do(&peer, PEER_NATIVE_WAITS, 0, 0), STEPS);
+    assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), 0);
+    assert_value(ping, 0);
+    assert_value(pong, 0);
+    stall_end(&f, stall);
+    await_fence(after, 1);
+    assert_value(ping, STEPS);
+    assert_value(pong, STEPS);
+    assert_int_equal(read_word(&f, 0), STEPS);
+    assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), STEPS);
+    peer_stop(&peer);
+    fixture_close(&f);
+}
+
 /* Behaviours 39 and 42: only what is yet to come counts. */
 static void a_signal_that_has_been_applied_satisfies_no_later_wait(void **state)
 {
@@ -687,6 +729,7 @@ static const struct CMUnitTest tests[] = {
     TEST(each_of_many_waits_finds_a_signal_that_reaches_it),
     TEST(a_rewind_that_follows_a_signal_of_the_others_stays),
     TEST(a_chain_through_both_processes_is_handed_over_whole),
+    TEST(queues_play_ping_pong_with_no_cpu_in_between),
     TEST(a_signal_that_has_been_applied_satisfies_no_later_wait),
     TEST(there_may_be_more_queues_than_carriers),
     TEST(objects_end_with_signals_and_waits_under_way),
