@@ -275,7 +275,8 @@ BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
  * idle queue it is set before the call returns. Any value is legal, equal and lower ones too.
  *
  * A plain fence costs no submission. An imported one costs one, and takes only larger values, as
- * its semaphore does.
+ * its semaphore does. One that is shared with BF_SHARE_TRUSTED_BIT costs one where the queue isn't
+ * idle.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (for an
  * imported fence also a value that is not larger than those it has or will have).
