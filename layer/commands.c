@@ -57,6 +57,8 @@ static const struct {
     {"vkGetCalibratedTimestampsEXT", LAYER_ADDED_CALIBRATED},
     {"vkGetCalibratedTimestampsKHR", LAYER_ADDED_CALIBRATED},
     {"vkGetMemoryHostPointerPropertiesEXT", LAYER_ADDED_HOST_MEMORY},
+    {"vkGetSemaphoreFdKHR", LAYER_ADDED_SEMAPHORE_FD},
+    {"vkImportSemaphoreFdKHR", LAYER_ADDED_SEMAPHORE_FD},
 };
 
 bool layer_command_is_of(const char *name, unsigned added)

@@ -41,6 +41,7 @@ enum layer_added {
     LAYER_ADDED_HOST_RESET = 4,
     LAYER_ADDED_CALIBRATED = 8,
     LAYER_ADDED_HOST_MEMORY = 16,
+    LAYER_ADDED_SEMAPHORE_FD = 32,
 };
 
 /* Is it a command of one of those extensions? The program didn't enable them: it has no such

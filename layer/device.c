@@ -199,7 +199,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 6) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + 7) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)
@@ -286,6 +286,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         add_extension(r, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, LAYER_ADDED_HOST_MEMORY);
         r->host_memory = true;
     }
+    if (p->sharing.timelines)
+        add_extension(r, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, LAYER_ADDED_SEMAPHORE_FD);
     if (settings->realtime)
         add_realtime(r, p);
     return VK_SUCCESS;
@@ -381,6 +383,7 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .host_pointer_alignment = r->host_memory ? d->physical->host_pointer_alignment : 0,
         .fence_log = d->instance->settings.fence_log,
         .calibrated_timestamps = r->calibrated,
+        .sharing = d->physical->sharing,
     };
     VkResult result = bf_device_create(&info, &d->runtime);
     for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)

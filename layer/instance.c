@@ -233,7 +233,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
 /* What the scheduler needs, by core version or by extension: timeline semaphores and
  * synchronization2; calibrated timestamps to put the GPU's clock and the CPU's on one axis; host
  * query reset for traces; shaders that store through addresses, and memory of the host's own that
- * the GPU can use, for native fences. */
+ * the GPU can use, for native fences; timeline semaphores that go from process to process. */
 static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;
@@ -265,6 +265,8 @@ static VkResult find_capabilities(struct layer_physical *p)
     p->driver_properties =
         i->properties2 && p->api_version >= VK_API_VERSION_1_1 &&
         (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+    bool semaphore_fd = p->api_version >= VK_API_VERSION_1_1 &&
+                        has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     free(list);
     bool askable =
         p->questions->features2 && (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
@@ -303,6 +305,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         i->properties2(p->handle, &properties);
         p->host_pointer_alignment = host.minImportedHostPointerAlignment;
     }
+    if (semaphore_fd)
+        bf_sharing_ask(i->next, i->handle, p->handle, &p->sharing);
     p->timeline_by_extension = !core12;
     p->sync2_by_extension = !core13;
     p->host_reset_by_extension = !core12;

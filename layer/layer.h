@@ -95,6 +95,7 @@ struct layer_physical {
     /* For native fences, where the setting wants them. */
     bool buffer_addresses, shader_int64;
     VkDeviceSize host_pointer_alignment; /* 0: VK_EXT_external_memory_host isn't there */
+    struct bf_sharing sharing;           /* with VK_KHR_external_semaphore_fd */
     VkPhysicalDeviceMemoryProperties memory;
     const char *calibrated_extension; /* NULL: none */
     /* With the setting 'realtime'. */

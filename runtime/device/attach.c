@@ -77,6 +77,7 @@ struct attachment {
     struct bf_queue_info *queues;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
+    struct bf_sharing sharing;
 };
 
 static void attachment_finish(struct attachment *a)
@@ -98,6 +99,9 @@ static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
     vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
+    if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
+        bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
+                       &a->sharing);
     vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
@@ -207,6 +211,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .shader_int64 = info->shaderInt64,
             .host_pointer_alignment = info->hostPointerAlignment,
             .fence_log = settings.fence_log,
+            .sharing = a.sharing,
         };
         result = bf_device_create(&device_info, &device);
     }
@@ -357,6 +362,7 @@ VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
         .counterQueries = atomic_load(&c->counter_queries),
         .eventsSet = atomic_load(&c->events_set),
         .sharedWakeups = atomic_load(&c->shared_wakeups),
+        .peerWaits = atomic_load(&c->peer_waits),
     };
     return VK_SUCCESS;
 }

@@ -174,6 +174,9 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (device->vk.vkGetMemoryHostPointerPropertiesEXT)
         device->host_pointer_alignment = info->host_pointer_alignment;
     device->fence_log = info->fence_log;
+    device->sharing = info->sharing;
+    if (!device->vk.vkGetSemaphoreFdKHR || !device->vk.vkImportSemaphoreFdKHR)
+        device->sharing.timelines = false;
     if (info->calibrated_timestamps)
         device->get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
             device->handle, device->vk.vkGetCalibratedTimestampsEXT
@@ -224,6 +227,12 @@ void bf_device_destroy(struct bf_device *device)
     bf_device_end_background(device);
     bf_device_unregister(device);
     bf_watchers_finish(device);
+    /* What the GPU has signalled by now, other processes may wait for; here nothing more begins. */
+    struct bf_effects effects = {0};
+    if (device->ledger.engines && !bf_device_is_lost(device))
+        bf_ledger_retire(&device->ledger, &effects);
+    effects.engines = 0;
+    bf_effects_run(device, &effects);
     bf_ledger_stop(&device->ledger);
     bf_command_queues_finish(device);
     bf_ledger_finish(&device->ledger);

@@ -13,6 +13,7 @@
 #include "belfry/belfry.h"
 #include "device/above.h"
 #include "device/gpu_clock.h"
+#include "device/sharing.h"
 #include "fence/ledger.h"
 #include "fence/store.h"
 #include "fence/word.h"
@@ -35,7 +36,7 @@ struct bf_watcher;
 /* Running totals (bfGetDeviceCounters). */
 struct bf_counters {
     _Atomic uint64_t sleeper_wakeups, sleeper_threads, submissions, driver_calls, blocked_waits,
-        semaphore_waits, barriers, counter_queries, events_set, shared_wakeups;
+        semaphore_waits, barriers, counter_queries, events_set, shared_wakeups, peer_waits;
 };
 
 /* Who wants to know what command queues execute. Any thread calls, with no lock held. */
@@ -68,6 +69,7 @@ struct bf_device {
     PFN_vkGetBufferDeviceAddress buffer_address;
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
     enum bf_fence_log_mode fence_log;
+    struct bf_sharing sharing;
     struct bf_device *next_registered;
     bool attached;        /* by the program, not by the layer */
     uint32_t api_version; /* what the program may use; 0 where it is attached */
@@ -147,6 +149,7 @@ struct bf_device_info {
     bool buffer_addresses, shader_int64; /* the features are enabled */
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host is enabled; else 0 */
     enum bf_fence_log_mode fence_log;
+    struct bf_sharing sharing;
 };
 
 /*

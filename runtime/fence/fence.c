@@ -6,6 +6,7 @@
 #include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
+#include "fence/gate.h"
 #include "fence/ledger.h"
 #include "fence/native.h"
 #include "fence/shared.h"
@@ -100,6 +101,7 @@ static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effect
 static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_heap *heaps[] = {&fence->queue_waits, &fence->cpu_waits};
+    bf_gates_reached(fence, value);
     for (int i = 0; i < 2; i++) {
         while (heaps[i]->root && heaps[i]->root->key <= value)
             satisfy(heaps[i], wait_of(heaps[i]->root), effects);

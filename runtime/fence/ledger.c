@@ -6,8 +6,10 @@
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/event.h"
+#include "fence/gate.h"
 #include "fence/native.h"
 #include "fence/shared.h"
+#include "fence/shared_carrier.h"
 #include "fence/shared_watch.h"
 #include "fence/sleeper.h"
 #include "fence/wait.h"
@@ -66,6 +68,7 @@ void bf_ledger_finish(struct bf_ledger *ledger)
         free(ledger->spares);
         ledger->spares = next;
     }
+    bf_gates_drop(ledger);
     while (ledger->fences) {
         struct bf_fence *fence = ledger->fences;
         struct bf_effects effects = {0};
@@ -76,6 +79,8 @@ void bf_ledger_finish(struct bf_ledger *ledger)
         fence->references = 1;
         bf_fence_release(fence);
     }
+    if (ledger->device) /* else it was never begun */
+        bf_carriers_sweep(ledger->device);
     free(ledger->engines);
     ledger->engines = NULL;
 }
@@ -97,6 +102,8 @@ void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effect
 void bf_effects_run(struct bf_device *device, struct bf_effects *effects)
 {
     bf_effects_run_but_pump(device, effects);
+    if (atomic_load_explicit(&device->ledger.spent_carriers, memory_order_relaxed))
+        bf_carriers_sweep(device);
     while (effects->mirrored) {
         struct bf_fence *fence = effects->mirrored;
         effects->mirrored = fence->next_mirrored;
@@ -127,8 +134,12 @@ static uint32_t missing_engine(const struct bf_ledger *ledger, const uint64_t *f
 
 static void see(struct bf_ledger *ledger, uint32_t engine, uint64_t epoch)
 {
-    if (ledger->engines[engine].completed < epoch)
-        ledger->engines[engine].completed = epoch;
+    struct bf_ledger_engine *e = &ledger->engines[engine];
+    if (e->seen < epoch)
+        e->seen = epoch;
+    epoch = bf_gates_limit(e, e->seen); /* SH-20 */
+    if (e->completed < epoch)
+        e->completed = epoch;
 }
 
 void bf_ledger_see(struct bf_ledger *ledger, uint32_t engine, uint64_t epoch)
@@ -175,16 +186,18 @@ static VkResult collect_at_one_instant(struct bf_ledger *ledger, uint64_t *seen)
 
 VkResult bf_ledger_retire(struct bf_ledger *ledger, struct bf_effects *effects)
 {
-    if (!atomic_load(&ledger->pending))
+    if (!atomic_load(&ledger->pending) && !atomic_load(&ledger->gates))
         return VK_SUCCESS;
     uint64_t seen[BF_MAX_ENGINES] = {0};
     VkResult result = collect_at_one_instant(ledger, seen);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&ledger->lock);
-    for (uint32_t i = 0; i < ledger->engine_count; i++)
-        see(ledger, i, seen[i]);
-    bf_ledger_retire_known(ledger, effects);
+    do {
+        for (uint32_t i = 0; i < ledger->engine_count; i++)
+            see(ledger, i, seen[i]);
+        bf_ledger_retire_known(ledger, effects);
+    } while (bf_gates_open(ledger)); /* it may have been one of these that a gate waited for */
     bf_lock_release(&ledger->lock);
     return VK_SUCCESS;
 }
@@ -205,7 +218,9 @@ VkResult bf_ledger_is_idle(struct bf_ledger *ledger, struct bf_command_queue *qu
         bf_lock_acquire(&ledger->lock);
         for (uint32_t i = 0; i < ledger->engine_count && result == VK_SUCCESS; i++)
             see(ledger, i, seen[i]);
-        if (result != VK_SUCCESS || seen[engine] < wanted)
+        if (result == VK_SUCCESS && bf_gates_open(ledger))
+            continue;
+        if (result != VK_SUCCESS || ledger->engines[engine].completed < wanted)
             return result;
     }
 }
@@ -223,6 +238,7 @@ struct bf_update *bf_ledger_take_update(struct bf_ledger *ledger, struct bf_fenc
     update->fence = fence;
     update->value = value;
     update->need.inserted = false;
+    update->carrier = 0;
     bf_fence_reference(fence);
     return update;
 }
@@ -230,6 +246,8 @@ struct bf_update *bf_ledger_take_update(struct bf_ledger *ledger, struct bf_fenc
 void bf_ledger_drop_update(struct bf_ledger *ledger, struct bf_update *update)
 {
     struct bf_fence *fence = update->fence;
+    if (update->carrier)
+        bf_carrier_put(update);
     update->next = ledger->spares;
     ledger->spares = update;
     bf_fence_release(fence);
@@ -387,6 +405,8 @@ void bf_ledger_confirm(struct bf_ledger *ledger, struct bf_packet *packet,
     if (!update)
         return;
     update->packet = NULL;
+    if (update->carrier)
+        bf_carrier_publish(update);
     bf_fence_ground(update->fence, update->value, effects);
 }
 
@@ -435,9 +455,13 @@ static void retire_first_of(struct bf_ledger *ledger, struct bf_command_queue *q
     if (update->packet)
         update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
+    if (update->carrier)
+        bf_carrier_begin(update);
     bf_fence_apply(fence, update->value, effects);
     if (fence->native)
         bf_native_applied(fence, queue, update->value);
+    if (update->carrier)
+        bf_carrier_apply(update);
     atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
     atomic_fetch_sub(&ledger->pending, 1);
     bf_ledger_drop_update(ledger, update);
@@ -491,6 +515,7 @@ void bf_ledger_lose(struct bf_ledger *ledger)
     for (struct bf_fence *fence = ledger->fences; fence; fence = fence->next)
         bf_shared_lose(fence);
     ledger->lost = true;
+    bf_gates_drop(ledger);
     for (uint32_t i = 0; i < ledger->engine_count; i++)
         bf_stores_lose(&ledger->device->engines[i]);
     struct bf_fence *next;

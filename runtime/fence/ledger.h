@@ -43,7 +43,9 @@
 #include "os/heap.h"
 #include "os/lock.h"
 
+struct bf_carriers;
 struct bf_engine;
+struct bf_gate;
 
 /* A signal on its way. */
 struct bf_update {
@@ -58,12 +60,16 @@ struct bf_update {
     /* In the heap of the engine that a sleeper waits for on its account. */
     struct bf_heap_node need;
     uint32_t need_engine;
+    uint32_t carrier;    /* by which other processes' GPUs may wait for it, plus 1; 0: none */
+    uint64_t point;      /* of that carrier */
     uint64_t frontier[]; /* one epoch per engine */
 };
 
 /* What is known of one engine. */
 struct bf_ledger_engine {
-    _Atomic uint64_t completed; /* the epoch it was seen to have reached; only grows */
+    _Atomic uint64_t completed; /* the epoch it counts as having reached; only grows */
+    uint64_t seen;              /* the one it was seen to have reached: gates may lie between */
+    struct bf_gate *gates, *last_gate; /* fence/gate.h; in order of their epochs */
     struct bf_heap needs;
     struct bf_sleeper *sleeper; /* NULL until the CPU first waits */
 };
@@ -80,7 +86,9 @@ struct bf_ledger {
     struct bf_command_queue *queues; /* all of the device, dying ones included */
     struct bf_fence *fences;
     struct bf_update *spares;
-    _Atomic bool bridged; /* E-4 */
+    _Atomic bool bridged;                       /* E-4 */
+    _Atomic uint32_t gates;                     /* of all engines */
+    struct bf_carriers *_Atomic spent_carriers; /* to be freed */
     bool lost;
     struct bf_shared_watch *shared_watch; /* NULL: none yet (fence/shared_watch.h) */
     uint64_t next_serial;                 /* of the next shared fence */

@@ -13,6 +13,9 @@
 #include "fence/bridge.h"
 #include "fence/ledger.h"
 #include "fence/native.h"
+#include "fence/shared_carrier.h"
+#include "fence/shared_envelope.h"
+#include "fence/shared_message.h"
 #include "fence/shared_watch.h"
 #include "fence/sleeper.h"
 #include "os/log.h"
@@ -35,14 +38,6 @@ static void close_fd(int *fd)
     if (*fd != -1)
         close(*fd);
     *fd = -1;
-}
-
-static VkResult error_now(void)
-{
-    /* ETOOMANYREFS: too many descriptors of this user's lie in sockets. */
-    return errno == EMFILE || errno == ENFILE || errno == ETOOMANYREFS
-               ? VK_ERROR_TOO_MANY_OBJECTS
-               : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static struct bf_shared *shared_alloc(void)
@@ -70,11 +65,19 @@ static void let_go(struct bf_shared *shared)
     close_fd(&shared->near);
 }
 
+/* What others have been given, in which the pipe lies. */
+static void close_far(struct bf_shared *shared)
+{
+    close_fd(&shared->far);
+    if (shared->carriers)
+        close_fd(&shared->carriers->far);
+}
+
 /* Everything but the page, and what an owner needs to let go. */
 static void close_most(struct bf_shared *shared)
 {
     bf_shared_page_leave(&shared->view);
-    close_fd(&shared->far);
+    close_far(shared);
     close_fd(&shared->owner);
     if (shared->near != -1)
         return;
@@ -89,6 +92,7 @@ void bf_shared_free(struct bf_shared *shared)
     let_go(shared);
     close_most(shared);
     bf_shared_page_unmap(&shared->view);
+    bf_carriers_free(shared->carriers);
     free(shared);
 }
 
@@ -97,73 +101,31 @@ void bf_shared_free(struct bf_shared *shared)
 
 static VkResult send_message(const struct bf_shared *shared, int memory)
 {
-    int fds[DESCRIPTORS] = {memory, shared->last[0], shared->last[1]};
-    size_t count = shared->last[0] == -1 ? 1 : DESCRIPTORS;
-    struct message message = {BF_SHARED_MAGIC, BF_SHARED_VERSION, shared->flags};
-    struct iovec part = {&message, sizeof(message)};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
-    } control = {0};
-    struct msghdr packet = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = &control,
-                            .msg_controllen = CMSG_SPACE(count * sizeof(int))};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&packet);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(count * sizeof(int));
-    for (size_t i = 0; i < count; i++)
-        ((int *)(void *)CMSG_DATA(header))[i] = fds[i];
-    ssize_t size = sendmsg(shared->near, &packet, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return size == (ssize_t)sizeof(message) ? VK_SUCCESS : error_now();
+    const int fds[DESCRIPTORS] = {memory, shared->last[0], shared->last[1]};
+    const struct message message = {BF_SHARED_MAGIC, BF_SHARED_VERSION, shared->flags};
+    return bf_message_put(shared->near, &message, sizeof(message), fds,
+                          shared->last[0] == -1 ? 1 : DESCRIPTORS);
 }
 
 /* Looks at the message and leaves it there. The descriptors that came with it are the caller's.
- * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it is none of an owner's), VK_ERROR_TOO_MANY_OBJECTS. */
-static VkResult peek_message(int fd, struct message *message, int *fds, uint32_t *count)
+ * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it is none of an owner's), VK_ERROR_TOO_MANY_OBJECTS,
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
+static VkResult peek_message(int fd, struct message *message, struct bf_message *got)
 {
-    struct iovec part = {message, sizeof(*message)};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
-    } control = {0};
-    struct msghdr packet = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = &control,
-                            /* Without the padding, in which another would fit. */
-                            .msg_controllen = CMSG_LEN(DESCRIPTORS * sizeof(int))};
-    int domain = 0, type = 0;
-    uint32_t n = 0;
-    socklen_t size = sizeof(int);
-    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == -1 || domain != AF_UNIX ||
-        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == -1 || type != SOCK_SEQPACKET)
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    ssize_t length = recvmsg(fd, &packet, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (length == -1)
-        return errno == ENOMEM ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(&packet); h; h = CMSG_NXTHDR(&packet, h)) {
-        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-            continue;
-        /* The kernel has put in no more than there is room for. */
-        size_t got = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < got && n < DESCRIPTORS; i++)
-            fds[n++] = ((const int *)(const void *)CMSG_DATA(h))[i];
-    }
-    bool ours = length == (ssize_t)sizeof(*message) && !(packet.msg_flags & MSG_TRUNC) &&
-                message->magic == BF_SHARED_MAGIC && message->version == BF_SHARED_VERSION &&
+    VkResult result = bf_message_peek(fd, message, sizeof(*message), DESCRIPTORS, got);
+    if (result != VK_SUCCESS)
+        return result;
+    bool ours = got->size == sizeof(*message) && !got->cut && message->magic == BF_SHARED_MAGIC &&
+                message->version == BF_SHARED_VERSION &&
                 !(message->flags & ~(VkFlags)(BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE));
     bool lasting = message->flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
-    uint32_t expected = lasting ? DESCRIPTORS : 1;
-    *count = n;
-    if (ours && n == expected)
+    uint32_t expected = lasting ? DESCRIPTORS : 1, came = got->count;
+    if (ours && came == expected)
         return VK_SUCCESS;
-    while (n > 0)
-        close(fds[--n]);
+    bf_message_drop(got, 0);
     /* Some have come, or none, and no more could: there are no numbers left for them. */
-    return ours && *count < expected && (packet.msg_flags & MSG_CTRUNC)
-               ? VK_ERROR_TOO_MANY_OBJECTS
-               : VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    return ours && came < expected && got->fds_cut ? VK_ERROR_TOO_MANY_OBJECTS
+                                                   : VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
 /* F_GETPIPE_SZ is known to pipes alone, and asks no file system. */
@@ -191,7 +153,7 @@ static VkResult find_owner(struct bf_shared *shared)
     if (getsockopt(shared->far, SOL_SOCKET, SO_PEERPIDFD, &shared->owner, &size) == -1) {
         shared->owner = -1;
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-            return error_now();
+            return bf_message_error();
         if (errno != ENOPROTOOPT && !is_released(shared))
             return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
@@ -239,10 +201,10 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
         result = bf_shared_page_join(&shared->view, memory, "bfCreateFence");
     if (result == VK_SUCCESS && (flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT) &&
         pipe2(shared->last, O_CLOEXEC | O_NONBLOCK) == -1)
-        result = error_now();
+        result = bf_message_error();
     if (result == VK_SUCCESS &&
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
-        result = error_now();
+        result = bf_message_error();
     if (result == VK_SUCCESS) {
         shared->near = ends[0];
         shared->far = ends[1];
@@ -260,21 +222,20 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
 static VkResult open_shared(int fd, struct bf_shared *shared)
 {
     struct message message = {0};
-    int fds[DESCRIPTORS];
-    uint32_t n;
-    VkResult result = peek_message(fd, &message, fds, &n);
+    struct bf_message got;
+    VkResult result = peek_message(fd, &message, &got);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d is no descriptor of a shared fence", fd);
     if (result != VK_SUCCESS)
         return result;
     shared->flags = message.flags;
-    result = bf_shared_page_join(&shared->view, fds[0], "bfOpenFenceFd");
-    close(fds[0]);
-    if (n == DESCRIPTORS) {
-        shared->last[0] = fds[1];
-        shared->last[1] = fds[2];
+    result = bf_shared_page_join(&shared->view, got.fds[0], "bfOpenFenceFd");
+    close(got.fds[0]);
+    if (got.count == DESCRIPTORS) {
+        shared->last[0] = got.fds[1];
+        shared->last[1] = got.fds[2];
         if (result == VK_SUCCESS &&
-            (!is_pipe_end(fds[1], O_RDONLY) || !is_pipe_end(fds[2], O_WRONLY))) {
+            (!is_pipe_end(got.fds[1], O_RDONLY) || !is_pipe_end(got.fds[2], O_WRONLY))) {
             bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d carries no pipe", fd);
             result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
         }
@@ -283,7 +244,7 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
         return result;
     shared->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (shared->far == -1)
-        return error_now();
+        return bf_message_error();
     result = find_owner(shared);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: the process that made the fence of %d has ended",
@@ -401,6 +362,8 @@ VkResult bf_shared_check(struct bf_fence *fence)
 void bf_shared_lose(struct bf_fence *fence)
 {
     struct bf_shared *shared = fence->shared;
+    if (shared)
+        bf_carriers_lose(shared->carriers);
     if (shared && shared->owned && !(shared->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT))
         bf_shared_set(fence, UINT64_MAX);
 }
@@ -418,7 +381,7 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
     close_fd(&shared->last[1]);
     if (shared->watched == shared->far)
         shared->watched = -1;
-    close_fd(&shared->far);
+    close_far(shared);
     return true;
 }
 
@@ -433,12 +396,10 @@ bool bf_shared_end_lingering(struct bf_fence *fence, struct bf_effects *effects)
     return true;
 }
 
-bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
+/* What others have set before they ended counts. */
+static bool orphan(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    if (shared->left || shared->orphaned || fence->destroyed || is_released(shared))
-        return false;
-    /* What it has set before it ended counts. */
     bf_shared_absorb(fence, effects);
     shared->orphaned = true;
     if (!fence->device->ledger.lost) {
@@ -449,29 +410,59 @@ bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
     return bf_shared_end_lingering(fence, effects);
 }
 
+bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_shared *shared = fence->shared;
+    if (shared->left || shared->orphaned || fence->destroyed)
+        return false;
+    if (!shared->lingering)
+        bf_log(BF_LOG_WARNING, "shared fence: a queue here waited natively for a process, or a "
+                               "device, that has gone: the fence's object is orphaned");
+    return orphan(fence, effects);
+}
+
+bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_shared *shared = fence->shared;
+    return !shared->left && !shared->orphaned && !fence->destroyed && !is_released(shared) &&
+           orphan(fence, effects);
+}
+
 /* ------------------------------------------------------------------------------ The public calls --
  */
 
-static bool check_flags(const char *call, BfShareFlags flags, VkResult *result)
+static VkResult check_flags(const char *call, const struct bf_device *device, BfShareFlags flags)
 {
-    *result = VK_ERROR_FEATURE_NOT_PRESENT;
-    if (flags == BF_SHARE_TRUSTED_BIT) {
-        bf_log(BF_LOG_ERROR, "%s: flags: BF_SHARE_TRUSTED_BIT is not supported", call);
-        return false;
-    }
-    *result = VK_ERROR_VALIDATION_FAILED_EXT;
-    if (flags)
+    if (flags & ~(VkFlags)BF_SHARE_TRUSTED_BIT) {
         bf_log(BF_LOG_ERROR, "%s: flags has unknown bits: 0x%x", call, flags);
-    return !flags;
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!flags || device->sharing.timelines)
+        return VK_SUCCESS;
+    bf_log(BF_LOG_ERROR,
+           "%s: flags: BF_SHARE_TRUSTED_BIT: this device's timeline semaphores can't be exported",
+           call);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
+VkResult bfGetDeviceShareFlags(BfDevice handle, BfShareFlags *flags)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (device && !flags)
+        bf_log(BF_LOG_ERROR, "bfGetDeviceShareFlags: pFlags is NULL");
+    if (!device || !flags)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    *flags = device->sharing.timelines ? BF_SHARE_TRUSTED_BIT : 0;
+    return VK_SUCCESS;
 }
 
 VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
-    VkResult result;
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!check_flags(__func__, flags, &result))
+    VkResult result = check_flags(__func__, fence->device, flags);
+    if (result != VK_SUCCESS)
         return result;
     if (!out || !fence->shared) {
         bf_log(BF_LOG_ERROR, "bfExportFenceFd: %s",
@@ -479,22 +470,42 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     result = bf_shared_check(fence);
-    if (result != VK_SUCCESS)
-        return result;
+    if (result == VK_SUCCESS && flags)
+        result = bf_envelope_export(fence, out);
+    if (result != VK_SUCCESS || flags)
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(fence->device, __func__) : result;
     int fd = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
     if (fd == -1)
-        return error_now();
+        return bf_message_error();
     *out = fd;
     return VK_SUCCESS;
+}
+
+/* The program doesn't know the fence yet, nor, after a failure, ever will. */
+static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
+                               struct bf_envelope *envelope)
+{
+    struct bf_device *device = fence->device;
+    bool native = bf_native_is_supported(device) &&
+                  (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
+    VkResult result = attach(fence, shared);
+    if (result == VK_SUCCESS && native)
+        result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
+    if (result == VK_SUCCESS && envelope->matches)
+        result = bf_envelope_take_carriers(fence, fd, envelope);
+    if (result != VK_SUCCESS)
+        bfDestroyFence((BfFence)fence);
+    bf_carriers_sweep(device);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfOpenFenceFd") : result;
 }
 
 VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out)
 {
     struct bf_device *device = bf_device_of(handle, __func__);
-    VkResult result;
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!check_flags(__func__, flags, &result))
+    VkResult result = check_flags(__func__, device, flags);
+    if (result != VK_SUCCESS)
         return result;
     if (!out) {
         bf_log(BF_LOG_ERROR, "bfOpenFenceFd: pFence is NULL");
@@ -505,23 +516,19 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     struct bf_shared *shared = shared_alloc();
     if (!shared)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    result = open_shared(fd, shared);
+    struct bf_envelope envelope;
     struct bf_fence *fence = NULL;
+    result = bf_envelope_open(device, fd, flags & BF_SHARE_TRUSTED_BIT, &envelope);
+    if (result == VK_SUCCESS)
+        result = open_shared(envelope.plain, shared);
     if (result == VK_SUCCESS)
         result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
-    if (result != VK_SUCCESS) {
+    if (result == VK_SUCCESS)
+        result = finish_opening(fence, shared, fd, &envelope);
+    else
         bf_shared_free(shared);
-        return result;
-    }
-    bool native = bf_native_is_supported(device) &&
-                  (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
-    result = attach(fence, shared);
-    if (result == VK_SUCCESS && native)
-        result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
-    if (result != VK_SUCCESS) {
-        bfDestroyFence((BfFence)fence);
-        return result;
-    }
-    *out = (BfFence)fence;
-    return VK_SUCCESS;
+    bf_envelope_close(&envelope);
+    if (result == VK_SUCCESS)
+        *out = (BfFence)fence;
+    return result;
 }

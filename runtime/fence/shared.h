@@ -40,6 +40,7 @@
 #include "fence/fence.h"
 #include "fence/shared_page.h"
 
+struct bf_carriers;
 struct bf_shared_listener;
 
 /* Guarded by the ledger's lock once the fence is known; what never changes can be read without. */
@@ -53,9 +54,10 @@ struct bf_shared {
     int owner;       /* the owner's process, as a pidfd; -1: the owner itself, or it can't be had */
     int watched;     /* SH-9: that, or 'far', or -1: nothing can end */
     int last[2];     /* SH-10: the pipe, else -1 */
-    bool left;       /* destroyed: it has no slot any more */
-    bool orphaned;   /* SH-9 */
-    bool lingering;  /* destroyed, with CPU waiters that stay */
+    struct bf_carriers *carriers;        /* fence/shared_carrier.h; NULL: nobody is trusted */
+    bool left;                           /* destroyed: it has no slot any more */
+    bool orphaned;                       /* SH-9 */
+    bool lingering;                      /* destroyed, with CPU waiters that stay */
     struct bf_shared_listener *listener; /* sleeps on its slot; NULL: nobody has waited yet */
     struct bf_fence *next_listened;
 };
@@ -104,6 +106,9 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects);
 
 /* The last reference goes. */
 void bf_shared_free(struct bf_shared *shared);
+
+/* Who promised what a queue's native wait is for has gone (SH-18): orphaned. True: as below. */
+bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects);
 
 /* The owner's process has ended (SH-9), nobody has the fence open any more, or its last waiter has
  * gone (SH-10). True: it is to be left, and its handle's reference released, by the caller. */

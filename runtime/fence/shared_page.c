@@ -32,22 +32,34 @@ static VkResult error_of(int error)
                                               : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static struct bf_shared_page *map(int fd)
+static void *map(int fd, size_t size)
 {
-    void *page = mmap(NULL, BF_SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
+}
+
+VkResult bf_shared_memory_create(const char *name, size_t size, int *out)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd == -1)
+        return error_of(errno);
+    if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, SEALS) == -1) {
+        close(fd);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *out = fd;
+    return VK_SUCCESS;
 }
 
 VkResult bf_shared_page_create(uint64_t value, int *out)
 {
-    int fd = memfd_create("belfry fence", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create("belfry fence", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd == -1)
-        return error_of(errno);
-    struct bf_shared_page *page = NULL;
-    if (ftruncate(fd, BF_SHARED_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
-        page = map(fd);
+    int fd;
+    VkResult result = bf_shared_memory_create("belfry fence", BF_SHARED_SIZE, &fd);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_shared_page *page = map(fd, BF_SHARED_SIZE);
     if (!page) {
         close(fd);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -64,7 +76,7 @@ VkResult bf_shared_page_create(uint64_t value, int *out)
 
 /* Can nobody take memory away from under a mapping of it, nor hinder others from making one? Before
  * this is known the descriptor is given to no call that could block. */
-static bool is_sealed(int fd, const char *call)
+static bool is_sealed(int fd, size_t wanted, const char *call)
 {
     struct stat info;
     int seals = fcntl(fd, F_GET_SEALS);
@@ -73,12 +85,36 @@ static bool is_sealed(int fd, const char *call)
                seals);
         return false;
     }
-    if (fstat(fd, &info) == -1 || info.st_size != BF_SHARED_SIZE) {
-        bf_log(BF_LOG_ERROR, "%s: fd: the memory it leads to has %lld bytes, not %d", call,
-               (long long)info.st_size, BF_SHARED_SIZE);
+    if (fstat(fd, &info) == -1 || info.st_size != (off_t)wanted) {
+        bf_log(BF_LOG_ERROR, "%s: fd: the memory it leads to has %lld bytes, not %zu", call,
+               (long long)info.st_size, wanted);
         return false;
     }
     return true;
+}
+
+VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory)
+{
+    if (!is_sealed(fd, size, call))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    /* A description of our own: what was sent is one and the same everywhere, and so are its
+     * locks. */
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    int opened = open(path, O_RDWR | O_CLOEXEC);
+    if (opened == -1 && (errno == ENOENT || errno == EACCES)) {
+        bf_log(BF_LOG_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (opened == -1)
+        return error_of(errno);
+    *memory = map(opened, size);
+    if (!*memory) {
+        close(opened);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *own = opened;
+    return VK_SUCCESS;
 }
 
 /* SH-5. Slots that nobody claims to live in come first: the others are tried for their dead. */
@@ -110,36 +146,23 @@ static VkResult take_slot(struct bf_shared_view *view, const char *call)
 
 VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *call)
 {
+    void *page;
     *view = (struct bf_shared_view){.slot = BF_SHARED_SLOTS, .fd = -1};
-    if (!is_sealed(fd, call))
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    /* A description of our own: what was sent is one and the same everywhere, and so are its
-     * locks. */
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    view->fd = open(path, O_RDWR | O_CLOEXEC);
-    if (view->fd == -1 && (errno == ENOENT || errno == EACCES)) {
-        bf_log(BF_LOG_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    if (view->fd == -1)
-        return error_of(errno);
-    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    view->page = map(view->fd);
-    if (!view->page)
-        goto fail;
+    VkResult result = bf_shared_memory_open(fd, BF_SHARED_SIZE, call, &view->fd, &page);
+    if (result != VK_SUCCESS)
+        return result;
+    view->page = page;
     uint64_t magic = atomic_load(&view->page->magic);
     uint32_t version = atomic_load(&view->page->version);
     if (magic != BF_SHARED_MAGIC || version != BF_SHARED_VERSION) {
         bf_log(BF_LOG_ERROR, "%s: fd: no shared fence of this version: magic 0x%llx, version %u",
                call, (unsigned long long)magic, version);
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-        goto fail;
+    } else {
+        result = take_slot(view, call);
     }
-    result = take_slot(view, call);
     if (result == VK_SUCCESS)
         return result;
-fail:
     bf_shared_page_leave(view);
     bf_shared_page_unmap(view);
     return result;
@@ -184,18 +207,28 @@ void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
 {
     struct bf_shared_page *page = view->page;
     atomic_store(&page->value, value);
-    for (uint32_t word = 0; word < 2; word++) {
-        uint64_t live = atomic_load(&page->live[word]) & live_bits[word];
-        for (; live; live &= live - 1) {
-            uint32_t slot = 64 * word + (uint32_t)__builtin_ctzll(live);
-            if (slot == view->slot)
-                continue;
-            raise_to(&page->slots[slot].peak, value);
-            if (value > atomic_load(&page->slots[slot].monitored) ||
-                atomic_load(&page->slots[slot].follows))
-                wake(&page->slots[slot].turn);
-        }
+    struct bf_shared_live live = bf_shared_page_live(view);
+    for (uint32_t slot; bf_shared_live_next(&live, &slot);) {
+        raise_to(&page->slots[slot].peak, value);
+        if (value > atomic_load(&page->slots[slot].monitored) ||
+            atomic_load(&page->slots[slot].follows))
+            wake(&page->slots[slot].turn);
     }
+}
+
+struct bf_shared_live bf_shared_page_live(const struct bf_shared_view *view)
+{
+    struct bf_shared_live live;
+    for (uint32_t word = 0; word < 2; word++)
+        live.slots[word] = atomic_load(&view->page->live[word]) & live_bits[word];
+    if (view->slot < BF_SHARED_SLOTS)
+        live.slots[view->slot / 64] &= ~(UINT64_C(1) << view->slot % 64);
+    return live;
+}
+
+void bf_shared_page_wake_slot(const struct bf_shared_view *view, uint32_t slot)
+{
+    wake(&view->page->slots[slot].turn);
 }
 
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view)

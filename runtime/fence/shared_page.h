@@ -65,6 +65,14 @@ struct bf_shared_view {
     int fd;        /* holds the slot's lock; -1 */
 };
 
+/* Sealed memory of that name and size in bytes, all 0, as a descriptor the caller owns.
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_shared_memory_create(const char *name, size_t size, int *fd);
+
+/* Maps such memory, through an open file description of its own, which is the caller's as the
+ * mapping is. Errors: bf_shared_page_join's. */
+VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory);
+
 /* A sealed page with that value, as a descriptor the caller owns.
  * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_shared_page_create(uint64_t value, int *fd);
@@ -85,6 +93,25 @@ void bf_shared_page_unmap(struct bf_shared_view *view);
 /* The one function that writes the value: stores it and tells the other openers (SH-1). Never
  * blocks. */
 void bf_shared_page_set(struct bf_shared_view *view, uint64_t value);
+
+/* The other openers' slots, as far as they claim to live (SH-5), one after the other. */
+struct bf_shared_live {
+    uint64_t slots[2];
+};
+struct bf_shared_live bf_shared_page_live(const struct bf_shared_view *view);
+
+static inline bool bf_shared_live_next(struct bf_shared_live *live, uint32_t *slot)
+{
+    uint32_t word = live->slots[0] ? 0 : 1;
+    if (!live->slots[word])
+        return false;
+    *slot = 64 * word + (uint32_t)__builtin_ctzll(live->slots[word]);
+    live->slots[word] &= live->slots[word] - 1;
+    return true;
+}
+
+/* Changes the word of another's slot and wakes who sleeps on it. */
+void bf_shared_page_wake_slot(const struct bf_shared_view *view, uint32_t slot);
 
 /* The largest value that others have set since the last call; 0: none was. */
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view);

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "fence/shared.h"
+#include "fence/shared_carrier.h"
 #include "os/clock.h"
 
 #define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
@@ -19,6 +20,9 @@
 #define MEMORY_SLICE_NS UINT64_C(1000000)
 /* How long a listener that can be called only through a page's word is given to notice. */
 #define CALL_SLICE_NS UINT64_C(1000000)
+/* How often it is looked who has gone, and how often in vain before that ends. */
+#define TICK_MS    20
+#define IDLE_TICKS 50
 
 /* What epoll tells: a fence's serial number and which of its ends, or that somebody calls. */
 enum { OWNER_ENDED, LAST_LEFT, KINDS };
@@ -46,7 +50,8 @@ struct bf_shared_watch {
     /* The thread for ends. */
     int epoll, call;
     bool started;
-    bool stop; /* under the ledger's lock */
+    bool stop;            /* under the ledger's lock */
+    _Atomic bool ticking; /* it looks who has gone */
     pthread_t id;
 };
 
@@ -74,6 +79,7 @@ static uint32_t take_turns(struct bf_shared_listener *listener, struct bf_effect
         _Atomic uint32_t *turn = bf_shared_page_turn(&f->shared->view);
         listener->words[n++] = word_of(turn, atomic_load(turn), 0);
         bf_shared_absorb(f, effects);
+        bf_carriers_look(f, effects);
     }
     return n;
 }
@@ -87,6 +93,14 @@ static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
     int operation = n > 1 ? FUTEX_WAIT_BITSET : FUTEX_WAIT_BITSET_PRIVATE;
     return (int)syscall(SYS_futex, (uint32_t *)(uintptr_t)word->uaddr, operation,
                         (uint32_t)word->val, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void retire(struct bf_device *device)
+{
+    struct bf_effects effects = {0};
+    if (bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "looking for other processes' signals");
+    bf_effects_run(device, &effects);
 }
 
 static void *listen(void *argument)
@@ -103,6 +117,8 @@ static void *listen(void *argument)
         bf_effects_run(device, &effects);
         if (stop)
             break;
+        if (atomic_load(&ledger->gates)) /* SH-21 */
+            retire(device);
         int word = sleep_on(listener, n);
         bool set = listener->single ? word == 0 && n > 1 : word > 0; /* else it was called */
         if (set) {
@@ -289,8 +305,7 @@ static void release(struct bf_fence *fence)
     bf_lock_release(&ledger->lock);
 }
 
-/* It lingered, and no longer does. */
-static void bury(struct bf_fence *fence)
+void bf_shared_bury(struct bf_fence *fence)
 {
     bf_shared_leave(fence);
     release(fence);
@@ -309,7 +324,7 @@ static void handle_end(struct bf_shared_watch *watch, uint64_t what)
         over = bf_shared_end_lingering(fence, &effects);
     bf_lock_release(&ledger->lock);
     if (over)
-        bury(fence);
+        bf_shared_bury(fence);
     if (fence)
         release(fence);
     bf_effects_run(watch->device, &effects);
@@ -328,10 +343,18 @@ static void reap(struct bf_shared_watch *watch)
         bf_lock_release(&ledger->lock);
         if (!fence)
             return;
-        bury(fence);
+        bf_shared_bury(fence);
         release(fence);
         bf_effects_run(watch->device, &effects);
     }
+}
+
+/* Who adds a gate and then finds it ticking leaves it at that. */
+static void stop_ticking(struct bf_shared_watch *watch)
+{
+    atomic_store(&watch->ticking, false);
+    if (atomic_load(&watch->device->ledger.gates))
+        atomic_store(&watch->ticking, true);
 }
 
 static void *await_ends(void *argument)
@@ -339,8 +362,16 @@ static void *await_ends(void *argument)
     struct bf_shared_watch *watch = argument;
     struct bf_ledger *ledger = &watch->device->ledger;
     struct epoll_event events[16];
+    uint32_t idle = 0;
     for (;;) {
-        int n = epoll_wait(watch->epoll, events, 16, -1);
+        int n = epoll_wait(watch->epoll, events, 16, atomic_load(&watch->ticking) ? TICK_MS : -1);
+        if (atomic_load(&watch->ticking)) {
+            idle = atomic_load(&ledger->gates) ? 0 : idle + 1;
+            if (idle == 0)
+                bf_carriers_watch(watch->device);
+            if (idle >= IDLE_TICKS)
+                stop_ticking(watch);
+        }
         for (int i = 0; i < n; i++) {
             uint64_t count, what = events[i].data.u64;
             if (what != CALLED) {
@@ -419,11 +450,29 @@ VkResult bf_shared_watch_ends(struct bf_fence *fence)
     return result;
 }
 
+VkResult bf_shared_watch_peers(struct bf_ledger *ledger)
+{
+    bf_lock_acquire(&ledger->sleeper_lock);
+    struct bf_shared_watch *watch = watch_of(ledger);
+    VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_lock_release(&ledger->sleeper_lock);
+    return result;
+}
+
 static void call_thread(struct bf_shared_watch *watch)
 {
     const uint64_t one = 1;
     ssize_t size = write(watch->call, &one, sizeof(one));
     (void)size; /* it can only be full, and then it is set */
+}
+
+void bf_shared_watch_gates(struct bf_ledger *ledger)
+{
+    bf_lock_acquire(&ledger->lock);
+    struct bf_shared_watch *watch = ledger->shared_watch;
+    if (watch && !atomic_exchange(&watch->ticking, true))
+        call_thread(watch);
+    bf_lock_release(&ledger->lock);
 }
 
 void bf_shared_watch_reap(struct bf_ledger *ledger)

@@ -10,6 +10,7 @@
  *  SH-12 One thread per device waits for owners' deaths and last openers (SH-9, SH-10), in epoll,
  *        from the first such fence on. Each event comes once, and is of a serial number, never of an
  *        object that may have gone.
+ *        While there are gates it looks every 20 ms who has gone (SH-18), and for a second after.
  *  SH-13 All of them are joined before anything else of the ledger is stopped.
  *
  * Proven by tests/fence (shared.c counts wake-ups; shared_death.c).
@@ -32,6 +33,14 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence);
 /* Its owner's end, and its last opener's, are noticed from here on. No lock is held.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS. */
 VkResult bf_shared_watch_ends(struct bf_fence *fence);
+
+/* Gates are there, or may come (fence/gate.h): a thread looks now and then who has gone. No lock is
+ * held. Errors of the first: as bf_shared_watch_ends. */
+VkResult bf_shared_watch_peers(struct bf_ledger *ledger);
+void bf_shared_watch_gates(struct bf_ledger *ledger);
+
+/* The fence has lingered and no longer does: it is left, and its handle's reference released. */
+void bf_shared_bury(struct bf_fence *fence);
 
 /* A lingering fence has no waiter any more: it is ended soon. The lock is held. */
 void bf_shared_watch_reap(struct bf_ledger *ledger);

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "fence/bridge.h"
+#include "fence/gate.h"
 #include "fence/ledger.h"
 #include "os/clock.h"
 #include "os/hook.h"
@@ -48,6 +49,8 @@ static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
     }
     struct bf_ledger_engine *e = &ledger->engines[sleeper->engine->number];
     *completed = e->completed;
+    if (bf_gates_are_shut(e)) /* SH-21: there is nothing more to learn from the engine */
+        return NOTHING;
     struct bf_update *update;
     while ((update = bf_ledger_least_need(e)) != NULL) {
         if (bf_ledger_is_watched(update))

@@ -339,7 +339,7 @@ static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum 
 {
     bool wait = side == BF_LOG_WAITS;
     const struct bf_sync *sync = wait ? &batch->waits[i] : &batch->signals[i];
-    if (!sync->sem || !sync->sem->timeline)
+    if (!sync->sem || !sync->sem->timeline || !sync->sem->log_handle)
         return false;
     *op = (struct bf_log_operation){
         .side = side,

@@ -6,9 +6,12 @@
 #include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
+#include "fence/gate.h"
 #include "fence/ledger.h"
 #include "fence/native.h"
 #include "fence/shared.h"
+#include "fence/shared_carrier.h"
+#include "fence/shared_watch.h"
 #include "fence/store.h"
 #include "log/log.h"
 #include "os/clock.h"
@@ -76,6 +79,21 @@ void bf_command_queue_reap(struct bf_command_queue *queue)
     free(queue);
 }
 
+/* The wait goes to the driver, for another process's signal. The ledger's lock is held. */
+static bool resolve(struct bf_command_queue *queue, struct bf_packet *packet)
+{
+    struct bf_fence *fence = packet->wait.fence;
+    uint64_t value = packet->wait.node.key;
+    if (!bf_carriers_resolve(packet))
+        return false;
+    packet->gated = true;
+    if (!packet->log_noted)
+        bf_log_note_fence(queue->base.log, BF_LOG_WAITS, fence, value,
+                          (enum bf_log_when)packet->log_when, packet->called_ns);
+    packet->log_noted = true;
+    return true;
+}
+
 static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packet *packet,
                                  bool batched)
 {
@@ -94,6 +112,10 @@ static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packe
         bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
         return BF_PASSAGE_DONE;
     }
+    do {
+        if (resolve(queue, packet))
+            return BF_PASSAGE_NATIVE;
+    } while (!bf_carriers_want(packet));
     bf_fence_block(wait, queue);
     atomic_store(&queue->base.blocked, true);
     return BF_PASSAGE_BLOCKED;
@@ -164,6 +186,8 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
         engine->waited[i] = epoch;
         waits++;
     }
+    if (packet->carried)
+        bf_carrier_number(packet);
     uint64_t own = queue->frontier[engine->number];
     bool behind = own > ledger->engines[engine->number].completed && own > engine->fenced_epoch &&
                   engine->batch_barrier == 0;
@@ -193,9 +217,16 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
     struct bf_device *device = queue->base.device;
     if (packet->kind == BF_PACKET_EXECUTE)
         queue->issued_epoch = packet->epoch;
-    if (!packet->update)
+    bool gated = packet->gated && packet->gate;
+    if (!packet->update && !gated)
         return;
     bf_lock_acquire(&device->ledger.lock);
+    if (gated) {
+        bf_gate_add(&device->ledger, packet->gate, queue->base.engine->number, packet->epoch);
+        bf_lock_release(&device->ledger.lock);
+        bf_shared_watch_gates(&device->ledger);
+        return;
+    }
     if (packet->store && packet->update->fence->always_signaled)
         packet->store->slot->value = UINT64_MAX; /* nor does the word change any more */
     bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, effects);
@@ -223,6 +254,13 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
         queue->frontier[engine->number] = packet->epoch;
     if (packet->imported)
         bf_fence_release(packet->imported);
+    if (packet->gated && packet->gate) {
+        if (accepted)
+            packet->gate->packet = NULL; /* it stays with the ledger */
+        else
+            bf_gate_free(packet->gate);
+        packet->gate = NULL;
+    }
     /* An update that has gone has been applied, or the device lost, since it was announced. */
     if (packet->update && packet->announced)
         bf_ledger_confirm(ledger, packet, &effects);
@@ -240,6 +278,8 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
         if (engine->fenced_epoch < fenced)
             engine->fenced_epoch = fenced;
         atomic_fetch_add_explicit(&device->counters.submissions, 1, memory_order_relaxed);
+        if (packet->gated)
+            atomic_fetch_add_explicit(&device->counters.peer_waits, 1, memory_order_relaxed);
     }
     uint64_t engines = effects.engines;
     bf_effects_run_but_pump(device, &effects);
@@ -282,6 +322,10 @@ void bf_command_queues_finish(struct bf_device *device)
                 bf_ledger_drop_update(ledger, p->update);
             if (p->imported)
                 bf_fence_release(p->imported);
+            if (p->gated && p->gate) {
+                bf_gate_free(p->gate);
+                p->gate = NULL;
+            }
         }
         while (queue->first_update) {
             struct bf_update *next = queue->first_update->next;
@@ -342,7 +386,7 @@ static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packe
     if (what->wait)
         trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)what->fence,
                     what->value);
-    if (what->signal)
+    if (what->signal && !what->carried)
         trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uint64_t)what->signal->handle,
                     what->value);
 }
@@ -374,7 +418,7 @@ static VkResult execute(struct bf_command_queue *queue, const struct bf_executio
                         const char *call)
 {
     VkResult result;
-    if (!try_direct(queue, what, &result))
+    if (what->carried || !try_direct(queue, what, &result))
         return submit_execution(queue, what, call);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(queue->base.device, call) : result;
 }
@@ -618,6 +662,8 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
             log_signal(queue, fence, value);
             bf_ledger_retire_known(ledger, effects);
             bf_fence_signal(fence, value, effects);
+        } else if (fence->shared && fence->shared->carriers) {
+            how = QUEUED; /* other processes' GPUs may want to wait for it */
         } else if (queue->last_update && queue->last_update->packet) {
             /* Another thread is about to give the driver what signals, and the frontier has yet to
              * take that in: behind it on the queue's list, a lesser frontier must not stand. */
@@ -677,6 +723,28 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
     return queue;
 }
 
+/* SH-17: another process's GPU can wait for it; else VK_INCOMPLETE, and nothing is done. */
+static VkResult signal_by_carrier(struct bf_command_queue *queue, struct bf_fence *fence,
+                                  uint64_t value)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_execution what = {0};
+    bf_lock_acquire(&ledger->lock);
+    bool can = fence->shared && fence->shared->carriers;
+    if (can)
+        what.update = bf_ledger_take_update(ledger, fence, value);
+    bf_lock_release(&ledger->lock);
+    if (!can)
+        return VK_INCOMPLETE;
+    if (!what.update)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_carriers_take(queue, &what);
+    if (what.carried)
+        return submit_execution(queue, &what, "bfQueueSignal");
+    drop_signal(queue->base.engine, NULL, what.update);
+    return VK_INCOMPLETE;
+}
+
 /* NF-1: the GPU signals it; or LG-3: it logs the signal before anybody learns of it. */
 static VkResult signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *fence,
                               uint64_t value)
@@ -685,6 +753,8 @@ static VkResult signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *f
     if (fence->always_signaled)
         return VK_SUCCESS;
     VkResult result = take_signal(queue, fence, value, &what);
+    if (result == VK_SUCCESS)
+        bf_carriers_take(queue, &what);
     return result == VK_SUCCESS ? execute(queue, &what, "bfQueueSignal") : result;
 }
 
@@ -732,9 +802,12 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     bf_effects_run(device, &effects);
     if (how == LOST)
         return bf_device_lost(device, __func__);
-    VkResult result = how == QUEUED          ? queue_signal(queue, fence, value)
-                      : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
-                                             : VK_SUCCESS;
+    VkResult result = how == QUEUED ? signal_by_carrier(queue, fence, value) : VK_INCOMPLETE;
+    if (result != VK_INCOMPLETE)
+        return told(device, result);
+    result = how == QUEUED          ? queue_signal(queue, fence, value)
+             : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                    : VK_SUCCESS;
     return result == VK_SUCCESS ? settle(device, __func__) : told(device, result);
 }
 
@@ -784,6 +857,21 @@ static VkResult look(struct bf_device *device)
     return result;
 }
 
+static struct bf_packet *create_wait(struct bf_command_queue *queue, struct bf_fence *fence)
+{
+    struct bf_ledger *ledger = &queue->base.device->ledger;
+    bf_lock_acquire(&ledger->lock);
+    bool trusted = fence->shared && fence->shared->carriers;
+    bf_lock_release(&ledger->lock);
+    if (!trusted)
+        return bf_packet_create(&queue->base, BF_PACKET_WAIT);
+    struct bf_gate *gate = calloc(1, sizeof(*gate));
+    struct bf_packet *packet = gate ? bf_packet_from_wait(&queue->base, gate) : NULL;
+    if (!packet)
+        free(gate);
+    return packet;
+}
+
 VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
@@ -816,8 +904,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         return VK_SUCCESS;
     }
     result = bf_shared_listen(fence);
-    struct bf_packet *packet =
-        result == VK_SUCCESS ? bf_packet_create(&queue->base, BF_PACKET_WAIT) : NULL;
+    struct bf_packet *packet = result == VK_SUCCESS ? create_wait(queue, fence) : NULL;
     if (!packet)
         return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};

@@ -79,6 +79,7 @@ enum bf_passage {
     BF_PASSAGE_BATCHED, /* it goes with the batch, behind an execution that is in it */
     BF_PASSAGE_LATER,   /* look again when the batch has gone */
     BF_PASSAGE_BLOCKED, /* the queue has been put to sleep on it */
+    BF_PASSAGE_NATIVE,  /* it has become an execution, which waits natively */
 };
 
 /* A signal or a wait at the head of the queue; 'batched' says that executions of the queue are in

@@ -4,6 +4,7 @@
 
 #include "device/commands.h"
 #include "device/device.h"
+#include "fence/gate.h"
 #include "log/log.h"
 #include "queue/command_queue.h"
 #include "queue/label.h"
@@ -93,6 +94,8 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
         if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
             struct bf_packet *next = packet_after(queue, packet);
             enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
+            if (passage == BF_PASSAGE_NATIVE)
+                continue; /* an execution now */
             if (passage == BF_PASSAGE_DONE)
                 settle(queue, packet);
             else if (passage == BF_PASSAGE_BATCHED)
@@ -194,8 +197,11 @@ static void trace_handed_over(struct bf_device *device, struct bf_packet *packet
         return;
     }
     uint32_t wait_count = trace_syncs(packet->waits, packet->wait_count, waits, 16);
-    uint32_t signal_count = trace_syncs(packet->signals, packet->signal_count, signals, 15);
-    if (packet->fence_sync.semaphore)
+    uint32_t signal_count =
+        packet->carried ? 0 : trace_syncs(packet->signals, packet->signal_count, signals, 15);
+    if (packet->gated)
+        waits[0] = packet->fence_sync;
+    else if (packet->fence_sync.semaphore)
         signals[signal_count++] = packet->fence_sync;
     bf_trace_packet_handed_over(device->trace, &packet->trace, wait_count, waits, signal_count,
                                 signals);
@@ -233,9 +239,9 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
 static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
 {
     VkCommandBuffer before, after;
-    if (!engine->stamps || packet->stamp != UINT32_MAX || packet->kind != BF_PACKET_EXECUTE ||
-        packet->submit.commandBufferInfoCount == 0 || packet->submit.flags ||
-        bf_packet_counts_performance(packet) ||
+    if (!engine->stamps || packet->gated || packet->stamp != UINT32_MAX ||
+        packet->kind != BF_PACKET_EXECUTE || packet->submit.commandBufferInfoCount == 0 ||
+        packet->submit.flags || bf_packet_counts_performance(packet) ||
         !bf_stamps_begin(engine->stamps, &packet->trace, &before, &after, &packet->stamp)) {
         return;
     }
@@ -353,10 +359,14 @@ static void withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     struct bf_ledger *ledger = &engine->device->ledger;
     for (uint32_t i = first; i < first + count; i++) {
-        if (!engine->batch[i]->announced)
+        struct bf_packet *packet = engine->batch[i];
+        if (!packet->announced && !packet->gated)
             continue;
         bf_lock_acquire(&ledger->lock);
-        bf_ledger_withdraw(ledger, engine->batch[i]);
+        if (packet->announced)
+            bf_ledger_withdraw(ledger, packet);
+        if (packet->gated && packet->gate) /* else it has gone with the device */
+            bf_gate_withdraw(ledger, packet->gate);
         bf_lock_release(&ledger->lock);
     }
 }
@@ -458,7 +468,7 @@ static uint64_t drop_backlog(struct bf_engine *engine)
             if (packet->kind != BF_PACKET_WAIT) /* else it is no semaphore that it stands at */
                 bf_semaphore_unblock(queue);
             /* Native waits for its timelines must end too; the driver itself may not be lost. */
-            for (uint32_t s = 0; s < packet->signal_count; s++) {
+            for (uint32_t s = packet->carried; s < packet->signal_count; s++) {
                 struct bf_sync *sync = &packet->signals[s];
                 uint64_t value;
                 if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||

@@ -327,6 +327,7 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
         .imported = what->fence,
         .store = what->store,
         .update = what->update,
+        .carried = what->carried,
         .counted = what->counted,
         .fence_sync = {what->update ? (uintptr_t)what->update->fence : 0,
                        what->update ? what->update->value : 0},
@@ -356,6 +357,40 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_device *devi
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what)
 {
     return build(fill_execution, queue, what);
+}
+
+static struct bf_packet *fill_wait(struct layout *l, struct bf_device *device, const void *source)
+{
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos = place(l, 1 + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = place(l, 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, 1, sizeof(*wait_syncs));
+    (void)source;
+    if (!l->base)
+        return NULL;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_WAIT,
+        .submit =
+            {
+                .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                .pWaitSemaphoreInfos = wait_infos,
+                .pCommandBufferInfos = buffer_infos + 2,
+                .pSignalSemaphoreInfos = signal_infos,
+            },
+        .command_buffers = buffer_infos + 1,
+        .waits = wait_syncs,
+        .stamp = UINT32_MAX,
+    };
+    return p;
+}
+
+struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_gate *gate)
+{
+    struct bf_packet *packet = build(fill_wait, queue, gate);
+    if (packet)
+        packet->gate = gate;
+    return packet;
 }
 
 struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind)
@@ -391,6 +426,7 @@ struct bf_packet *bf_packet_from_fence(void)
 static void release_contents(struct bf_packet *packet)
 {
     bf_label_drop(packet);
+    free(packet->gate); /* which was never of use */
     for (uint32_t i = 0; i < packet->wait_count; i++)
         bf_semaphore_release(packet->waits[i].sem);
     for (uint32_t i = 0; i < packet->signal_count; i++)

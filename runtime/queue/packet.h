@@ -24,6 +24,7 @@ enum bf_packet_kind {
     BF_PACKET_WAIT,
 };
 
+struct bf_gate;
 struct bf_label;
 struct bf_label_insert;
 struct bf_store;
@@ -49,10 +50,14 @@ struct bf_packet {
     bool barrier;              /* a command queue's execution begins with one */
     struct bf_fence *imported; /* a native wait: only while this fence lives; referenced */
     struct bf_wait wait;       /* BF_PACKET_WAIT */
+    /* A wait of a fence that trusted processes share: it may become an execution (fence/gate.h). */
+    struct bf_gate *gate;
+    bool gated; /* it has */
     /* BF_PACKET_SIGNAL's, or an execution's that ends with a store; NULL: it has been applied. */
     struct bf_update *update;
     struct bf_store *store;          /* the last of an execution's command buffers; NULL: none */
     bool announced;                  /* E-5 */
+    bool carried;                    /* the first signal is a carrier's, on the update's behalf */
     bool counted;                    /* the update is of the queue's progress fence */
     struct bf_trace_sync fence_sync; /* of either, for the trace */
     struct bf_label *labels;         /* open around it (queue/label.h); NULL: none */
@@ -88,10 +93,13 @@ struct bf_execution {
     struct bf_update *update; /* of the fence that the store is for */
     bool counted; /* which is the queue's progress fence: the value comes when it goes */
     struct bf_semaphore *wait, *signal;
+    bool carried; /* the signal is a carrier's, which tells of the update; its value comes later */
     uint64_t value;         /* of either */
     struct bf_fence *fence; /* whose wait it is */
 };
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what);
+/* A wait with room to become an execution that waits for one semaphore. Takes the gate. */
+struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_gate *gate);
 /* An empty one. */
 struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind);
 /* Puts a barrier before the program's command buffers of an execution. */

@@ -25,6 +25,17 @@ VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle, boo
     return VK_SUCCESS;
 }
 
+struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle)
+{
+    struct bf_semaphore *sem = calloc(1, sizeof(*sem));
+    if (!sem)
+        return NULL;
+    sem->handle = handle;
+    sem->timeline = true;
+    sem->references = 1;
+    return sem;
+}
+
 void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle)
 {
     struct bf_semaphore *sem = bf_map_remove(&device->semaphores, (uint64_t)handle);

@@ -53,7 +53,7 @@ struct bf_waiter {
 struct bf_semaphore {
     VkSemaphore handle;
     bool timeline;
-    uint32_t log_handle; /* what logs call it */
+    uint32_t log_handle; /* what logs call it; 0: they don't */
     /* Its payload may be signalled where nobody tells us (exported, imported). */
     _Atomic bool external;
     _Atomic bool forgotten; /* the program has destroyed it */
@@ -79,6 +79,9 @@ struct bf_sync {
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
 BF_SHARED VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle,
                                          bool timeline, bool external, uint64_t initial_value);
+/* A timeline that nobody finds, that logs leave out, and that goes with its last reference; NULL: out
+ * of memory. */
+struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
 BF_SHARED void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle);
 BF_SHARED struct bf_semaphore *bf_semaphore_find(struct bf_device *device, VkSemaphore handle);
 

@@ -225,6 +225,7 @@ static void open_native(struct fixture *f, VkPhysicalDeviceFeatures *v10,
 VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options)
 {
     static const float priorities[FIXTURE_QUEUES] = {0};
+    static const char semaphore_fd[] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     const VkDeviceQueueGlobalPriorityCreateInfoKHR realtime = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
@@ -272,6 +273,9 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         names[name_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
     if (f->host_alignment)
         names[name_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    f->semaphore_fd = !f->layered && has_device_extension(f, semaphore_fd);
+    if (f->semaphore_fd)
+        names[name_count++] = semaphore_fd;
     if (options->realtime)
         names[name_count++] = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
     for (const char *const *name = options->extensions; name && *name; name++) {
@@ -330,7 +334,8 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .bufferDeviceAddress = f->addresses,
                           .shaderInt64 = f->int64,
                           .hostPointerAlignment = f->host_alignment,
-                          .nativeFences = !f->no_native_fences};
+                          .nativeFences = !f->no_native_fences,
+                          .externalSemaphoreFd = f->semaphore_fd};
 }
 
 VkResult fixture_attach(struct fixture *f)

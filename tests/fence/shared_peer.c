@@ -90,8 +90,19 @@ void peer_start(struct peer *peer)
     peer->socket = ends[0];
 }
 
+BfShareFlags *sharing(void)
+{
+    static BfShareFlags flags;
+    static bool known;
+    if (!known && getenv("BELFRY_TEST_TRUSTED"))
+        flags = BF_SHARE_TRUSTED_BIT;
+    known = true;
+    return &flags;
+}
+
 void peer_tell(struct peer *peer, struct order order, int fd)
 {
+    order.share |= *sharing();
     assert_true(put(peer->socket, &order, sizeof(order), fd));
 }
 
@@ -182,7 +193,7 @@ BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags)
 BfFence open_fence(struct fixture *f, int fd)
 {
     BfFence fence = NULL;
-    assert_success(bfOpenFenceFd(f->bf, fd, 0, &fence));
+    assert_success(bfOpenFenceFd(f->bf, fd, *sharing(), &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;
 }
@@ -190,7 +201,7 @@ BfFence open_fence(struct fixture *f, int fd)
 int export_fence(BfFence fence)
 {
     int fd = -1;
-    assert_success(bfExportFenceFd(fence, 0, &fd));
+    assert_success(bfExportFenceFd(fence, *sharing(), &fd));
     assert_int_not_equal(fd, -1);
     return fd;
 }
@@ -216,12 +227,17 @@ uint32_t open_descriptors(void)
 
 uint32_t mapped_pages(void)
 {
+    return mapped("belfry fence");
+}
+
+uint32_t mapped(const char *name)
+{
     uint32_t n = 0;
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
     while (fgets(line, sizeof(line), maps))
-        n += strstr(line, "belfry fence") != NULL;
+        n += strstr(line, name) != NULL;
     fclose(maps);
     return n;
 }
@@ -372,11 +388,11 @@ static void scribble(void *page, uint64_t seed)
     }
 }
 
-static uint64_t wakeups(struct me *me)
+static BfDeviceCounters counters_of(struct me *me)
 {
     BfDeviceCounters counters;
     assert_success(bfGetDeviceCounters(me->f.bf, &counters));
-    return counters.sharedWakeups;
+    return counters;
 }
 
 static void lose(struct me *me)
@@ -399,15 +415,15 @@ static struct answer obey(struct me *me, struct order order, int fd)
         answer.result = bfCreateFence(me->f.bf, &info, next);
         if (answer.result == VK_SUCCESS) {
             me->fence_count++;
-            answer.result = bfExportFenceFd(*next, 0, &answer.fd);
+            answer.result = bfExportFenceFd(*next, order.share, &answer.fd);
         }
         break;
     case PEER_OPEN:
-        answer.result = bfOpenFenceFd(me->f.bf, fd, 0, next);
+        answer.result = bfOpenFenceFd(me->f.bf, fd, order.share, next);
         me->fence_count += answer.result == VK_SUCCESS;
         break;
     case PEER_EXPORT:
-        answer.result = bfExportFenceFd(fence, 0, &answer.fd);
+        answer.result = bfExportFenceFd(fence, order.share, &answer.fd);
         break;
     case PEER_DESTROY:
         bfDestroyFence(fence);
@@ -464,7 +480,10 @@ static struct answer obey(struct me *me, struct order order, int fd)
         answer.result = me->scribbled ? VK_SUCCESS : VK_ERROR_UNKNOWN;
         break;
     case PEER_WAKEUPS:
-        answer.value = wakeups(me);
+        answer.value = counters_of(me).sharedWakeups;
+        break;
+    case PEER_NATIVE_WAITS:
+        answer.value = counters_of(me).peerWaits;
         break;
     case PEER_LOSE:
         lose(me);

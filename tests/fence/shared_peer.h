@@ -36,6 +36,7 @@ enum peer_op {
     PEER_WORK_FOR_EVER, /* the same with no end; there is no answer */
     PEER_SCRIBBLE,      /* random bytes all over the page, with no end, after the answer */
     PEER_WAKEUPS,       /* BfDeviceCounters.sharedWakeups */
+    PEER_NATIVE_WAITS,  /* BfDeviceCounters.peerWaits */
     PEER_LOSE,          /* its device; on the test driver */
     PEER_QUIT,
 };
@@ -50,6 +51,7 @@ struct order {
     uint32_t fence; /* by number, from 0 */
     uint32_t event;
     BfFenceFlags flags;
+    BfShareFlags share; /* of what it exports and opens */
     uint64_t value;
 };
 
@@ -69,6 +71,10 @@ void peer_tell(struct peer *peer, struct order order, int fd);
 struct answer peer_answer(struct peer *peer);
 /* Both; the answer's result is VK_SUCCESS. */
 uint64_t peer_do(struct peer *peer, enum peer_op op, uint32_t fence, uint64_t value);
+
+/* How fences are exported and opened, by the functions below and the peers that they tell:
+ * BF_SHARE_TRUSTED_BIT with BELFRY_TEST_TRUSTED=1, else 0. A test may change it. */
+BfShareFlags *sharing(void);
 
 /* Gives the fence to the peer, as its fence of that number, which must be its next. */
 void peer_give(struct peer *peer, BfFence fence);
@@ -91,6 +97,8 @@ void *map_page(int fd);
 
 uint32_t open_descriptors(void);
 uint32_t mapped_pages(void); /* of shared fences */
+/* Of what has that in its name. */
+uint32_t mapped(const char *name);
 
 uint64_t next_random(uint64_t *state); /* which is not 0 */
 

@@ -185,6 +185,7 @@ struct icd_config {
     bool host_memory;
     bool generated;        /* extensions of device-generated commands are there */
     bool protected_memory; /* the feature, families and a memory type for it */
+    bool processes;        /* timeline semaphores can be exported to others */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -399,14 +400,29 @@ bool icd_host_sleep(uint64_t deadline);
  * its n-th wait waits for its n-th signal. Numbers are atomic because free mode reads and writes
  * them without the lock.
  */
+/* What processes share of an exported timeline semaphore: a memfd of just this. Numbers alone, so
+ * that a process may end at any time. */
+struct icd_outside {
+    uint64_t magic;
+    uint64_t ordinal; /* of the physical device */
+    _Atomic uint64_t value, submitted;
+    _Atomic uint32_t turn; /* changes with the value; who waits for that sleeps on it */
+    uint32_t padding;
+};
+
 struct icd_payload {
     _Atomic uint32_t refs;
     uint32_t ordinal; /* of the physical device it was made on */
     bool timeline;
-    _Atomic uint64_t value;     /* timeline: the value; binary: signals executed */
-    _Atomic uint64_t submitted; /* greatest value that a submitted signal brings; binary: signals */
-    _Atomic uint64_t waits;     /* binary: waits submitted */
-    _Atomic uint64_t consumed;  /* binary: waits executed */
+    _Atomic uint64_t *value; /* timeline: the value; binary: signals executed */
+    _Atomic uint64_t
+        *submitted; /* greatest value that a submitted signal brings; binary: signals */
+    struct {
+        _Atomic uint64_t value, submitted;
+    } own;                       /* where these are, or: */
+    struct icd_outside *outside; /* what other processes see too; NULL: nobody does */
+    _Atomic uint64_t waits;      /* binary: waits submitted */
+    _Atomic uint64_t consumed;   /* binary: waits executed */
     /* locked from here */
     uint32_t pending; /* uses by packets that haven't finished */
     uint32_t host_waiters;
@@ -439,6 +455,10 @@ struct icd_payload *icd_payload_ref(struct icd_payload *payload);
 void icd_payload_unref(struct icd_payload *payload);
 /* Locked: a signal operation executes; value is ignored for binary ones. */
 void icd_payload_signal(struct icd_payload *payload, uint64_t value, const char *who);
+/* A signal of the value has been submitted. */
+void icd_payload_submitted(struct icd_payload *payload, uint64_t value);
+/* The outside's turn changes, and who sleeps on it wakes, in every process. */
+void icd_outside_wake(struct icd_outside *outside);
 /* Locked: a binary signal that happens here and now (acquiring an image). */
 void icd_payload_signal_now(struct icd_payload *payload, const char *who);
 /* Locked: drops what is exported once no instance is left. */
@@ -540,6 +560,7 @@ struct icd_queue {
     uint32_t host_waiters;
     struct icd_payload *blocked_on;
     uint64_t blocked_value;
+    struct icd_outside *outside; /* it sleeps on this one's turn, not on 'wake' */
     struct icd_queue *next_blocked;
     struct icd_queue *next_any;
 };

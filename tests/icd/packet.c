@@ -51,8 +51,8 @@ static void wait_accept(struct icd_operation *wait, struct icd_queue *queue, con
     struct icd_payload *payload = icd_payload_ref(wait->payload);
     payload->pending++;
     if (payload->timeline) {
-        uint64_t value = payload->value;
-        uint64_t submitted = payload->submitted;
+        uint64_t value = *payload->value;
+        uint64_t submitted = *payload->submitted;
         if (wait->value > value && wait->value > submitted)
             icd_violation(BELFRY_ICD_WAIT_BEFORE_SIGNAL,
                           "%s on queue %u:%u waits for %llu of a timeline semaphore at %llu that "
@@ -62,7 +62,7 @@ static void wait_accept(struct icd_operation *wait, struct icd_queue *queue, con
         return;
     }
     wait->value = ++payload->waits;
-    if (wait->value > payload->submitted)
+    if (wait->value > *payload->submitted)
         icd_violation(BELFRY_ICD_WAIT_BEFORE_SIGNAL,
                       "%s on queue %u:%u waits for a binary semaphore without pending signal", call,
                       queue->family, queue->index);
@@ -73,16 +73,15 @@ static void signal_accept(struct icd_operation *signal, struct icd_queue *queue,
     struct icd_payload *payload = icd_payload_ref(signal->payload);
     payload->pending++;
     if (payload->timeline) {
-        if (signal->value > payload->submitted)
-            payload->submitted = signal->value;
+        icd_payload_submitted(payload, signal->value);
         return;
     }
-    if (payload->submitted > payload->waits)
+    if (*payload->submitted > payload->waits)
         icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
                       "%s on queue %u:%u signals a binary semaphore that is signalled or about to "
                       "be",
                       call, queue->family, queue->index);
-    signal->value = ++payload->submitted;
+    signal->value = ++*payload->submitted;
 }
 
 /* Whether a command buffer may be submitted. In free mode pending is always 0 here, unless it
@@ -205,7 +204,7 @@ static bool free_ready(const struct icd_packet *packet)
         uint64_t value = payload->timeline
                              ? packet->waits[i].value
                              : atomic_load_explicit(&payload->waits, memory_order_relaxed) + 1;
-        if (payload->value < value)
+        if (*payload->value < value)
             return false;
     }
     return true;
@@ -236,21 +235,21 @@ bool icd_packet_execute_free(struct icd_packet *packet, struct icd_queue *queue)
         struct icd_payload *payload = packet->signals[i].payload;
         uint64_t value = packet->signals[i].value;
         if (payload->timeline) {
-            uint64_t old = atomic_exchange(&payload->value, value);
+            uint64_t old = atomic_exchange(payload->value, value);
             if (value <= old) {
                 icd_violation(BELFRY_ICD_TIMELINE_NOT_INCREASING,
                               "queue %u:%u signals %llu on a timeline semaphore at %llu",
                               queue->family, queue->index, (unsigned long long)value,
                               (unsigned long long)old);
-                payload->value = old;
+                *payload->value = old;
             }
         } else {
-            if (payload->submitted > payload->waits)
+            if (*payload->submitted > payload->waits)
                 icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
                               "queue %u:%u signals a binary semaphore that is signalled",
                               queue->family, queue->index);
-            icd_bump(&payload->submitted, 1);
-            payload->value++;
+            icd_bump(payload->submitted, 1);
+            (*payload->value)++;
         }
     }
     if (packet->fence)

@@ -499,12 +499,18 @@ icd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physicalDevice
                                                  const VkPhysicalDeviceExternalSemaphoreInfo *pInfo,
                                                  VkExternalSemaphoreProperties *pProperties)
 {
-    (void)physicalDevice;
+    bool timeline = false;
+    for (const VkBaseInStructure *s = pInfo->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO)
+            timeline = ((const VkSemaphoreTypeCreateInfo *)(const void *)s)->semaphoreType ==
+                       VK_SEMAPHORE_TYPE_TIMELINE;
     pProperties->exportFromImportedHandleTypes = 0;
     pProperties->compatibleHandleTypes = 0;
     pProperties->externalSemaphoreFeatures = 0;
-    if (pInfo->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) {
-        pProperties->exportFromImportedHandleTypes = pInfo->handleType;
+    /* Within one process they can be had in any case, but that is no way to tell. */
+    if (pInfo->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
+        (!timeline || PHYSICAL(physicalDevice)->config.processes)) {
+        pProperties->exportFromImportedHandleTypes = timeline ? 0 : pInfo->handleType;
         pProperties->compatibleHandleTypes = pInfo->handleType;
         pProperties->externalSemaphoreFeatures = VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT |
                                                  VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;

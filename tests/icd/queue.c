@@ -4,8 +4,10 @@
  */
 #include "icd.h"
 
+#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t family,
@@ -47,7 +49,10 @@ void icd_queue_run(struct icd_queue *queue)
         return;
     queue->runnable = true;
     icd_world.busy++;
-    pthread_cond_signal(&queue->wake);
+    if (queue->outside)
+        icd_outside_wake(queue->outside);
+    else
+        pthread_cond_signal(&queue->wake);
 }
 
 void icd_queue_continue(struct icd_queue *queue)
@@ -64,6 +69,32 @@ static void queue_park(struct icd_queue *queue)
         pthread_cond_broadcast(&icd_world.quiet);
     while (!queue->runnable)
         pthread_cond_wait(&queue->wake, &icd_world.lock);
+    icd_bump(&queue->counts.wakeups, 1);
+}
+
+static void blocked_remove(struct icd_queue *queue);
+
+/* The same where another process may be who changes what the queue is blocked on: 'turn' is what
+ * the outside's was before the value was looked at. */
+static void queue_park_outside(struct icd_queue *queue, struct icd_outside *outside, uint32_t turn)
+{
+    queue->runnable = false;
+    queue->outside = outside;
+    if (--icd_world.busy == 0)
+        pthread_cond_broadcast(&icd_world.quiet);
+    while (!queue->runnable) {
+        /* Who changed the value may have been killed before it could tell. */
+        const struct timespec slice = {.tv_nsec = 20000000};
+        icd_unlock();
+        syscall(SYS_futex, &outside->turn, FUTEX_WAIT, turn, &slice, NULL, 0);
+        icd_lock();
+        if (!queue->runnable && (outside->turn != turn || outside->value >= queue->blocked_value)) {
+            queue->runnable = true;
+            icd_world.busy++;
+        }
+    }
+    queue->outside = NULL;
+    blocked_remove(queue);
     icd_bump(&queue->counts.wakeups, 1);
 }
 
@@ -117,12 +148,16 @@ static bool queue_wait(struct icd_queue *queue, struct icd_packet *packet)
     for (; packet->waited < packet->n_waits; packet->waited++) {
         struct icd_operation *wait = &packet->waits[packet->waited];
         struct icd_payload *payload = wait->payload;
-        if (payload->value < wait->value) {
+        uint32_t turn = payload->outside ? payload->outside->turn : 0;
+        if (*payload->value < wait->value) {
             queue->blocked_on = payload;
             queue->blocked_value = wait->value;
             queue->next_blocked = payload->blocked;
             payload->blocked = queue;
-            queue_park(queue);
+            if (payload->outside)
+                queue_park_outside(queue, payload->outside, turn);
+            else
+                queue_park(queue);
             return false;
         }
         if (!payload->timeline)
@@ -256,7 +291,7 @@ static bool free_run(struct icd_queue *queue)
         struct icd_packet *packet = queue->head;
         for (; packet->waited < packet->n_waits; packet->waited++) {
             struct icd_operation *wait = &packet->waits[packet->waited];
-            if (wait->payload->value < wait->value)
+            if (*wait->payload->value < wait->value)
                 return ran;
             if (!wait->payload->timeline)
                 wait->payload->consumed++;

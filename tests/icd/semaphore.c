@@ -1,14 +1,20 @@
 /*
- * Semaphores, binary and timeline, and their export as opaque file descriptors within the process.
+ * Semaphores, binary and timeline, and their export as opaque file descriptors: within the process,
+ * and of timelines to others.
  */
 #include "icd.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SEMAPHORE(handle_) ICD_FROM(icd_semaphore, ICD_KIND_SEMAPHORE, handle_)
+
+#define OUTSIDE_MAGIC UINT64_C(0x656e696c656d6974) /* "timeline" */
+#define LOOK_NS       UINT64_C(1000000)
 
 /* Payloads ---------------------------------------------------------------------------------- */
 
@@ -21,10 +27,65 @@ static struct icd_payload *payload_new(const struct icd_device *device, bool tim
     payload->refs = 1;
     payload->ordinal = device->config->ordinal;
     payload->timeline = timeline;
-    payload->value = timeline ? value : 0;
-    payload->submitted = payload->value;
+    payload->value = &payload->own.value;
+    payload->submitted = &payload->own.submitted;
+    *payload->value = timeline ? value : 0;
+    *payload->submitted = *payload->value;
     payload->fd = -1;
     return payload;
+}
+
+/* Those that other processes may see, each once. */
+static struct icd_payload *outsiders;
+
+static VkResult payload_map(struct icd_payload *payload, int fd)
+{
+    struct stat status;
+    void *outside =
+        mmap(NULL, sizeof(*payload->outside), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (outside == MAP_FAILED)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    fstat(fd, &status);
+    payload->outside = outside;
+    payload->value = &payload->outside->value;
+    payload->submitted = &payload->outside->submitted;
+    payload->inode = status.st_ino;
+    icd_lock();
+    payload->next_exported = outsiders;
+    outsiders = payload;
+    icd_unlock();
+    return VK_SUCCESS;
+}
+
+/* Gives the payload a memory that others can map. */
+static VkResult payload_put_outside(struct icd_payload *payload)
+{
+    uint64_t value = *payload->value;
+    payload->fd = memfd_create("belfry-test-timeline", MFD_CLOEXEC);
+    if (payload->fd < 0)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (ftruncate(payload->fd, sizeof(*payload->outside)))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = payload_map(payload, payload->fd);
+    if (result != VK_SUCCESS)
+        return result;
+    payload->outside->ordinal = payload->ordinal;
+    payload->outside->value = payload->outside->submitted = value;
+    payload->outside->magic = OUTSIDE_MAGIC;
+    return VK_SUCCESS;
+}
+
+void icd_outside_wake(struct icd_outside *outside)
+{
+    outside->turn++;
+    syscall(SYS_futex, &outside->turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void icd_payload_submitted(struct icd_payload *payload, uint64_t value)
+{
+    uint64_t known = *payload->submitted;
+    while (known < value && !atomic_compare_exchange_weak(payload->submitted, &known, value)) {
+    }
 }
 
 struct icd_payload *icd_payload_ref(struct icd_payload *payload)
@@ -39,6 +100,13 @@ void icd_payload_unref(struct icd_payload *payload)
         return;
     if (payload->fd >= 0)
         close(payload->fd);
+    if (payload->outside) {
+        struct icd_payload **link = &outsiders;
+        while (*link != payload)
+            link = &(*link)->next_exported;
+        *link = payload->next_exported;
+        munmap(payload->outside, sizeof(*payload->outside));
+    }
     free(payload);
 }
 
@@ -48,7 +116,7 @@ static void payload_wake(struct icd_payload *payload)
     struct icd_queue **link = &payload->blocked;
     while (*link) {
         struct icd_queue *queue = *link;
-        if (payload->value >= queue->blocked_value) {
+        if (*payload->value >= queue->blocked_value) {
             *link = queue->next_blocked;
             queue->blocked_on = NULL;
             icd_queue_run(queue);
@@ -58,36 +126,38 @@ static void payload_wake(struct icd_payload *payload)
     }
     if (payload->host_waiters)
         pthread_cond_broadcast(&icd_world.host);
+    if (payload->outside)
+        icd_outside_wake(payload->outside);
 }
 
 void icd_payload_signal(struct icd_payload *payload, uint64_t value, const char *who)
 {
     if (payload->timeline) {
-        uint64_t old = payload->value;
+        uint64_t old = *payload->value;
+        while (value > old && !atomic_compare_exchange_weak(payload->value, &old, value)) {
+        }
         if (value <= old) {
             icd_violation(BELFRY_ICD_TIMELINE_NOT_INCREASING,
                           "%s signals %llu on a timeline semaphore at %llu", who,
                           (unsigned long long)value, (unsigned long long)old);
             return;
         }
-        payload->value = value;
-        if (payload->submitted < value)
-            payload->submitted = value;
+        icd_payload_submitted(payload, value);
     } else {
-        if (payload->value > payload->consumed)
+        if (*payload->value > payload->consumed)
             icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
                           "%s signals a binary semaphore that is signalled", who);
-        payload->value++;
+        (*payload->value)++;
     }
     payload_wake(payload);
 }
 
 void icd_payload_signal_now(struct icd_payload *payload, const char *who)
 {
-    if (payload->submitted > payload->waits)
+    if (*payload->submitted > payload->waits)
         icd_violation(BELFRY_ICD_BINARY_RESIGNAL,
                       "%s signals a binary semaphore that is signalled or about to be", who);
-    payload->submitted++;
+    (*payload->submitted)++;
     icd_payload_signal(payload, 0, who);
 }
 
@@ -100,7 +170,7 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
     (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
-    bool timeline = false;
+    bool timeline = false, exportable = false;
     uint64_t value = 0;
     for (const VkBaseInStructure *s = pCreateInfo->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO) {
@@ -108,6 +178,8 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
             timeline = type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
             value = type->initialValue;
         }
+        if (s->sType == VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO)
+            exportable = ((const VkExportSemaphoreCreateInfo *)(const void *)s)->handleTypes;
     }
     struct icd_semaphore *semaphore =
         icd_object_new(device, ICD_KIND_SEMAPHORE, sizeof(*semaphore));
@@ -115,6 +187,14 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     semaphore->payload = payload_new(device, timeline, value);
     if (!semaphore->payload) {
+        icd_object_free(semaphore);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (timeline && exportable && device->config->processes &&
+        payload_put_outside(semaphore->payload) != VK_SUCCESS) {
+        icd_lock();
+        icd_payload_unref(semaphore->payload);
+        icd_unlock();
         icd_object_free(semaphore);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -132,7 +212,7 @@ static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
     struct icd_semaphore *semaphore = SEMAPHORE(semaphore_);
     icd_lock();
     /* A shared payload may be pending through another semaphore: not this one's fault. */
-    if (semaphore->payload->pending && semaphore->payload->fd < 0)
+    if (semaphore->payload->pending && semaphore->payload->fd < 0 && !semaphore->payload->outside)
         icd_violation(BELFRY_ICD_DESTROY_PENDING,
                       "a semaphore is destroyed while %u pending "
                       "submissions use it",
@@ -151,7 +231,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     icd_device_seen(device, SEMAPHORE(semaphore), "vkGetSemaphoreCounterValue");
-    *pValue = SEMAPHORE(semaphore)->payload->value;
+    *pValue = *SEMAPHORE(semaphore)->payload->value;
     return VK_SUCCESS;
 }
 
@@ -172,11 +252,19 @@ static bool semaphores_reached(const VkSemaphoreWaitInfo *info)
 {
     bool any = info->flags & VK_SEMAPHORE_WAIT_ANY_BIT;
     for (uint32_t i = 0; i < info->semaphoreCount; i++) {
-        bool reached = SEMAPHORE(info->pSemaphores[i])->payload->value >= info->pValues[i];
+        bool reached = *SEMAPHORE(info->pSemaphores[i])->payload->value >= info->pValues[i];
         if (reached == any)
             return any;
     }
     return !any;
+}
+
+/* Who else may signal is in another process, and tells no thread of this one: look now and then. */
+static bool host_sleep(uint64_t deadline, bool outside)
+{
+    uint64_t look = icd_deadline(LOOK_NS);
+    return icd_host_sleep(outside && look < deadline ? look : deadline) ||
+           (outside && look < deadline);
 }
 
 static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *pWaitInfo,
@@ -194,12 +282,15 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
         return VK_TIMEOUT;
 
     uint64_t deadline = icd_deadline(timeout);
+    bool outside = false;
     VkResult result;
     icd_lock();
     icd_world.watchers++;
     for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
         SEMAPHORE(pWaitInfo->pSemaphores[i])->payload->host_waiters++;
-    for (bool in_time = true;; in_time = icd_host_sleep(deadline)) {
+    for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
+        outside = outside || SEMAPHORE(pWaitInfo->pSemaphores[i])->payload->outside;
+    for (bool in_time = true;; in_time = host_sleep(deadline, outside)) {
         result = device->lost                    ? VK_ERROR_DEVICE_LOST
                  : semaphores_reached(pWaitInfo) ? VK_SUCCESS
                                                  : VK_TIMEOUT;
@@ -216,7 +307,10 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
 /* Export and import ------------------------------------------------------------------------- */
 
 /*
- * An exported payload is named by a memfd, whose inode is unique in the system while it lives. The
+ * A timeline semaphore that is made exportable lies outside from the first (BELFRY_ICD_PROCESSES):
+ * its descriptor is the memory that it lies in.
+ *
+ * Any other exported payload is named by a memfd, whose inode is unique in the system while it lives. The
  * descriptor a program holds can outlive every semaphore, and its closing can't be seen, so what
  * has been exported is kept until the process has no instance left.
  */
@@ -259,13 +353,45 @@ static VkResult icd_GetSemaphoreFdKHR(VkDevice device_, const VkSemaphoreGetFdIn
     struct icd_payload *payload = SEMAPHORE(pGetFdInfo->semaphore)->payload;
     int fd = -1;
     icd_lock();
-    if (payload_export(payload))
+    if (payload->outside ? payload->fd >= 0 : payload_export(payload))
         fd = fcntl(payload->fd, F_DUPFD_CLOEXEC, 0);
     icd_unlock();
     if (fd < 0)
         return VK_ERROR_TOO_MANY_OBJECTS;
     *pFd = fd;
     return VK_SUCCESS;
+}
+
+/* What lies outside is one payload in each process, however often it is imported. */
+static VkResult import_outside(struct icd_device *device, struct icd_semaphore *semaphore, int fd,
+                               ino_t inode)
+{
+    icd_lock();
+    struct icd_payload *payload = outsiders;
+    while (payload && payload->inode != inode)
+        payload = payload->next_exported;
+    if (payload)
+        icd_payload_ref(payload);
+    icd_unlock();
+    VkResult result = VK_SUCCESS;
+    if (!payload) {
+        payload = payload_new(device, true, 0);
+        result = payload ? payload_map(payload, fd) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS && (payload->outside->magic != OUTSIDE_MAGIC ||
+                                 payload->outside->ordinal != device->config->ordinal))
+        result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    icd_lock();
+    if (result == VK_SUCCESS) {
+        icd_payload_unref(semaphore->payload);
+        semaphore->payload = payload;
+    } else {
+        icd_payload_unref(payload);
+    }
+    icd_unlock();
+    if (result == VK_SUCCESS)
+        close(fd);
+    return result;
 }
 
 static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemaphoreFdInfoKHR *pInfo)
@@ -278,6 +404,9 @@ static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemapho
         fstat(pInfo->fd, &status))
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 
+    if (device->config->processes && semaphore->payload->timeline && !pInfo->flags &&
+        status.st_size == sizeof(struct icd_outside))
+        return import_outside(device, semaphore, pInfo->fd, status.st_ino);
     icd_lock();
     struct icd_payload *payload = exported;
     while (payload && payload->inode != status.st_ino)

@@ -378,6 +378,12 @@ struct unknown {
 };
 static const struct unknown unknown = {.sType = (VkStructureType)1000999001, .secrets = {1, 2, 3}};
 
+/* Of Vulkan 1.1, but nobody below has them. */
+static bool lacks_external_semaphores(const char *name)
+{
+    return strcmp(name, "vkGetPhysicalDeviceExternalSemaphoreProperties") == 0;
+}
+
 /* Native fences want shaders that store 64 bits through addresses, and memory of the host's own;
  * logs want host query reset. Where the driver has it, and nothing stands in the way. */
 static void test_native_fences(void **state)
@@ -417,6 +423,41 @@ static void test_native_fences(void **state)
             page_free(&p.page);
             fake_close();
         }
+    }
+}
+
+/* Fences of trusted processes want the driver's timeline semaphores as descriptors. Where it has them
+ * the extension is enabled, once, and its commands are the program's only if it asked for it. */
+static void test_sharing(void **state)
+{
+    (void)state;
+    static const char *const semaphore_fd[] = {"VK_KHR_external_semaphore_fd", NULL};
+    for (uint32_t cases = 0; cases < 16; cases++) {
+        bool offered = cases & 1, shares = cases & 2, asked = cases & 4, old = cases & 8;
+        if (asked && !offered)
+            continue;
+        fake_load(&(struct fake_driver){.extensions = offered ? semaphore_fd : NULL,
+                                        .shares = shares,
+                                        .lacks = old ? lacks_external_semaphores : NULL});
+        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+        struct program p;
+        program_init(&p, one);
+        if (asked)
+            program_extensions(&p, semaphore_fd);
+        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_true(is_scheduled());
+        bool enabled = offered && shares && !old;
+        assert_int_equal(has_extension(&fake.requests[0], semaphore_fd[0]), asked || enabled);
+        if (enabled && !asked) {
+            assert_null(fake.gdpa(fake.device, "vkGetSemaphoreFdKHR"));
+            assert_null(fake.gdpa(fake.device, "vkImportSemaphoreFdKHR"));
+        }
+        if (asked) {
+            assert_non_null(fake.gdpa(fake.device, "vkGetSemaphoreFdKHR"));
+            assert_non_null(fake.gdpa(fake.device, "vkImportSemaphoreFdKHR"));
+        }
+        page_free(&p.page);
+        fake_close();
     }
 }
 
@@ -969,6 +1010,7 @@ int main(void)
         cmocka_unit_test(test_traced),
         cmocka_unit_test(test_calibrated),
         cmocka_unit_test(test_native_fences),
+        cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_chain_order),
         cmocka_unit_test(test_unknown_struct),

@@ -213,6 +213,22 @@ static void drv_GetPhysicalDeviceProperties2(VkPhysicalDevice physical,
     }
 }
 
+static void
+drv_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physical,
+                                                 const VkPhysicalDeviceExternalSemaphoreInfo *info,
+                                                 VkExternalSemaphoreProperties *properties)
+{
+    const VkSemaphoreTypeCreateInfo *type = info->pNext;
+    assert_ptr_equal(physical, &physical_object);
+    bool timeline = type && type->sType == VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO &&
+                    type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+    properties->externalSemaphoreFeatures =
+        timeline && !fake.driver.shares
+            ? VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT /* which isn't enough */
+            : VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT |
+                  VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+}
+
 static void drv_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical,
                                            VkPhysicalDeviceFeatures2 *features)
 {
@@ -383,6 +399,7 @@ static const struct entry {
     PHYSICAL(EnumeratePhysicalDevices),
     PHYSICAL(GetPhysicalDeviceMemoryProperties),
     PHYSICAL(GetPhysicalDeviceProperties2),
+    PHYSICAL(GetPhysicalDeviceExternalSemaphoreProperties),
     PHYSICAL(GetPhysicalDeviceProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties),
     PHYSICAL(GetPhysicalDeviceQueueFamilyProperties2),

@@ -1,7 +1,10 @@
-# The page of a shared fence, built into the test: a thread sanitizer sees only what it has built.
-belfry_objects(parts fence/shared_page.c os/log.c)
-add_executable(test_shared_page ${CMAKE_CURRENT_LIST_DIR}/shared_page.c ${parts})
-target_include_directories(test_shared_page PRIVATE ${CMAKE_SOURCE_DIR}/runtime
-  ${CMAKE_SOURCE_DIR}/runtime/include)
-target_link_libraries(test_shared_page PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
-belfry_add_test(unit_shared_page SUITE unit DRIVER none COMMAND test_shared_page)
+# The page of a shared fence, and what trusted processes have beside it, built into the tests: a
+# thread sanitizer sees only what it has built.
+belfry_objects(parts fence/shared_area.c fence/shared_page.c os/log.c)
+foreach(name shared_page shared_area)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${parts})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
+    ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+  belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
+endforeach()

@@ -106,6 +106,9 @@ typedef struct BfAttachInfo {
     VkDeviceSize hostPointerAlignment;
     /* Native fences are wanted (belfry/native_fence.h): the feature must be enabled. */
     VkBool32 nativeFences;
+    /* It has VK_KHR_external_semaphore_fd enabled, and is of Vulkan 1.1 or newer: for
+     * BF_SHARE_TRUSTED_BIT. */
+    VkBool32 externalSemaphoreFd;
 } BfAttachInfo;
 
 /*
@@ -172,6 +175,8 @@ typedef struct BfDeviceCounters {
     uint64_t eventsSet;
     uint64_t sharedWakeups; /* times a thread of Belfry's was woken by another's signal of a shared
                                fence */
+    uint64_t peerWaits; /* waits of BfQueues handed to the driver for another process's signal of
+                               a shared fence (BF_SHARE_TRUSTED_BIT); they count as submissions, too */
 } BfDeviceCounters;
 
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; each number is exact, they are not
@@ -274,7 +279,8 @@ BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
  * idle queue it is set before the call returns. Any value is legal, equal and lower ones too.
  *
  * A plain fence costs no submission. An imported one costs one, and takes only larger values, as
- * its semaphore does.
+ * its semaphore does. One that is shared with BF_SHARE_TRUSTED_BIT costs one where the queue isn't
+ * idle.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (for an
  * imported fence also a value that is not larger than those it has or will have).
@@ -478,20 +484,56 @@ BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
  * bfOpenFenceFd. A process that replaces itself (exec) hasn't ended. (Before Linux 6.5 it has, and
  * an owner that has forked ends with its children.) An owner that has destroyed its object, with all
  * signals to it complete, can end and nobody minds. The end of another's process, of whatever kind,
- * leaves the fence as it is.
+ * leaves the fence as it is (but see bfGetDeviceShareFlags for queues that wait natively).
  *
  * When the device of the owner's object is lost, the fence is set to UINT64_MAX for all; with
  * BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT it stays as it is for all. When another's is lost,
  * only its own object reads UINT64_MAX.
  *
  * The flags have the numbers of D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS. A fence can be open 126 times
- * at once. An object takes three to five descriptors. Programs that fork without exec do not use
+ * at once. An object takes three to five descriptors, and with BF_SHARE_TRUSTED_BIT two more, four
+ * semaphores of the driver's, and what these take. Programs that fork without exec do not use
  * shared fences in the child.
  */
 typedef enum BfShareFlagBits {
-    BF_SHARE_TRUSTED_BIT = 1, /* reserved: refused with VK_ERROR_FEATURE_NOT_PRESENT */
+    /* The peer is trusted, as far as the GPU goes: queues of both sides wait for each other's
+     * signals natively, without a CPU in between. */
+    BF_SHARE_TRUSTED_BIT = 1,
 } BfShareFlagBits;
 typedef VkFlags BfShareFlags;
+
+/*
+ * The flags that bfExportFenceFd and bfOpenFenceFd take for fences of this device.
+ * BF_SHARE_TRUSTED_BIT: its driver can export and import timeline semaphores as opaque descriptors,
+ * and VK_KHR_external_semaphore_fd is enabled: the layer does that itself, an attached device says
+ * so in BfAttachInfo.
+ *
+ * With the flag on both sides, and the same device and driver under both (deviceUUID and driverUUID
+ * of VkPhysicalDeviceIDProperties), what a queue signals goes to the other process's GPU as well: a
+ * signal that can't be settled at once costs a submission, a wait that it reaches is given to the
+ * driver, and the waiting queue's work begins when the work before the signal ends, whatever the
+ * CPUs do. The value itself is set as ever, and by the same rules; what comes after such a wait is
+ * seen by this process's CPU once the other's has set the value. Up to four queues, in all
+ * processes, can have such signals on their way at once, and the last sixteen of each; what is more,
+ * and what the CPU signals, goes by the CPU. Where one side didn't say so, or is of another device,
+ * the fence works as without the flag.
+ *
+ * What trust means: a descriptor that was exported with the flag carries semaphores of the driver's.
+ * Who has it can keep the other side's GPU waiting as long as it lives, or let it go too early, and
+ * by stopping its own CPU (a debugger will do) keep the other side's from being told of what comes
+ * behind such a wait on the same VkQueue. So it is never to be passed to those who aren't to have
+ * that; for these there is an export without the flag. Whoever opens a descriptor without the flag
+ * takes none of the driver's out of it.
+ *
+ * Where a process ends, or loses its device, with such a signal on its way, queues elsewhere that
+ * wait for it natively are let go within a tenth of a second, and their object, unless the value was
+ * reached otherwise, is orphaned, whoever the owner is: better that than work on what was never
+ * finished without anybody's knowing. (A process that has forked without exec ends, for that, with
+ * its children.)
+ *
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfGetDeviceShareFlags(BfDevice device, BfShareFlags *pFlags);
 
 /*
  * A descriptor of the fence, for bfOpenFenceFd: the caller's to close. It can be sent over a Unix
@@ -499,9 +541,12 @@ typedef VkFlags BfShareFlags;
  * from it makes it useless. It is a socket itself, and nothing of the program's is to be written to
  * it.
  *
- * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left), VK_ERROR_OUT_OF_HOST_MEMORY,
- * VK_ERROR_INVALID_EXTERNAL_HANDLE (orphaned), VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT),
- * VK_ERROR_VALIDATION_FAILED_EXT (not a shared fence, unknown flags). Thread-safety: safe.
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left, or too many of this user's lie in sockets:
+ * six for each fence that has been exported with BF_SHARE_TRUSTED_BIT), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_INVALID_EXTERNAL_HANDLE (orphaned), VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT is
+ * none of bfGetDeviceShareFlags's, or the object was opened from a descriptor without it; one line),
+ * VK_ERROR_VALIDATION_FAILED_EXT (not a shared fence, unknown flags); with BF_SHARE_TRUSTED_BIT also
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST. Thread-safety: safe.
  */
 BF_API VkResult bfExportFenceFd(BfFence fence, BfShareFlags flags, int *pFd);
 
@@ -512,8 +557,9 @@ BF_API VkResult bfExportFenceFd(BfFence fence, BfShareFlags flags, int *pFd);
  * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it leads to no shared fence that this version knows, or
  * to one whose owner has ended; one line), VK_ERROR_TOO_MANY_OBJECTS (no descriptors left; or the
  * fence is open 126 times, with one line), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST,
- * VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT; no /proc), VK_ERROR_VALIDATION_FAILED_EXT
- * (unknown flags). Thread-safety: safe.
+ * VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT is none of bfGetDeviceShareFlags's, one line;
+ * no /proc), VK_ERROR_VALIDATION_FAILED_EXT (unknown flags); with BF_SHARE_TRUSTED_BIT also
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY. Thread-safety: safe.
  */
 BF_API VkResult bfOpenFenceFd(BfDevice device, int fd, BfShareFlags flags, BfFence *pFence);
 

@@ -1,0 +1,348 @@
+/*
+ * Timeline semaphores that two processes share (BELFRY_ICD_PROCESSES): this executable, run again,
+ * is the other one, and does what it is told.
+ */
+#include "fixture.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ENVIRONMENT "SHAPE=q2 PROCESSES=1"
+#define SEMAPHORE   3 /* in the peer: the descriptor to import, and where orders come from */
+#define ORDERS      4
+
+extern char **environ;
+
+enum op {
+    VALUE,  /* the counter */
+    SIGNAL, /* by the host */
+    SUBMIT_SIGNAL,
+    SUBMIT_WAIT, /* and then a store of the value */
+    STORED,
+    AWAIT, /* by the host */
+    PAUSE,
+    QUIT,
+};
+
+struct order {
+    uint64_t op, value;
+};
+
+struct peer {
+    pid_t pid;
+    int socket;
+};
+
+static void peer_start(struct peer *peer, int semaphore)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    char name[] = "peer", argument[] = "--peer";
+    char *const arguments[] = {name, argument, NULL};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    /* Neither is one of those that they become. */
+    int from = dup(semaphore), to = dup(ends[1]);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, from, SEMAPHORE + 40);
+    posix_spawn_file_actions_adddup2(&actions, to, ORDERS + 40);
+    posix_spawn_file_actions_adddup2(&actions, SEMAPHORE + 40, SEMAPHORE);
+    posix_spawn_file_actions_adddup2(&actions, ORDERS + 40, ORDERS);
+    assert_int_equal(posix_spawn(&peer->pid, "/proc/self/exe", &actions, NULL, arguments, environ),
+                     0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(from);
+    close(to);
+    close(ends[1]);
+    close(semaphore);
+    peer->socket = ends[0];
+}
+
+static uint64_t peer_do(struct peer *peer, enum op op, uint64_t value)
+{
+    struct order order = {op, value};
+    uint64_t answer = 0;
+    assert_int_equal(send(peer->socket, &order, sizeof(order), MSG_NOSIGNAL), sizeof(order));
+    assert_int_equal(recv(peer->socket, &answer, sizeof(answer), 0), sizeof(answer));
+    return answer;
+}
+
+static void peer_end(struct peer *peer, int how)
+{
+    int status;
+    if (how)
+        kill(peer->pid, how);
+    else
+        peer_do(peer, QUIT, 0);
+    close(peer->socket);
+    assert_int_equal(waitpid(peer->pid, &status, 0), peer->pid);
+    assert_true(how ? WIFSIGNALED(status) : status == 0);
+}
+
+static const VkExportSemaphoreCreateInfo exportable = {
+    .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+    .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+
+static VkSemaphore make(struct fixture *f, uint64_t value)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = &exportable,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = value};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore semaphore;
+    assert_success(vkCreateSemaphore(f->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+static int export_it(struct fixture *f, VkSemaphore semaphore)
+{
+    const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                          .semaphore = semaphore,
+                                          .handleType =
+                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    assert_success(vkGetSemaphoreFdKHR(f->device, &info, &fd));
+    return fd;
+}
+
+static VkResult import_it(struct fixture *f, VkSemaphore semaphore, int fd)
+{
+    const VkImportSemaphoreFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+        .semaphore = semaphore,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+        .fd = fd};
+    return vkImportSemaphoreFdKHR(f->device, &info);
+}
+
+/* ---------------------------------------------------------------------------------- The peer's --
+ */
+
+static int peer_main(void)
+{
+    struct fixture f;
+    struct order order;
+    fixture_open(&f, ENVIRONMENT);
+    VkSemaphore semaphore = fixture_timeline(&f, 0);
+    assert_success(import_it(&f, semaphore, SEMAPHORE));
+    VkCommandBuffer stores[2];
+    for (uint32_t i = 0; i < 2; i++)
+        stores[i] = fixture_store(&f, i, i + 1);
+    uint32_t stored = 0;
+    do {
+        if (recv(ORDERS, &order, sizeof(order), 0) != sizeof(order))
+            return 1;
+        uint64_t answer = 0;
+        switch ((enum op)order.op) {
+        case VALUE:
+            answer = fixture_value(&f, semaphore);
+            break;
+        case SIGNAL:
+            fixture_signal(&f, semaphore, order.value);
+            break;
+        case SUBMIT_SIGNAL:
+            assert_success(fixture_submit(
+                f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = order.value}));
+            break;
+        case SUBMIT_WAIT:
+            assert_success(
+                fixture_submit(f.queues[0][1], (struct submit){.wait = semaphore,
+                                                               .wait_value = order.value,
+                                                               .commands = stores[stored++ % 2]}));
+            break;
+        case STORED:
+            f.icd.quiesce();
+            answer = __atomic_load_n(&f.words[order.value], __ATOMIC_ACQUIRE);
+            break;
+        case AWAIT:
+            fixture_wait(&f, semaphore, order.value);
+            break;
+        case PAUSE:
+            f.icd.pause();
+            break;
+        case QUIT:
+            break;
+        }
+        if (send(ORDERS, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))
+            return 1;
+    } while (order.op != QUIT);
+    vkQueueWaitIdle(f.queues[0][0]);
+    vkQueueWaitIdle(f.queues[0][1]);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    fixture_close(&f);
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------- Tests --
+ */
+
+static void values_are_one_in_all_processes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct peer peer;
+    fixture_open(&f, ENVIRONMENT);
+    VkSemaphore semaphore = make(&f, 3);
+    peer_start(&peer, export_it(&f, semaphore));
+    assert_int_equal(peer_do(&peer, VALUE, 0), 3);
+    fixture_signal(&f, semaphore, 5);
+    assert_int_equal(peer_do(&peer, VALUE, 0), 5);
+    peer_do(&peer, SIGNAL, 9);
+    assert_int_equal(fixture_value(&f, semaphore), 9);
+    peer_do(&peer, SUBMIT_SIGNAL, 12);
+    fixture_wait(&f, semaphore, 12);
+    assert_success(
+        fixture_submit(f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = 13}));
+    peer_do(&peer, AWAIT, 13);
+    peer_end(&peer, 0);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    fixture_close(&f);
+}
+
+/* The wait is in the one's queue before the signal is made by the other's; neither is a violation,
+ * as long as it has been submitted. */
+static void queues_wait_for_each_other_without_the_hosts(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct peer peer;
+    fixture_open(&f, ENVIRONMENT);
+    VkSemaphore semaphore = make(&f, 0);
+    VkCommandBuffer store = fixture_store(&f, 7, 77);
+    peer_start(&peer, export_it(&f, semaphore));
+    f.icd.pause();
+    assert_success(
+        fixture_submit(f.queues[0][0],
+                       (struct submit){.commands = store, .signal = semaphore, .signal_value = 1}));
+    peer_do(&peer, SUBMIT_WAIT, 1);
+    assert_int_equal(peer_do(&peer, STORED, 0), 0);
+    f.icd.resume();
+    fixture_wait(&f, semaphore, 1);
+    peer_do(&peer, SUBMIT_SIGNAL, 2);
+    fixture_wait(&f, semaphore, 2);
+    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    peer_end(&peer, 0); /* it waits until its queues are idle */
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    fixture_close(&f);
+}
+
+/* What one has promised and the other waits for may be signalled by the host once the one is dead. */
+static void a_dead_process_leaves_the_semaphore_usable(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct peer peer;
+    fixture_open(&f, ENVIRONMENT);
+    VkSemaphore semaphore = make(&f, 0);
+    VkCommandBuffer store = fixture_store(&f, 1, 5);
+    peer_start(&peer, export_it(&f, semaphore));
+    peer_do(&peer, PAUSE, 0);
+    peer_do(&peer, SUBMIT_SIGNAL, 1);
+    assert_success(fixture_submit(
+        f.queues[0][1], (struct submit){.wait = semaphore, .wait_value = 1, .commands = store}));
+    peer_end(&peer, SIGKILL);
+    f.icd.quiesce();
+    assert_int_equal(__atomic_load_n(&f.words[1], __ATOMIC_ACQUIRE), 0);
+    fixture_signal(&f, semaphore, 1);
+    assert_success(vkQueueWaitIdle(f.queues[0][1]));
+    assert_int_equal(f.words[1], 5);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    fixture_close(&f);
+}
+
+static void a_lost_device_leaves_no_queue_asleep(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_open(&f, ENVIRONMENT);
+    VkSemaphore semaphore = make(&f, 0);
+    VkCommandBuffer store = fixture_store(&f, 1, 5);
+    f.icd.pause();
+    assert_success(
+        fixture_submit(f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = 1}));
+    assert_success(fixture_submit(
+        f.queues[0][1], (struct submit){.wait = semaphore, .wait_value = 1, .commands = store}));
+    f.icd.quiesce();
+    f.icd.lose();
+    f.icd.resume();
+    f.icd.quiesce();
+    assert_int_equal(f.icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    fixture_close(&f);
+}
+
+static uint32_t features(struct fixture *f, VkSemaphoreType type)
+{
+    const VkSemaphoreTypeCreateInfo chained = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = type};
+    const VkPhysicalDeviceExternalSemaphoreInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+        .pNext = &chained,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalSemaphoreProperties properties = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vkGetPhysicalDeviceExternalSemaphoreProperties(f->physical, &info, &properties);
+    return properties.externalSemaphoreFeatures;
+}
+
+static void the_driver_says_what_it_has(void **state)
+{
+    (void)state;
+    const VkExternalSemaphoreFeatureFlags both =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    struct fixture f;
+    fixture_open(&f, ENVIRONMENT);
+    assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_TIMELINE), both);
+    assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_BINARY), both);
+    fixture_close(&f);
+    fixture_open(&f, "SHAPE=q2");
+    assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_TIMELINE), 0);
+    assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_BINARY), both);
+    fixture_close(&f);
+}
+
+/* In the process that made it, and of another adapter, which can't have it. */
+static void what_is_imported_at_home_is_the_same(void **state)
+{
+    (void)state;
+    struct fixture f, other;
+    fixture_open(&f, ENVIRONMENT " DEVICES=2");
+    fixture_open_beside(&other, &f, 1);
+    VkSemaphore semaphore = make(&f, 4), again = fixture_timeline(&f, 0),
+                foreign = fixture_timeline(&other, 0);
+    assert_success(import_it(&f, again, export_it(&f, semaphore)));
+    assert_int_equal(fixture_value(&f, again), 4);
+    fixture_signal(&f, again, 6);
+    assert_int_equal(fixture_value(&f, semaphore), 6);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    assert_int_equal(fixture_value(&f, again), 6);
+    semaphore = make(&f, 0);
+    int fd = export_it(&f, semaphore);
+    assert_int_equal(import_it(&other, foreign, fd), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    close(fd);
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    vkDestroySemaphore(f.device, again, NULL);
+    vkDestroySemaphore(other.device, foreign, NULL);
+    fixture_close_device(&other);
+    fixture_close(&f);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--peer") == 0)
+        return peer_main();
+    const struct CMUnitTest tests[] = {
+        TEST(values_are_one_in_all_processes),
+        TEST(queues_wait_for_each_other_without_the_hosts),
+        TEST(a_dead_process_leaves_the_semaphore_usable),
+        TEST(a_lost_device_leaves_no_queue_asleep),
+        TEST(the_driver_says_what_it_has),
+        TEST(what_is_imported_at_home_is_the_same),
+    };
+    return cmocka_run_group_tests_name("icd/processes", tests, NULL, NULL);
+}
