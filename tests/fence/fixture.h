@@ -94,7 +94,7 @@ struct fixture_options {
     const char *const *extensions; /* of the device, besides the fixture's own; ended by NULL */
     bool second;                   /* another physical device, where there is one */
     uint32_t family;               /* UINT32_MAX: queues of all families; else of this one alone */
-    bool protected_queues;         /* the second queue of families with several, where there are such */
+    bool protected_queues; /* the second queue of each family that has several, if it can be */
 };
 
 extern const struct fixture_options fixture_plain;
