@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -240,6 +241,32 @@ uint32_t mapped(const char *name)
         n += strstr(line, name) != NULL;
     fclose(maps);
     return n;
+}
+
+void open_trusting(struct fixture *f)
+{
+    *sharing() = BF_SHARE_TRUSTED_BIT;
+    fixture_open(f, NULL);
+}
+
+uint64_t native_waits(struct fixture *f)
+{
+    BfDeviceCounters counters;
+    assert_success(bfGetDeviceCounters(f->bf, &counters));
+    return counters.peerWaits;
+}
+
+void await_native_waits(struct fixture *f, uint64_t count)
+{
+    while (native_waits(f) < count)
+        sched_yield();
+    assert_int_equal(native_waits(f), count);
+}
+
+void promise(struct peer *peer, uint32_t fence, uint64_t value)
+{
+    peer_do(peer, PEER_STALL, 0, 0);
+    peer_do(peer, PEER_WORK_SIGNAL, fence, value);
 }
 
 void *map_page(int fd)

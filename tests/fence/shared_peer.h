@@ -92,6 +92,15 @@ BfFence open_fence(struct fixture *f, int fd);
 int export_fence(BfFence fence);
 BfFence open_again(struct fixture *f, BfFence fence);
 
+/* Among peers that trust each other: a device whose fences are shared so; how many waits its queues
+ * have given to the driver for others' signals, and until it is so many. (The thread that hands one
+ * over may be another than the caller's.) */
+void open_trusting(struct fixture *f);
+uint64_t native_waits(struct fixture *f);
+void await_native_waits(struct fixture *f, uint64_t count);
+/* The peer's queue works; its signal is on its way, and its CPU has nothing more to do with it. */
+void promise(struct peer *peer, uint32_t fence, uint64_t value);
+
 /* The page behind a descriptor, mapped; NULL: it could not be had. */
 void *map_page(int fd);
 

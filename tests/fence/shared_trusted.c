@@ -14,33 +14,6 @@
 
 #define TIMELINE "belfry-test-timeline" /* the test driver's, outside */
 
-static void open_trusting(struct fixture *f)
-{
-    *sharing() = BF_SHARE_TRUSTED_BIT;
-    fixture_open(f, NULL);
-}
-
-static BfDeviceCounters counters_of(struct fixture *f)
-{
-    BfDeviceCounters counters;
-    assert_success(bfGetDeviceCounters(f->bf, &counters));
-    return counters;
-}
-
-static uint64_t native_waits(struct fixture *f)
-{
-    return counters_of(f).peerWaits;
-}
-
-/* A signal is on its way, and a wait handed over, when the driver has it: the thread that sees to
- * that may be another than the caller's. */
-static void await_native_waits(struct fixture *f, uint64_t count)
-{
-    while (native_waits(f) < count)
-        sched_yield();
-    assert_int_equal(native_waits(f), count);
-}
-
 static void await_native_waits_of(struct peer *peer, uint64_t count)
 {
     uint64_t seen;
@@ -62,13 +35,6 @@ static uint64_t depth(struct fixture *f)
 
 /* ----------------------------------------------------------------------------------------- Waits --
  */
-
-/* The peer's queue works; its signal is on its way, and its CPU has nothing more to do with it. */
-static void promise(struct peer *peer, uint32_t fence, uint64_t value)
-{
-    peer_do(peer, PEER_STALL, 0, 0);
-    peer_do(peer, PEER_WORK_SIGNAL, fence, value);
-}
 
 static void a_wait_for_a_signal_on_its_way_goes_to_the_driver(void **state)
 {
@@ -115,7 +81,9 @@ static void a_wait_goes_to_the_driver_when_the_signal_is_on_its_way(void **state
     queue_wait(queue, fence, 3);
     execute(queue, write_word(&f, queue, 0, 7));
     queue_signal(queue, after, 1);
-    assert_int_equal(counters_of(&f).blockedWaits, 1);
+    BfDeviceCounters counters;
+    assert_success(bfGetDeviceCounters(f.bf, &counters));
+    assert_int_equal(counters.blockedWaits, 1);
     assert_int_equal(depth(&f), 0);
     promise(&peer, 0, 2); /* it isn't that for which it waits */
     peer_do(&peer, PEER_WORK_SIGNAL, 0, 3);

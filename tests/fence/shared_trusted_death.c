@@ -14,33 +14,6 @@
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE
 
-static void open_trusting(struct fixture *f)
-{
-    *sharing() = BF_SHARE_TRUSTED_BIT;
-    fixture_open(f, NULL);
-}
-
-static uint64_t native_waits(struct fixture *f)
-{
-    BfDeviceCounters counters;
-    assert_success(bfGetDeviceCounters(f->bf, &counters));
-    return counters.peerWaits;
-}
-
-/* The thread that hands the wait over may be another than the caller's. */
-static void await_native_waits(struct fixture *f, uint64_t count)
-{
-    while (native_waits(f) < count)
-        sched_yield();
-    assert_int_equal(native_waits(f), count);
-}
-
-static void promise(struct peer *peer, uint32_t fence, uint64_t value)
-{
-    peer_do(peer, PEER_STALL, 0, 0);
-    peer_do(peer, PEER_WORK_SIGNAL, fence, value);
-}
-
 static void assert_orphaned(BfQueue queue, BfFence fence)
 {
     const uint64_t value = 5;
