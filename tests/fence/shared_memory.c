@@ -6,6 +6,7 @@
 #include "shared_peer.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -105,7 +106,10 @@ static void shared_fences_survive_a_lack_of_memory(void **state)
     bfDestroyFence(one);
     bfDestroyFence(two);
     bfDestroyFence(three_times);
-    assert_int_equal(mapped_pages(), 0);
+    /* The thread that has handed the last wait over may still have its fence: the GPU can be done
+     * before the driver's call returns (E-5). */
+    while (mapped_pages())
+        sched_yield();
     fixture_close(&f);
 }
 
