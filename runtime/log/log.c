@@ -106,12 +106,7 @@ static VkResult mark_beginning(struct bf_engine *engine, struct bf_log_writer *w
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
         .commandBuffer = end,
     };
-    const VkSemaphoreSubmitInfo signal = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = engine->epoch,
-        .value = *epoch,
-        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
+    const VkSemaphoreSubmitInfo signal = bf_engine_epoch_signal(engine, *epoch);
     const VkSubmitInfo2 info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
         .commandBufferInfoCount = 1,

@@ -495,12 +495,7 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
             .counted = what->counted,
             .epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1,
         };
-        signal = (VkSemaphoreSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-            .semaphore = engine->epoch,
-            .value = packet.epoch,
-            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        };
+        signal = bf_engine_epoch_signal(engine, packet.epoch);
         for (uint32_t i = 0; i < packet.submit.commandBufferInfoCount; i++) {
             infos[i + 2] = (VkCommandBufferSubmitInfo){
                 .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,

@@ -265,12 +265,7 @@ static void add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64
     if (packet->kind == BF_PACKET_EXECUTE) {
         VkSemaphoreSubmitInfo *signals =
             (VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos;
-        signals[packet->signal_count] = (VkSemaphoreSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-            .semaphore = engine->epoch,
-            .value = value,
-            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        };
+        signals[packet->signal_count] = bf_engine_epoch_signal(engine, value);
         packet->submit.signalSemaphoreInfoCount = packet->signal_count + 1;
     } else if (packet->kind == BF_PACKET_BIND_SPARSE) {
         ((VkSemaphore *)packet->bind.pSignalSemaphores)[packet->signal_count] = engine->epoch;

@@ -146,6 +146,18 @@ void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue);
  * safe. */
 VkResult bf_engine_completed_epoch(struct bf_engine *engine, uint64_t *epoch);
 
+/* What a batch signals when all of its commands are complete. */
+static inline VkSemaphoreSubmitInfo bf_engine_epoch_signal(const struct bf_engine *engine,
+                                                           uint64_t epoch)
+{
+    return (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = engine->epoch,
+        .value = epoch,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+}
+
 /* One call of vkQueueSubmit2 with the device's submit function; the lock is held. */
 VkResult bf_engine_driver_submit(struct bf_engine *engine, uint32_t count,
                                  const VkSubmitInfo2 *infos, VkFence fence);

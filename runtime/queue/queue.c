@@ -94,16 +94,6 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-static VkSemaphoreSubmitInfo epoch_signal(const struct bf_engine *engine, uint64_t epoch)
-{
-    return (VkSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = engine->epoch,
-        .value = epoch,
-        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
-}
-
 /* The timeline value that witnesses a batch, or NULL. */
 static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
                                                  const VkSubmitInfo2 *info)
@@ -156,7 +146,7 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
     if (own)
         memcpy(signals, info->pSignalSemaphoreInfos, own * sizeof(*signals));
-    signals[own] = epoch_signal(engine, epoch);
+    signals[own] = bf_engine_epoch_signal(engine, epoch);
     submit.pSignalSemaphoreInfos = signals;
     submit.signalSemaphoreInfoCount = own + 1;
     atomic_store(&engine->issued_epoch, epoch);
@@ -212,7 +202,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
     uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
-    signals[signal_count] = epoch_signal(engine, epoch);
+    signals[signal_count] = bf_engine_epoch_signal(engine, epoch);
     memcpy(engine->infos, infos, count * sizeof(*infos));
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;

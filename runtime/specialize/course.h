@@ -114,10 +114,10 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_trials trials;
-    char *archive_folder; /* NULL: nothing outlives the process */
-    struct bf_lock archive_lock;
-    struct bf_archive *archive; /* there once there is a course */
-    struct bf_isolate *isolate; /* NULL: builds run here alone */
+    char *archive_folder;        /* NULL: nothing outlives the process */
+    struct bf_lock archive_lock; /* over opening it, once */
+    struct bf_archive *archive;  /* there once there is a course */
+    struct bf_isolate *isolate;  /* NULL: builds run here alone */
     struct bf_runner runner;
     _Atomic bool stopping;
     _Atomic bool intrusive;   /* smooth frames don't matter now */
