@@ -33,7 +33,7 @@ function(belfry_copy name definition)
     ${folder}/VkLayer_belfry_multi_engine.json COPYONLY)
 endfunction()
 
-# Nothing is broken: tests may step in where races are decided (runtime/os/hook.h).
+# Nothing is broken: tests may step in where races are decided (runtime/base/hook.h).
 belfry_copy(hooks BELFRY_HOOKS fence/native.c fence/sleeper.c)
 
 # Deliberately broken schedulers, for the tests that must catch them: one rule is switched off in

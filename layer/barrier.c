@@ -13,11 +13,11 @@
  * Which half it is follows from the family of the command buffer's pool. Proven by
  * tests/layer/ownership.c.
  */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 
-#include "os/log.h"
+#include "base/message.h"
 #include "queue/command_buffer.h"
 
 /* Barriers of one command that need no allocation. */
@@ -179,8 +179,8 @@ DEFINE_BARRIERS(2, VkMemoryBarrier2, VkBufferMemoryBarrier2, VkImageMemoryBarrie
 
 static void say_out_of_memory(const char *command)
 {
-    bf_log(BF_LOG_ERROR, "%s: out of memory: its barriers are left out of the command buffer",
-           command);
+    bf_message(BF_MESSAGE_ERROR,
+               "%s: out of memory: its barriers are left out of the command buffer", command);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier(

@@ -1,4 +1,4 @@
-#include "chain.h"
+#include "layer/chain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static size_t size_of(VkStructureType type)
 #define X(stype, name)                                                                             \
     case stype:                                                                                    \
         return sizeof(name);
-#include "generated/struct_sizes.h"
+#include "layer/generated/struct_sizes.h"
 #undef X
     case VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO:
         return sizeof(VkLayerDeviceCreateInfo);

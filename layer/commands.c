@@ -1,4 +1,4 @@
-#include "commands.h"
+#include "layer/commands.h"
 
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* Devices: the program's request, in copies, turned into what the scheduler needs. */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
-#include "chain.h"
-#include "commands.h"
+#include "layer/access/access.h"
+#include "layer/chain.h"
+#include "layer/commands.h"
 #include "device/dispatch.h"
 #include "device/placement.h"
 #include "device/timeline.h"
-#include "os/log.h"
-#include "specialize.h"
+#include "base/message.h"
+#include "layer/specialize/specialize.h"
 
 /* Everything that is added to the program's VkDeviceCreateInfo, and what it takes to free it. */
 struct request {
@@ -94,8 +94,8 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
         if (result == VK_ERROR_FEATURE_NOT_PRESENT && optional)
             return VK_INCOMPLETE;
         if (result == VK_ERROR_FEATURE_NOT_PRESENT)
-            bf_log(
-                BF_LOG_WARNING,
+            bf_message(
+                BF_MESSAGE_WARNING,
                 "vkCreateDevice: a struct of type %d in the chain is not known and can't be copied",
                 (int)unknown);
         if (result != VK_SUCCESS)
@@ -131,15 +131,16 @@ static void add_extension(struct request *r, const char *name, enum layer_added 
 static void add_realtime(struct request *r, const struct layer_physical *p)
 {
     if (!p->realtime_families) {
-        bf_log(BF_LOG_WARNING, "realtime: %s has no queues of that global priority", p->name);
+        bf_message(BF_MESSAGE_WARNING, "realtime: %s has no queues of that global priority",
+                   p->name);
         return;
     }
     uint32_t family = bf_placement_spare_family(&r->placement, p->families, p->family_count,
                                                 p->realtime_families);
     if (family == UINT32_MAX) {
-        bf_log(BF_LOG_WARNING,
-               "realtime: %s has no family of compute queues that the program asked none of",
-               p->name);
+        bf_message(BF_MESSAGE_WARNING,
+                   "realtime: %s has no family of compute queues that the program asked none of",
+                   p->name);
         return;
     }
     bf_placement_reserve_realtime(&r->placement, family);
@@ -194,8 +195,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
         if (layer_extension_is_hidden(info->ppEnabledExtensionNames[i],
                                       !bf_family_map_is_identity(&p->map))) {
-            bf_log(BF_LOG_WARNING, "vkCreateDevice: %s is none that Belfry can schedule beside",
-                   info->ppEnabledExtensionNames[i]);
+            bf_message(BF_MESSAGE_WARNING,
+                       "vkCreateDevice: %s is none that Belfry can schedule beside",
+                       info->ppEnabledExtensionNames[i]);
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
@@ -334,8 +336,8 @@ static bool get_engines(struct layer_device *d, struct bf_placement *placement,
         if (!e->handle)
             d->vk.vkGetDeviceQueue(d->handle, e->family, e->index, &e->handle);
         if (!e->handle) {
-            bf_log(BF_LOG_ERROR, "vkCreateDevice: the driver has no queue %u of family %u",
-                   e->index, e->family);
+            bf_message(BF_MESSAGE_ERROR, "vkCreateDevice: the driver has no queue %u of family %u",
+                       e->index, e->family);
             return false;
         }
         if (set_loader_data(d->handle, e->handle) != VK_SUCCESS)
@@ -427,8 +429,9 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
     drop_realtime(r);
     VkResult again = create_below(d, &r->info, allocator, below);
     if (again == VK_SUCCESS)
-        bf_log(BF_LOG_WARNING, "realtime: %s permits no queue of that global priority (error %d)",
-               d->physical->name, result);
+        bf_message(BF_MESSAGE_WARNING,
+                   "realtime: %s permits no queue of that global priority (error %d)",
+                   d->physical->name, result);
     return again;
 }
 
@@ -466,7 +469,7 @@ static void unlist(struct layer_device *d)
 
 static void pass_through_line(const struct layer_physical *p, const char *why)
 {
-    bf_log(BF_LOG_WARNING, "%s: %s: this device is passed through as it is", p->name, why);
+    bf_message(BF_MESSAGE_WARNING, "%s: %s: this device is passed through as it is", p->name, why);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
@@ -508,10 +511,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     }
     if (!scheduled) {
         if (!is_native_request(p, info)) {
-            bf_log(BF_LOG_ERROR,
-                   "vkCreateDevice: %s can't be scheduled for this program, and its "
-                   "queues are not the driver's own",
-                   p->name);
+            bf_message(BF_MESSAGE_ERROR,
+                       "vkCreateDevice: %s can't be scheduled for this program, and its "
+                       "queues are not the driver's own",
+                       p->name);
             result = refusal;
             goto fail_create;
         }

@@ -1,11 +1,11 @@
 /* Queries about queue families: what the program is shown, answered by the real family behind it.
  */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
+#include "layer/chain.h"
 
 /* An appended family is its host's, but for what it was narrowed to. */
 static void narrow(const struct layer_physical *p, uint32_t shown, VkQueueFamilyProperties *target)

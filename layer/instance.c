@@ -1,14 +1,14 @@
 /* Instances, and what is known of their physical devices. */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "belfry/belfry.h"
-#include "chain.h"
-#include "commands.h"
-#include "os/log.h"
+#include "layer/chain.h"
+#include "layer/commands.h"
+#include "base/message.h"
 
 #define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
 
@@ -138,7 +138,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
                          bf_settings_is_implicit(info, environ), stderr, &i->settings);
     if (result != VK_SUCCESS)
         goto fail_settings;
-    bf_log_set_level(i->settings.messages);
+    bf_message_set_level(i->settings.messages);
 
     result = create_below(info, allocator, instance, link, &i->asks_old_devices);
     if (result != VK_SUCCESS)
@@ -357,8 +357,8 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     }
     i->queue_families(handle, &p->family_count, p->families);
     if (!p->capable)
-        bf_log(
-            BF_LOG_WARNING,
+        bf_message(
+            BF_MESSAGE_WARNING,
             "%s has no timeline semaphores or no synchronization2: it is passed through as it is",
             p->name);
     bf_family_map_init(p->families, p->family_count,

@@ -2,13 +2,13 @@
  * Loader plumbing only: how the loader finds the layer, and how it and the layers above find our
  * functions (Vulkan-Loader, LoaderLayerInterface).
  */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <string.h>
 
-#include "access.h"
-#include "commands.h"
-#include "specialize.h"
+#include "layer/access/access.h"
+#include "layer/commands.h"
+#include "layer/specialize/specialize.h"
 
 /* The instance table: the layer's only global state. */
 static struct bf_map instances, devices;

@@ -1,8 +1,8 @@
 /* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its
  * packets. */
-#include "layer.h"
+#include "layer/layer.h"
 
-#include "access.h"
+#include "layer/access/access.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer,
                                                           const VkCommandBufferBeginInfo *info)

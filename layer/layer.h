@@ -16,7 +16,7 @@
 
 #include "device/device.h"
 #include "device/family.h"
-#include "os/map.h"
+#include "base/map.h"
 #include "settings/settings.h"
 
 /* Window systems' headers are not needed to pass their pointers on. */

@@ -4,7 +4,7 @@
  *
  * Messengers chained to vkCreateInstance need none of this: they hear of no device.
  */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>

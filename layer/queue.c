@@ -1,5 +1,5 @@
 /* Queue handles, and the commands that only pass a queue on. */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* Resources and command pools: families in their create-infos, and in create-infos embedded
  * elsewhere.
  */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
+#include "layer/chain.h"
 #include "queue/command_buffer.h"
 
 /* A CONCURRENT list with the real families in it. 'families' holds the list while it is used. */

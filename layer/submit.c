@@ -1,11 +1,11 @@
 /* Submissions: both forms of vkQueueSubmit as one, and vkQueueBindSparse. */
-#include "layer.h"
+#include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "chain.h"
-#include "os/log.h"
+#include "layer/chain.h"
+#include "base/message.h"
 #include "queue/frame_boundary.h"
 #include "queue/packet.h"
 

@@ -1,7 +1,7 @@
 /* Semaphores and fences: the scheduler is told of them, their payloads stay the driver's. */
-#include "layer.h"
+#include "layer/layer.h"
 
-#include "chain.h"
+#include "layer/chain.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
                                                        const VkSemaphoreCreateInfo *info,

@@ -45,7 +45,7 @@
 #include <vulkan/vulkan.h>
 
 #include "belfry/belfry.h"
-#include "os/export.h"
+#include "base/export.h"
 
 /* Most uses (one command buffer's of one resource) that are remembered. */
 #define BF_ACCESS_MAX_USES 65536

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 /* ------------------------------------------------------------------------------------- The check -- */
 
@@ -24,7 +24,7 @@ void bf_access_stop_locked(struct bf_access *access, const char *why)
 {
     if (atomic_exchange(&access->off, true) || !why)
         return;
-    bf_log(BF_LOG_WARNING, "access: the check ends: %s", why);
+    bf_message(BF_MESSAGE_WARNING, "access: the check ends: %s", why);
 }
 
 void bf_access_leave(struct bf_access *access)
@@ -59,9 +59,9 @@ VkResult bf_access_create(const struct bf_access_info *info, struct bf_access **
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     access->info = *info;
     bf_access_event_add_device(access);
-    bf_log(BF_LOG_WARNING,
-           "access: accesses through descriptors are not seen; tell them with bfQueueUses%s",
-           info->layer ? "" : ". Nor are command buffers: that takes the layer");
+    bf_message(BF_MESSAGE_WARNING,
+               "access: accesses through descriptors are not seen; tell them with bfQueueUses%s",
+               info->layer ? "" : ". Nor are command buffers: that takes the layer");
     *out = access;
     return VK_SUCCESS;
 }
@@ -110,8 +110,8 @@ void bf_access_destroy(struct bf_access *access)
     if (!access)
         return;
     if (access->unsaid)
-        bf_log(BF_LOG_WARNING, "access: %u more faults were not reported one by one",
-               access->unsaid);
+        bf_message(BF_MESSAGE_WARNING, "access: %u more faults were not reported one by one",
+                   access->unsaid);
     bf_access_event_remove_device(access);
     bf_access_vulkan_finish(access);
     while (access->queues)

@@ -12,8 +12,8 @@
 #include "access/access.h"
 #include "access/clock.h"
 #include "access/record.h"
-#include "os/lock.h"
-#include "os/map.h"
+#include "base/lock.h"
+#include "base/map.h"
 
 /* The CPU's number as an agent; queues count from 1 and never share one. */
 #define BF_ACCESS_CPU 0

@@ -12,7 +12,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 /* Everything from the first to before the second. Where more than one mip level is meant, the box
  * is everything. */

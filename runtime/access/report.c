@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 static const char *const state_names[] = {
     [BF_RESOURCE_STATE_UNKNOWN] = "an unknown state",
@@ -110,5 +110,5 @@ void bf_access_say(struct bf_access *access, const struct bf_access_finding *f)
     if (access->info.report)
         access->info.report(access->info.context, &report);
     else
-        bf_log(BF_LOG_ERROR, "%s", line);
+        bf_message(BF_MESSAGE_ERROR, "%s", line);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 /* ---------------------------------------------------------------------------------- By handle -- */
 
@@ -197,9 +197,10 @@ static void make_room(struct bf_access_queue *queue)
     if (access->group_count < BF_ACCESS_MAX_USES)
         return;
     if (!access->forgot)
-        bf_log(BF_LOG_WARNING,
-               "access: the CPU has not waited for %u uses of resources: the oldest are forgotten",
-               BF_ACCESS_MAX_USES);
+        bf_message(
+            BF_MESSAGE_WARNING,
+            "access: the CPU has not waited for %u uses of resources: the oldest are forgotten",
+            BF_ACCESS_MAX_USES);
     access->forgot = true;
     struct bf_access_queue *victim = queue;
     for (struct bf_access_queue *q = access->queues; q && !victim->oldest; q = q->next)

@@ -7,8 +7,8 @@
 
 #include "background/device.h"
 #include "background/report.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 
 #define HANG_NS UINT64_C(10000000000)
 #define ROUNDS  4
@@ -123,8 +123,8 @@ static bool is_inherited(const struct bf_background *b, const char *call)
 {
     if (b->generation == bf_pool.generation)
         return false;
-    bf_log(BF_LOG_ERROR, "%s: the device is another process', from before a fork: %p", call,
-           b->info.device);
+    bf_message(BF_MESSAGE_ERROR, "%s: the device is another process', from before a fork: %p", call,
+               b->info.device);
     return true;
 }
 
@@ -132,7 +132,7 @@ VkResult bf_background_queue(struct bf_background *b, PFN_bfProcessingWork callb
                              PFN_bfProcessingWork cancel, void *context)
 {
     if (!callback) {
-        bf_log(BF_LOG_ERROR, "bfQueueProcessingWork: pfnCallback is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfQueueProcessingWork: pfnCallback is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (is_inherited(b, "bfQueueProcessingWork"))
@@ -168,7 +168,7 @@ VkResult bf_background_queue(struct bf_background *b, PFN_bfProcessingWork callb
 VkResult bf_background_add_driver(struct bf_background *b, const BfBackgroundDriver *functions)
 {
     if (!functions || functions->pNext) {
-        bf_log(BF_LOG_ERROR, "bfAddBackgroundDriver: pDriver is NULL, or its pNext is not");
+        bf_message(BF_MESSAGE_ERROR, "bfAddBackgroundDriver: pDriver is NULL, or its pNext is not");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_driver *driver = calloc(1, sizeof(*driver));
@@ -223,20 +223,21 @@ static VkResult check_mode(const struct bf_background *b, BfBackgroundProcessing
 {
     static const char call[] = "bfSetBackgroundProcessingMode";
     if ((unsigned)mode > BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM)
-        bf_log(BF_LOG_ERROR, "%s: mode is none: %d", call, (int)mode);
+        bf_message(BF_MESSAGE_ERROR, "%s: mode is none: %d", call, (int)mode);
     else if ((unsigned)action > BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS)
-        bf_log(BF_LOG_ERROR, "%s: action is none: %d", call, (int)action);
+        bf_message(BF_MESSAGE_ERROR, "%s: action is none: %d", call, (int)action);
     else if (event && !commits(action))
-        bf_log(BF_LOG_ERROR, "%s: event is not NULL, but action %d commits nothing: %p", call,
-               (int)action, (void *)event);
+        bf_message(BF_MESSAGE_ERROR, "%s: event is not NULL, but action %d commits nothing: %p",
+                   call, (int)action, (void *)event);
     else if (bf_slot_current())
-        bf_log(BF_LOG_ERROR, "%s: a background item may not change the mode", call);
+        bf_message(BF_MESSAGE_ERROR, "%s: a background item may not change the mode", call);
     else if (is_inherited(b, call))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     else if (!b->info.developer_mode &&
              (disables(mode) || action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY)) {
-        bf_log(BF_LOG_ERROR, "%s: %s %d is for developers (setting developer_mode=on)", call,
-               disables(mode) ? "mode" : "action", disables(mode) ? (int)mode : (int)action);
+        bf_message(BF_MESSAGE_ERROR, "%s: %s %d is for developers (setting developer_mode=on)",
+                   call, disables(mode) ? "mode" : "action",
+                   disables(mode) ? (int)mode : (int)action);
         return VK_ERROR_NOT_PERMITTED_KHR;
     } else
         return VK_SUCCESS;
@@ -353,7 +354,8 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
     if (result != VK_SUCCESS)
         return result;
     if (atomic_load(&b->changer) == self) {
-        bf_log(BF_LOG_ERROR, "bfSetBackgroundProcessingMode: called by pfnOnMode for its device");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfSetBackgroundProcessingMode: called by pfnOnMode for its device");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_event *event = handle ? bf_event_of(handle, "bfSetBackgroundProcessingMode") : NULL;
@@ -493,8 +495,8 @@ static void await_rest(struct bf_background *b, const struct bf_slot *own)
             break;
         if (timed_out && !told && line[0]) {
             told = true;
-            bf_log(BF_LOG_ERROR, "background work: device %p is being destroyed, but %s",
-                   b->info.device, line);
+            bf_message(BF_MESSAGE_ERROR, "background work: device %p is being destroyed, but %s",
+                       b->info.device, line);
         }
         if (timed_out && !told) { /* it hasn't begun, though it was given to a thread */
             timed_out = false;
@@ -557,8 +559,8 @@ void bf_background_destroy(struct bf_background *b)
         queued = next;
     }
     if (own)
-        bf_log(BF_LOG_WARNING, "background work: an item destroys its own device: %p",
-               b->info.device);
+        bf_message(BF_MESSAGE_WARNING, "background work: an item destroys its own device: %p",
+                   b->info.device);
     await_rest(b, own);
     bf_report_notes(b);
 

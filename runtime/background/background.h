@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #include "belfry/background.h"
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_background;
 struct bf_trace;

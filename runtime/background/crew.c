@@ -8,8 +8,8 @@
 #include "background/device.h"
 #include "background/idle.h"
 #include "background/report.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 
 /* After the system had no thread for us. */
 #define SPAWN_RETRY_NS UINT64_C(100000000)
@@ -99,7 +99,8 @@ static bool spawn(struct bf_crew *crew, struct bf_slot *slot)
         return true;
     atomic_store(&slot->state, BF_SLOT_NONE);
     if (!crew->spawn_told)
-        bf_log(BF_LOG_WARNING, "background work waits for a thread to be had (error %d)", error);
+        bf_message(BF_MESSAGE_WARNING, "background work waits for a thread to be had (error %d)",
+                   error);
     crew->spawn_told = true;
     return false;
 }

@@ -30,7 +30,7 @@
 
 #include "background/background.h"
 #include "background/pressure.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 #define BF_TASKS_MOST 16
 #define BF_BOOST_MOST 8

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 /* linux/ioprio.h */
 #define IOPRIO_WHO_PROCESS 1
@@ -21,8 +21,9 @@ void bf_thread_make_idle(void)
         int error = errno;
         /* Of this thread alone, as Linux has it. */
         bool lowest = !setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-        bf_log(BF_LOG_WARNING, "background threads can't be idle ones (error %d): they are %s",
-               error, lowest ? "of nice value 19" : "normal ones");
+        bf_message(BF_MESSAGE_WARNING,
+                   "background threads can't be idle ones (error %d): they are %s", error,
+                   lowest ? "of nice value 19" : "normal ones");
     }
     /* Without it only the disk is less polite. */
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 /* The beginning of a file as text; false: it can't be read. */
 static bool text_read(const char *folder, const char *name, char *text, size_t size)
@@ -52,12 +52,13 @@ void bf_pressure_read(struct bf_pressure *pressure, const char *proc, uint64_t n
         return;
     pressure->told = true;
     if (short_of)
-        bf_log(BF_LOG_WARNING,
-               "background work waits: %.0f of %.0f MiB of memory are available (said once)",
-               available / 1024, total / 1024);
+        bf_message(BF_MESSAGE_WARNING,
+                   "background work waits: %.0f of %.0f MiB of memory are available (said once)",
+                   available / 1024, total / 1024);
     else
-        bf_log(BF_LOG_WARNING,
-               "background work waits: %.0f %% of the last 10 s were lost to waiting for memory "
-               "(said once)",
-               lost);
+        bf_message(
+            BF_MESSAGE_WARNING,
+            "background work waits: %.0f %% of the last 10 s were lost to waiting for memory "
+            "(said once)",
+            lost);
 }

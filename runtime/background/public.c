@@ -2,8 +2,8 @@
 #include "background/public.h"
 
 #include "device/device.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 
 VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info)
 {
@@ -62,7 +62,7 @@ VkResult bfGetBackgroundProcessingProperties(BfDevice device,
 {
     struct bf_background *b = background_of(device, __func__);
     if (b && !pProperties)
-        bf_log(BF_LOG_ERROR, "bfGetBackgroundProcessingProperties: pProperties is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetBackgroundProcessingProperties: pProperties is NULL");
     if (!b || !pProperties)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     *pProperties = bf_background_properties(b);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "os/clock.h"
+#include "base/clock.h"
 #include "trace/probes.h"
 #include "trace/trace.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/trace_settle.h"
 #include "cli/trace_tracks.h"
-#include "os/map.h"
+#include "base/map.h"
 
 /* Beyond this no clock of ours counts; it leaves room for sums. */
 #define TIME_MAX (UINT64_MAX / 4)

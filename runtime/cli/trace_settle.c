@@ -1,6 +1,6 @@
 #include "cli/trace_settle.h"
 
-#include "os/map.h"
+#include "base/map.h"
 
 #define DEPTH_MAX   256 /* steps from packet to packet in search of when one was done */
 #define SIGNALS_MAX 256 /* of one fence, looked through for the one that ended a wait */

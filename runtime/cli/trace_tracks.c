@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/map.h"
+#include "base/map.h"
 
 /* --- Names ------------------------------------------------------------------------------------*/
 

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "device/timeline.h"
 #include "fence/ledger.h"
-#include "os/log.h"
+#include "base/message.h"
 #include "settings/settings.h"
 
 /* All devices of the process that Belfry schedules. */
@@ -51,14 +51,14 @@ struct bf_device *bf_device_of(BfDevice handle, const char *call)
         device = device->next_registered;
     bf_lock_release(&registry_lock);
     if (!device)
-        bf_log(BF_LOG_ERROR, "%s: device is no live device: %p", call, (void *)handle);
+        bf_message(BF_MESSAGE_ERROR, "%s: device is no live device: %p", call, (void *)handle);
     return device;
 }
 
 VkResult bfGetDevice(VkDevice handle, BfDevice *out)
 {
     if (!handle || !out) {
-        bf_log(BF_LOG_ERROR, "bfGetDevice: device or pDevice is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetDevice: device or pDevice is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_lock_acquire(&registry_lock);
@@ -121,9 +121,9 @@ static VkResult list_queues(const BfAttachInfo *info, struct attachment *a)
         for (uint32_t j = 0; j < i; j++)
             twice = twice || info->pQueues[j].queue == q->queue;
         if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
-            bf_log(BF_LOG_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u", i,
-                   (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
-                   a->family_count);
+            bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u",
+                       i, (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
+                       a->family_count);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         const VkQueueFamilyProperties *family = &a->families[q->queueFamilyIndex];
@@ -152,17 +152,17 @@ static bool check_info(const BfAttachInfo *info, const BfDevice *out)
     if (!info || !out || info->pNext || !info->pfnGetInstanceProcAddr ||
         !info->pfnGetDeviceProcAddr || !info->instance || !info->physicalDevice || !info->device ||
         !info->pQueues || info->queueCount == 0 || info->queueCount > BF_MAX_ENGINES) {
-        bf_log(BF_LOG_ERROR,
-               "bfAttachDevice: a member is NULL, pNext is not, or queueCount is not 1 to %d",
-               BF_MAX_ENGINES);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: a member is NULL, pNext is not, or queueCount is not 1 to %d",
+                   BF_MAX_ENGINES);
         return false;
     }
     bf_lock_acquire(&registry_lock);
     const struct bf_device *known = find_device(info->device);
     bf_lock_release(&registry_lock);
     if (known)
-        bf_log(BF_LOG_ERROR, "bfAttachDevice: device %p is attached already%s",
-               (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s",
+                   (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
     return !known;
 }
 
@@ -177,8 +177,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     if (result != VK_SUCCESS)
         return result;
     if (info->nativeFences && !settings.native_fences) {
-        bf_log(BF_LOG_ERROR,
-               "bfAttachDevice: nativeFences is set, and the setting native_fences is off");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: nativeFences is set, and the setting native_fences is off");
         bf_settings_finish(&settings);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
@@ -188,7 +188,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     struct bf_device *device = NULL;
     struct bf_trace *trace = NULL;
     if (result == VK_SUCCESS) {
-        bf_log_set_level(settings.messages);
+        bf_message_set_level(settings.messages);
         trace = bf_timeline_open(&settings, a.properties.deviceName, a.properties.driverVersion);
         const struct bf_device_info device_info = {
             .handle = info->device,
@@ -234,7 +234,7 @@ void bfDetachDevice(BfDevice handle)
     if (!device)
         return;
     if (!device->attached) {
-        bf_log(BF_LOG_ERROR, "bfDetachDevice: the device is the layer's");
+        bf_message(BF_MESSAGE_ERROR, "bfDetachDevice: the device is the layer's");
         return;
     }
     struct bf_trace *trace = device->trace;
@@ -252,7 +252,7 @@ struct bf_queue *bf_device_vkqueue(BfDevice handle, VkQueue queue, const char *c
             return q;
     }
     if (device)
-        bf_log(BF_LOG_ERROR, "%s: queue %p is no attached VkQueue", call, (void *)queue);
+        bf_message(BF_MESSAGE_ERROR, "%s: queue %p is no attached VkQueue", call, (void *)queue);
     return NULL;
 }
 
@@ -262,9 +262,9 @@ static bool check_semaphores(struct bf_device *device, const VkSemaphoreSubmitIn
     for (uint32_t i = 0; i < count && !device->attached; i++) {
         if (bf_semaphore_find(device, list[i].semaphore))
             continue;
-        bf_log(BF_LOG_ERROR, "bfVkQueueSubmit: semaphore 0x%llx is none of this device's%s",
-               (unsigned long long)list[i].semaphore,
-               bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+        bf_message(BF_MESSAGE_ERROR, "bfVkQueueSubmit: semaphore 0x%llx is none of this device's%s",
+                   (unsigned long long)list[i].semaphore,
+                   bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
         return false;
     }
     return true;
@@ -295,15 +295,15 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
 {
     struct bf_queue *queue = bf_device_vkqueue(handle, vk_queue, __func__);
     if (queue && count && !infos)
-        bf_log(BF_LOG_ERROR, "bfVkQueueSubmit: pSubmits is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfVkQueueSubmit: pSubmits is NULL");
     if (!queue || (count && !infos))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     for (uint32_t i = 0; i < count; i++) {
         if (!bf_packet_can_copy_submit(&infos[i])) {
-            bf_log(BF_LOG_ERROR,
-                   "bfVkQueueSubmit: pSubmits[%u] has a struct chained to it that "
-                   "can't be copied",
-                   i);
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfVkQueueSubmit: pSubmits[%u] has a struct chained to it that "
+                       "can't be copied",
+                       i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -347,7 +347,7 @@ VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
 {
     struct bf_device *device = bf_device_of(handle, __func__);
     if (device && !out)
-        bf_log(BF_LOG_ERROR, "bfGetDeviceCounters: pCounters is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetDeviceCounters: pCounters is NULL");
     if (!device || !out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_counters *c = &device->counters;

@@ -7,8 +7,8 @@
 #include "background/public.h"
 #include "device/dispatch.h"
 #include "log/log.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 #include "queue/watcher.h"
 
@@ -127,7 +127,7 @@ static void init_access(struct bf_device *device, const struct bf_device_info *i
     if (!info->check_access)
         return;
     if (bf_access_create(&access, &device->access) != VK_SUCCESS)
-        bf_log(BF_LOG_WARNING, "access: nothing is checked: out of memory");
+        bf_message(BF_MESSAGE_WARNING, "access: nothing is checked: out of memory");
     for (uint32_t i = 0; i < device->queue_count; i++) {
         struct bf_queue *queue = &device->queues[i];
         const VkQueueFlags general = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
@@ -270,7 +270,7 @@ void bf_device_destroy(struct bf_device *device)
 VkResult bf_device_lose(struct bf_device *device, const char *where)
 {
     if (!atomic_exchange(&device->lost, true)) {
-        bf_log(BF_LOG_ERROR, "device lost (%s): what is held is dropped, waits end", where);
+        bf_message(BF_MESSAGE_ERROR, "device lost (%s): what is held is dropped, waits end", where);
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
         bf_ledger_lose(&device->ledger);

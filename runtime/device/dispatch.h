@@ -4,7 +4,7 @@
 
 #include <volk.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 /* Entries of commands that the device does not have are NULL. */
 BF_SHARED void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,

@@ -12,7 +12,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "settings/settings.h"
 
 /* VkQueueFamilyOwnershipTransferPropertiesKHR and others hold families as bits of 32. */

@@ -1,7 +1,7 @@
 #include "device/gpu_clock.h"
 
 #include "device/device.h"
-#include "os/clock.h"
+#include "base/clock.h"
 
 /* How long a calibration is good for: clocks part by some 50 ns in each millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)

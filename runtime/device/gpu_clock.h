@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/lock.h"
+#include "base/lock.h"
 
 struct bf_device;
 struct bf_engine;

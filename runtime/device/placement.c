@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 /* One merged request. */
 struct group {
@@ -15,8 +15,8 @@ static VkResult check(const struct bf_family_map *map, const VkDeviceQueueCreate
 {
     uint32_t f = asked->queueFamilyIndex;
     if (f >= map->shown_count || asked->queueCount > map->shown[f].count) {
-        bf_log(BF_LOG_ERROR, "vkCreateDevice: %u queues of family %u: it has %u", asked->queueCount,
-               f, f < map->shown_count ? map->shown[f].count : 0);
+        bf_message(BF_MESSAGE_ERROR, "vkCreateDevice: %u queues of family %u: it has %u",
+                   asked->queueCount, f, f < map->shown_count ? map->shown[f].count : 0);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     return VK_SUCCESS;
@@ -148,8 +148,9 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
         struct group *g =
             group_of(groups, &group_count, bf_family_real(map, shown), asked[i].flags);
         if (g->opened == 0) {
-            bf_log(BF_LOG_ERROR, "vkCreateDevice: no VkQueue is left for family %u, flags %#x",
-                   shown, asked[i].flags);
+            bf_message(BF_MESSAGE_ERROR,
+                       "vkCreateDevice: no VkQueue is left for family %u, flags %#x", shown,
+                       asked[i].flags);
             free(groups);
             bf_placement_finish(placement);
             return VK_ERROR_INITIALIZATION_FAILED;

@@ -12,7 +12,7 @@
 
 #include "device/device.h"
 #include "device/family.h"
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_placement {
     /* For vkCreateDevice below; priorities and array are the placement's own, pNext the program's.

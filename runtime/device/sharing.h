@@ -9,7 +9,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_sharing {
     bool timelines; /* its timeline semaphores, as opaque descriptors, to and fro */

@@ -7,8 +7,8 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/watcher.h"
 
 void bf_bridge_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
@@ -127,9 +127,10 @@ bool bf_bridge_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *befo
     bf_lock_release(&ledger->lock);
     if (value > least)
         return true;
-    bf_log(BF_LOG_ERROR,
-           "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
-           call, (unsigned long long)value, (unsigned long long)least);
+    bf_message(
+        BF_MESSAGE_ERROR,
+        "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
+        call, (unsigned long long)value, (unsigned long long)least);
     return false;
 }
 
@@ -146,9 +147,9 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
     VkResult result = bf_bridge_observe(fence, &effects);
     uint64_t now = atomic_load(&fence->value);
     if (result == VK_SUCCESS && value <= now) {
-        bf_log(BF_LOG_ERROR,
-               "bfSignalFence: value %llu: an imported fence takes only more than its %llu",
-               (unsigned long long)value, (unsigned long long)now);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfSignalFence: value %llu: an imported fence takes only more than its %llu",
+                   (unsigned long long)value, (unsigned long long)now);
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS) {
@@ -235,11 +236,11 @@ static VkSemaphore find_semaphore(struct bf_device *device, VkSemaphore named, c
     const struct bf_semaphore *known = semaphore ? bf_semaphore_find(device, semaphore) : NULL;
     bool ours = known || (device->attached && semaphore);
     if (!ours)
-        bf_log(BF_LOG_ERROR, "%s: semaphore 0x%llx is none of this device's%s", call,
-               (unsigned long long)named, bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+        bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is none of this device's%s", call,
+                   (unsigned long long)named, bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
     else if (known && !known->timeline)
-        bf_log(BF_LOG_ERROR, "%s: semaphore 0x%llx is a binary one", call,
-               (unsigned long long)named);
+        bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is a binary one", call,
+                   (unsigned long long)named);
     return ours && (!known || known->timeline) ? semaphore : VK_NULL_HANDLE;
 }
 
@@ -275,7 +276,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!semaphore || !out) {
-        bf_log(BF_LOG_ERROR, "bfImportFence: semaphore or pFence is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfImportFence: semaphore or pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
@@ -314,9 +315,9 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_device *device = fence->device;
     if (!semaphore || fence->imported || fence->mirror) {
-        bf_log(BF_LOG_ERROR, "bfExportFence: %s",
-               !semaphore ? "semaphore is NULL"
-                          : "the fence is imported, or has been exported already");
+        bf_message(BF_MESSAGE_ERROR, "bfExportFence: %s",
+                   !semaphore ? "semaphore is NULL"
+                              : "the fence is imported, or has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
@@ -332,8 +333,9 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     if (result == VK_SUCCESS)
         result = find_or_register(fence, semaphore, false, &counter);
     if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
-        bf_log(BF_LOG_ERROR, "bfExportFence: the semaphore's counter, %llu, is above the fence",
-               (unsigned long long)counter);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfExportFence: the semaphore's counter, %llu, is above the fence",
+                   (unsigned long long)counter);
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result != VK_SUCCESS) {
@@ -345,7 +347,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     bf_lock_acquire(&device->ledger.lock);
     if (fence->mirror) { /* another thread was quicker */
         bf_lock_release(&device->ledger.lock);
-        bf_log(BF_LOG_ERROR, "bfExportFence: the fence has been exported already");
+        bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     fence->mirror = semaphore;

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "access/access.h"
-#include "os/clock.h"
-#include "os/handle.h"
-#include "os/lock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/handle.h"
+#include "base/lock.h"
+#include "base/message.h"
 
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */
@@ -71,11 +71,11 @@ VkResult bfCreateEvent(BfEventFlags flags, BfEvent *pEvent)
 {
     const BfEventFlags known = BF_EVENT_MANUAL_RESET_BIT | BF_EVENT_INITIALLY_SET_BIT;
     if (flags & ~known) {
-        bf_log(BF_LOG_ERROR, "bfCreateEvent: flags has unknown bits: 0x%x", flags & ~known);
+        bf_message(BF_MESSAGE_ERROR, "bfCreateEvent: flags has unknown bits: 0x%x", flags & ~known);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!pEvent) {
-        bf_log(BF_LOG_ERROR, "bfCreateEvent: pEvent is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateEvent: pEvent is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -206,15 +206,16 @@ static VkResult wait_poll(struct wait *wait, uint64_t deadline)
         if (set == -1) {
             if (errno == EINTR)
                 continue;
-            bf_log(BF_LOG_ERROR, "bfWaitForEvents: can't poll %u descriptors: error %d",
-                   wait->count, errno);
+            bf_message(BF_MESSAGE_ERROR, "bfWaitForEvents: can't poll %u descriptors: error %d",
+                       wait->count, errno);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         /* Somebody else has closed one: poll would return at once, for ever. */
         for (uint32_t i = 0; i < wait->count; i++) {
             if (wait->polls[i].revents & POLLNVAL) {
-                bf_log(BF_LOG_ERROR, "bfWaitForEvents: pEvents[%u]'s descriptor is closed: %d", i,
-                       wait->polls[i].fd);
+                bf_message(BF_MESSAGE_ERROR,
+                           "bfWaitForEvents: pEvents[%u]'s descriptor is closed: %d", i,
+                           wait->polls[i].fd);
                 return VK_ERROR_VALIDATION_FAILED_EXT;
             }
         }
@@ -306,8 +307,9 @@ static bool sort(struct wait *wait)
         for (; place > 0 && (uintptr_t)wait->sorted[place - 1] > (uintptr_t)event; place--)
             wait->sorted[place] = wait->sorted[place - 1];
         if (place > 0 && wait->sorted[place - 1] == event) {
-            bf_log(BF_LOG_ERROR, "bfWaitForEvents: pEvents[%u] is there twice, with waitAll: %p", i,
-                   (void *)event);
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfWaitForEvents: pEvents[%u] is there twice, with waitAll: %p", i,
+                       (void *)event);
             return false;
         }
         wait->sorted[place] = event;
@@ -339,12 +341,12 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
 {
     uint64_t deadline = bf_deadline_ns(timeoutNs);
     if (count == 0 || count > BF_MAX_WAIT_EVENTS) {
-        bf_log(BF_LOG_ERROR, "bfWaitForEvents: count is not 1 to %d: %u", BF_MAX_WAIT_EVENTS,
-               count);
+        bf_message(BF_MESSAGE_ERROR, "bfWaitForEvents: count is not 1 to %d: %u",
+                   BF_MAX_WAIT_EVENTS, count);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!pEvents) {
-        bf_log(BF_LOG_ERROR, "bfWaitForEvents: pEvents is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfWaitForEvents: pEvents is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct wait wait; /* 2 KiB, of which few waits use more than a line: filled as far as needed */

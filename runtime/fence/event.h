@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "belfry/belfry.h"
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_event;
 

@@ -11,8 +11,8 @@
 #include "fence/native.h"
 #include "fence/shared.h"
 #include "fence/wait.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 static struct bf_wait *wait_of(struct bf_heap_node *node)
@@ -299,15 +299,15 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info || !out || info->pNext) {
-        bf_log(BF_LOG_ERROR, "bfCreateFence: %s",
-               !info || !out ? "pInfo or pFence is NULL" : "pNext is not NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateFence: %s",
+                   !info || !out ? "pInfo or pFence is NULL" : "pNext is not NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bool shared = info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT);
     if (info->flags &
         ~(VkFlags)(shared ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS)) {
-        bf_log(BF_LOG_ERROR, "bfCreateFence: flags: 0x%x: %s", info->flags,
-               shared ? "unknown bits" : "unknown bits, or those of a shared fence alone");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateFence: flags: 0x%x: %s", info->flags,
+                   shared ? "unknown bits" : "unknown bits, or those of a shared fence alone");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence;
@@ -364,7 +364,7 @@ void bfDestroyFence(BfFence handle)
         return;
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (fence && fence->queue_owned)
-        bf_log(BF_LOG_ERROR, "bfDestroyFence: the fence is its queue's, and goes with it");
+        bf_message(BF_MESSAGE_ERROR, "bfDestroyFence: the fence is its queue's, and goes with it");
     else if (fence)
         bf_fence_destroy(fence);
 }
@@ -422,7 +422,7 @@ uint64_t bfGetFenceValue(BfFence handle)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (fence && fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
-        bf_log(BF_LOG_ERROR, "bfGetFenceValue: the fence is one that the CPU doesn't read");
+        bf_message(BF_MESSAGE_ERROR, "bfGetFenceValue: the fence is one that the CPU doesn't read");
         fence = NULL;
     }
     if (!fence)
@@ -442,7 +442,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     if (!bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)) {
-        bf_log(BF_LOG_ERROR, "bfSignalFence: the fence may not be signalled by the CPU");
+        bf_message(BF_MESSAGE_ERROR, "bfSignalFence: the fence may not be signalled by the CPU");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (fence->imported)

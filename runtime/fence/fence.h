@@ -29,8 +29,8 @@
 #include <stdint.h>
 
 #include "belfry/belfry.h"
-#include "os/heap.h"
-#include "os/lock.h"
+#include "base/heap.h"
+#include "base/lock.h"
 
 struct bf_access_fence;
 struct bf_command_queue;

@@ -7,8 +7,8 @@
 #include "fence/ledger.h"
 #include "fence/native.h"
 #include "log/log.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 /* Entries of a log that are looked at in one go. */
@@ -125,11 +125,11 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     const BfFenceNotifyFlags known = BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT;
     if (!notification || notification->pNext || (notification->flags & ~known) ||
         (notification->signaledFenceCount && notification->queue)) {
-        bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: %s",
-               !notification         ? "pNotification is NULL"
-               : notification->pNext ? "pNext is not NULL"
-               : notification->queue ? "there are fences as well as a queue, or an unknown flag"
-                                     : "a flag is not known");
+        bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: %s",
+                   !notification         ? "pNotification is NULL"
+                   : notification->pNext ? "pNext is not NULL"
+                   : notification->queue ? "there are fences as well as a queue, or an unknown flag"
+                                         : "a flag is not known");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     /* No array: all. */
@@ -137,10 +137,10 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = bf_fence_of(notification->pSignaledFences[i], __func__);
         if (fence && fence->device != device)
-            bf_log(BF_LOG_ERROR,
-                   "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
-                   "device",
-                   i);
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
+                       "device",
+                       i);
         if (!fence || fence->device != device)
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -148,7 +148,7 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     if (queue && !bf_handle_check(queue, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue && queue->base.device != device) {
-        bf_log(BF_LOG_ERROR, "bfNotifyFencesSignaled: the queue belongs to another device");
+        bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: the queue belongs to another device");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (bf_device_is_lost(device))

@@ -13,7 +13,7 @@
 #include "fence/shared_watch.h"
 #include "fence/sleeper.h"
 #include "fence/wait.h"
-#include "os/handle.h"
+#include "base/handle.h"
 #include "queue/command_queue.h"
 
 /* Updates on their way at which acceptance begins to retire (E-7), and records that are kept. */

@@ -40,8 +40,8 @@
 #include <stdint.h>
 
 #include "fence/fence.h"
-#include "os/heap.h"
-#include "os/lock.h"
+#include "base/heap.h"
+#include "base/lock.h"
 
 struct bf_carriers;
 struct bf_engine;

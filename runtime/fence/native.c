@@ -8,8 +8,8 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
-#include "os/hook.h"
-#include "os/log.h"
+#include "base/hook.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 #define FEATURE_VERSION 1
@@ -195,7 +195,7 @@ void bf_native_monitored(struct bf_fence *fence)
 VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
 {
     if (!out) {
-        bf_log(BF_LOG_ERROR, "bfIsFeatureEnabled: pResult is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfIsFeatureEnabled: pResult is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_settings settings;
@@ -228,7 +228,7 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     struct bf_device *device = bf_device_of(handle, __func__);
     if (!device || !caps) {
         if (device)
-            bf_log(BF_LOG_ERROR, "bfGetNativeFenceCaps: pCaps is NULL");
+            bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceCaps: pCaps is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(device)};
@@ -264,15 +264,15 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
         (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
          (info->flags & (BF_FENCE_PROGRAM_WRITTEN_BIT | shared))) ||
         ((info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
-        bf_log(BF_LOG_ERROR, "bfCreateNativeFence: %s",
-               !info || !out ? "pInfo or pFence is NULL"
-               : info->pNext ? "pNext is not NULL"
-                             : "the type or a flag is not known, or they don't go together");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: %s",
+                   !info || !out ? "pInfo or pFence is NULL"
+                   : info->pNext ? "pNext is not NULL"
+                                 : "the type or a flag is not known, or they don't go together");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!bf_native_is_supported(device)) {
-        bf_log(BF_LOG_ERROR, "bfCreateNativeFence: the device has no native fences%s",
-               device->attached ? ": BfAttachInfo::nativeFences was not set" : "");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: the device has no native fences%s",
+                   device->attached ? ": BfAttachInfo::nativeFences was not set" : "");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     struct bf_fence *fence;
@@ -287,8 +287,8 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (!fence || !mapping || !fence->native) {
         if (fence)
-            bf_log(BF_LOG_ERROR, "bfGetNativeFenceMapping: %s",
-                   mapping ? "the fence is not native" : "pMapping is NULL");
+            bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceMapping: %s",
+                       mapping ? "the fence is not native" : "pMapping is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct bf_word *current = &fence->native->current;
@@ -315,8 +315,9 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
     const BfFenceUpdateFlags known =
         BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT | BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT;
     if (count == 0 || !fences || (!values && !flags) || (flags & ~known) || flags == known) {
-        bf_log(BF_LOG_ERROR, "bfUpdateFenceValues: count %u, pFences %p, pValues %p, flags 0x%x",
-               count, (const void *)fences, (const void *)values, flags);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfUpdateFenceValues: count %u, pFences %p, pValues %p, flags 0x%x", count,
+                   (const void *)fences, (const void *)values, flags);
         return NULL;
     }
     struct bf_device *device = NULL;
@@ -331,7 +332,7 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
                               ? "may not be signalled by the CPU"
                               : NULL;
         if (why) {
-            bf_log(BF_LOG_ERROR, "bfUpdateFenceValues: pFences[%u] %s", i, why);
+            bf_message(BF_MESSAGE_ERROR, "bfUpdateFenceValues: pFences[%u] %s", i, why);
             return NULL;
         }
         device = fence->device;

@@ -26,7 +26,7 @@
 #include "belfry/native_fence.h"
 #include "fence/fence.h"
 #include "fence/word.h"
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_command_queue;
 

@@ -18,7 +18,7 @@
 #include "fence/shared_message.h"
 #include "fence/shared_watch.h"
 #include "fence/sleeper.h"
-#include "os/log.h"
+#include "base/message.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -225,7 +225,8 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
     struct bf_message got;
     VkResult result = peek_message(fd, &message, &got);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
-        bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d is no descriptor of a shared fence", fd);
+        bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: fd: %d is no descriptor of a shared fence",
+                   fd);
     if (result != VK_SUCCESS)
         return result;
     shared->flags = message.flags;
@@ -236,7 +237,7 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
         shared->last[1] = got.fds[2];
         if (result == VK_SUCCESS &&
             (!is_pipe_end(got.fds[1], O_RDONLY) || !is_pipe_end(got.fds[2], O_WRONLY))) {
-            bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d carries no pipe", fd);
+            bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: fd: %d carries no pipe", fd);
             result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
         }
     }
@@ -247,8 +248,8 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
         return bf_message_error();
     result = find_owner(shared);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
-        bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: the process that made the fence of %d has ended",
-               fd);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfOpenFenceFd: fd: the process that made the fence of %d has ended", fd);
     return result;
 }
 
@@ -416,8 +417,9 @@ bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects)
     if (shared->left || shared->orphaned || fence->destroyed)
         return false;
     if (!shared->lingering)
-        bf_log(BF_LOG_WARNING, "shared fence: a queue here waited natively for a process, or a "
-                               "device, that has gone: the fence's object is orphaned");
+        bf_message(BF_MESSAGE_WARNING,
+                   "shared fence: a queue here waited natively for a process, or a "
+                   "device, that has gone: the fence's object is orphaned");
     return orphan(fence, effects);
 }
 
@@ -434,14 +436,15 @@ bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
 static VkResult check_flags(const char *call, const struct bf_device *device, BfShareFlags flags)
 {
     if (flags & ~(VkFlags)BF_SHARE_TRUSTED_BIT) {
-        bf_log(BF_LOG_ERROR, "%s: flags has unknown bits: 0x%x", call, flags);
+        bf_message(BF_MESSAGE_ERROR, "%s: flags has unknown bits: 0x%x", call, flags);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!flags || device->sharing.timelines)
         return VK_SUCCESS;
-    bf_log(BF_LOG_ERROR,
-           "%s: flags: BF_SHARE_TRUSTED_BIT: this device's timeline semaphores can't be exported",
-           call);
+    bf_message(
+        BF_MESSAGE_ERROR,
+        "%s: flags: BF_SHARE_TRUSTED_BIT: this device's timeline semaphores can't be exported",
+        call);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
@@ -449,7 +452,7 @@ VkResult bfGetDeviceShareFlags(BfDevice handle, BfShareFlags *flags)
 {
     struct bf_device *device = bf_device_of(handle, __func__);
     if (device && !flags)
-        bf_log(BF_LOG_ERROR, "bfGetDeviceShareFlags: pFlags is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetDeviceShareFlags: pFlags is NULL");
     if (!device || !flags)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     *flags = device->sharing.timelines ? BF_SHARE_TRUSTED_BIT : 0;
@@ -465,8 +468,8 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     if (result != VK_SUCCESS)
         return result;
     if (!out || !fence->shared) {
-        bf_log(BF_LOG_ERROR, "bfExportFenceFd: %s",
-               out ? "the fence was made without BF_FENCE_SHARED_BIT" : "pFd is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfExportFenceFd: %s",
+                   out ? "the fence was made without BF_FENCE_SHARED_BIT" : "pFd is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     result = bf_shared_check(fence);
@@ -508,7 +511,7 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     if (result != VK_SUCCESS)
         return result;
     if (!out) {
-        bf_log(BF_LOG_ERROR, "bfOpenFenceFd: pFence is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (bf_device_is_lost(device))

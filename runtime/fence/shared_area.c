@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 _Static_assert(BF_AREA_CARRIERS <= 32, "a mask's bits");
 
@@ -42,8 +42,9 @@ VkResult bf_area_join(struct bf_area_view *view, int fd, const char *call)
     uint32_t version = atomic_load(&view->area->version);
     if (magic == BF_AREA_MAGIC && version == BF_AREA_VERSION)
         return VK_SUCCESS;
-    bf_log(BF_LOG_ERROR, "%s: fd: no carriers' area of this version: magic 0x%llx, version %u",
-           call, (unsigned long long)magic, version);
+    bf_message(BF_MESSAGE_ERROR,
+               "%s: fd: no carriers' area of this version: magic 0x%llx, version %u", call,
+               (unsigned long long)magic, version);
     bf_area_leave(view);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }

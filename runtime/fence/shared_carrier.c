@@ -7,7 +7,7 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/shared_watch.h"
-#include "os/log.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 /* A carrier that is beyond this has points no more: drivers bound how far ahead a signal may be. */

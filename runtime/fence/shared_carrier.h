@@ -34,7 +34,7 @@
 
 #include "fence/gate.h"
 #include "fence/shared_area.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 struct bf_command_queue;
 struct bf_device;

@@ -9,7 +9,7 @@
 #include "fence/shared.h"
 #include "fence/shared_carrier.h"
 #include "fence/shared_watch.h"
-#include "os/log.h"
+#include "base/message.h"
 
 #define ENVELOPE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "envelope" */
 #define ENVELOPE_VERSION 1u
@@ -71,8 +71,8 @@ VkResult bf_envelope_open(const struct bf_device *device, int fd, bool trusted,
     bf_message_drop(&envelope->inside, 0);
     if (few) /* there are no numbers left for them */
         return VK_ERROR_TOO_MANY_OBJECTS;
-    bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d is no whole envelope of a fence of this version",
-           fd);
+    bf_message(BF_MESSAGE_ERROR,
+               "bfOpenFenceFd: fd: %d is no whole envelope of a fence of this version", fd);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
@@ -165,7 +165,8 @@ VkResult bf_envelope_take_carriers(struct bf_fence *fence, int fd, struct bf_env
         if (result == VK_SUCCESS)
             result = import(device, carrier->sem->handle, &inside->fds[--inside->count]);
         if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
-            bf_log(BF_LOG_ERROR, "bfOpenFenceFd: fd: %d: the driver knows no such semaphore", fd);
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfOpenFenceFd: fd: %d: the driver knows no such semaphore", fd);
     }
     if (result == VK_SUCCESS)
         return give(fence, carriers);
@@ -250,8 +251,9 @@ VkResult bf_envelope_export(struct bf_fence *fence, int *out)
         if (lost)
             return VK_ERROR_DEVICE_LOST;
         if (!fence->shared->owned) {
-            bf_log(BF_LOG_ERROR, "bfExportFenceFd: flags: BF_SHARE_TRUSTED_BIT: this object was "
-                                 "opened from a descriptor without it");
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfExportFenceFd: flags: BF_SHARE_TRUSTED_BIT: this object was "
+                       "opened from a descriptor without it");
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
         result = make(fence);

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -81,13 +81,13 @@ static bool is_sealed(int fd, size_t wanted, const char *call)
     struct stat info;
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals == -1 || (seals & SEALS) != SEALS || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
-        bf_log(BF_LOG_ERROR, "%s: fd: what it leads to is no sealed memory (seals %d)", call,
-               seals);
+        bf_message(BF_MESSAGE_ERROR, "%s: fd: what it leads to is no sealed memory (seals %d)",
+                   call, seals);
         return false;
     }
     if (fstat(fd, &info) == -1 || info.st_size != (off_t)wanted) {
-        bf_log(BF_LOG_ERROR, "%s: fd: the memory it leads to has %lld bytes, not %zu", call,
-               (long long)info.st_size, wanted);
+        bf_message(BF_MESSAGE_ERROR, "%s: fd: the memory it leads to has %lld bytes, not %zu", call,
+                   (long long)info.st_size, wanted);
         return false;
     }
     return true;
@@ -103,7 +103,7 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     int opened = open(path, O_RDWR | O_CLOEXEC);
     if (opened == -1 && (errno == ENOENT || errno == EACCES)) {
-        bf_log(BF_LOG_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
+        bf_message(BF_MESSAGE_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (opened == -1)
@@ -140,7 +140,7 @@ static VkResult take_slot(struct bf_shared_view *view, const char *call)
         atomic_fetch_or(&view->page->live[slot / 64], bit);
         return VK_SUCCESS;
     }
-    bf_log(BF_LOG_ERROR, "%s: the fence is open %d times already", call, BF_SHARED_SLOTS);
+    bf_message(BF_MESSAGE_ERROR, "%s: the fence is open %d times already", call, BF_SHARED_SLOTS);
     return VK_ERROR_TOO_MANY_OBJECTS;
 }
 
@@ -155,8 +155,9 @@ VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *ca
     uint64_t magic = atomic_load(&view->page->magic);
     uint32_t version = atomic_load(&view->page->version);
     if (magic != BF_SHARED_MAGIC || version != BF_SHARED_VERSION) {
-        bf_log(BF_LOG_ERROR, "%s: fd: no shared fence of this version: magic 0x%llx, version %u",
-               call, (unsigned long long)magic, version);
+        bf_message(BF_MESSAGE_ERROR,
+                   "%s: fd: no shared fence of this version: magic 0x%llx, version %u", call,
+                   (unsigned long long)magic, version);
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
     } else {
         result = take_slot(view, call);

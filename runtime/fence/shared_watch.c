@@ -12,7 +12,7 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/shared_carrier.h"
-#include "os/clock.h"
+#include "base/clock.h"
 
 #define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
 

@@ -8,9 +8,9 @@
 #include "fence/bridge.h"
 #include "fence/gate.h"
 #include "fence/ledger.h"
-#include "os/clock.h"
-#include "os/hook.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/hook.h"
+#include "base/message.h"
 
 /* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
  * is lost is noticed; one for a program's semaphore, so that the fence can be destroyed. */
@@ -245,7 +245,7 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
         return;
     bf_lock_acquire(&ledger->sleeper_lock);
     if (!sleeper->stop && !start(&sleeper->threads[EXPRESS]))
-        bf_log(BF_LOG_WARNING, "no thread for an earlier wait: it will be late");
+        bf_message(BF_MESSAGE_WARNING, "no thread for an earlier wait: it will be late");
     bf_lock_release(&ledger->sleeper_lock);
     kick(&sleeper->threads[EXPRESS]);
 }

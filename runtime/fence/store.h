@@ -24,7 +24,7 @@
 
 #include "device/memory.h"
 #include "fence/word.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 struct bf_device;
 struct bf_engine;

@@ -10,8 +10,8 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 
 static void group_release(struct bf_group *group)
 {
@@ -52,8 +52,8 @@ static struct bf_device *check(const char *call, uint32_t count, const BfFence *
 {
     struct bf_device *device = NULL;
     if (count == 0 || !fences || !values || (flags & ~(VkFlags)BF_FENCE_WAIT_ANY_BIT)) {
-        bf_log(BF_LOG_ERROR, "%s: count %u, pFences %p, pValues %p, flags 0x%x", call, count,
-               (const void *)fences, (const void *)values, flags);
+        bf_message(BF_MESSAGE_ERROR, "%s: count %u, pFences %p, pValues %p, flags 0x%x", call,
+                   count, (const void *)fences, (const void *)values, flags);
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -61,9 +61,9 @@ static struct bf_device *check(const char *call, uint32_t count, const BfFence *
         if (!fence)
             return NULL;
         if ((device && device != fence->device) || !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
-            bf_log(BF_LOG_ERROR, "%s: pFences[%u] %s", call, i,
-                   device && device != fence->device ? "belongs to another device"
-                                                     : "may not be waited for by the CPU");
+            bf_message(BF_MESSAGE_ERROR, "%s: pFences[%u] %s", call, i,
+                       device && device != fence->device ? "belongs to another device"
+                                                         : "may not be waited for by the CPU");
             return NULL;
         }
         device = fence->device;

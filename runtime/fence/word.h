@@ -18,7 +18,7 @@
 #include <vulkan/vulkan.h>
 
 #include "device/memory.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 #define BF_WORD_STRIDE    64    /* bytes from one to the next */
 #define BF_WORD_PAGE      4096  /* bytes of a page that one has to itself */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "belfry/fence_log.h"
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_log_dump {
     const uint8_t *bytes; /* 'size' of them; need not be aligned */

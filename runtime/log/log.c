@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "log/writer.h"
-#include "os/log.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 #include "queue/engine.h"
 #include "queue/packet.h"

@@ -56,7 +56,7 @@
 
 #include "belfry/fence_log.h"
 #include "log/reader.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 struct bf_engine;
 struct bf_fence;

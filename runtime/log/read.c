@@ -6,8 +6,8 @@
 #include "device/device.h"
 #include "log/log.h"
 #include "log/writer.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 #define MIN_ENTRIES 2 /* one may be being written at any time */
@@ -34,7 +34,7 @@ static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreate
 {
     const char *call = "bfCreateFenceLogReader";
     if ((info->queue != NULL) == (info->vkQueue != NULL)) {
-        bf_log(BF_LOG_ERROR, "%s: one of queue and vkQueue is to be given", call);
+        bf_message(BF_MESSAGE_ERROR, "%s: one of queue and vkQueue is to be given", call);
         return NULL;
     }
     if (info->vkQueue)
@@ -44,7 +44,7 @@ static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreate
     struct bf_queue *queue = (struct bf_queue *)info->queue;
     if (queue->device == (struct bf_device *)device)
         return queue;
-    bf_log(BF_LOG_ERROR, "%s: the queue belongs to another device", call);
+    bf_message(BF_MESSAGE_ERROR, "%s: the queue belongs to another device", call);
     return NULL;
 }
 
@@ -67,17 +67,17 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info || !out || info->pNext || info->entries > MAX_ENTRIES ||
         (info->type != BF_FENCE_LOG_TYPE_WAITS && info->type != BF_FENCE_LOG_TYPE_SIGNALS)) {
-        bf_log(BF_LOG_ERROR, "bfCreateFenceLogReader: %s",
-               !info || !out ? "pInfo or pReader is NULL"
-               : info->pNext ? "pNext is not NULL"
-                             : "the type is none, or entries are more than 65536");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateFenceLogReader: %s",
+                   !info || !out ? "pInfo or pReader is NULL"
+                   : info->pNext ? "pNext is not NULL"
+                                 : "the type is none, or entries are more than 65536");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_queue *queue = find_queue(handle, info);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!bf_log_is_possible(queue)) {
-        bf_log(BF_LOG_ERROR, "bfCreateFenceLogReader: the queue has no logs");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateFenceLogReader: the queue has no logs");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (bf_device_is_lost(device))
@@ -137,7 +137,7 @@ static VkResult explain(struct reader *reader, enum bf_log_read result)
     if (result == BF_LOG_READ_OK)
         return VK_SUCCESS;
     bf_log_reader_explain(&reader->cursor.reader, result, line, sizeof(line));
-    bf_log(BF_LOG_ERROR, "bfReadFenceLog: %s", line);
+    bf_message(BF_MESSAGE_ERROR, "bfReadFenceLog: %s", line);
     return VK_ERROR_UNKNOWN;
 }
 
@@ -181,7 +181,8 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
     struct reader *reader = reader_of(handle, __func__);
     if (!reader || !out_count || (capacity && !records)) {
         if (reader)
-            bf_log(BF_LOG_ERROR, "bfReadFenceLog: pCount is NULL, or pRecords with a capacity");
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfReadFenceLog: pCount is NULL, or pRecords with a capacity");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_device *device = reader->queue->device;
@@ -220,7 +221,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     struct reader *reader = reader_of(handle, __func__);
     if (!reader || !size) {
         if (reader)
-            bf_log(BF_LOG_ERROR, "bfDumpFenceLog: pSize is NULL");
+            bf_message(BF_MESSAGE_ERROR, "bfDumpFenceLog: pSize is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_engine *engine = reader->queue->engine;
@@ -249,8 +250,8 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
     struct reader *reader = reader_of(handle, __func__);
     if (!reader || entries < MIN_ENTRIES || entries > MAX_ENTRIES) {
         if (reader)
-            bf_log(BF_LOG_ERROR, "bfSetFenceLogEntries: %u entries, 2 to 65536 are possible",
-                   entries);
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfSetFenceLogEntries: %u entries, 2 to 65536 are possible", entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_engine_enter(reader->queue->engine);

@@ -6,7 +6,7 @@
 #include "device/commands.h"
 #include "device/device.h"
 #include "device/gpu_clock.h"
-#include "os/clock.h"
+#include "base/clock.h"
 
 /* What a slot's command buffers copy from, or the host. */
 struct bf_log_payload {

@@ -3,9 +3,9 @@
  */
 #include "device/commands.h"
 #include "device/device.h"
-#include "os/clock.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call, VkResult *result)
@@ -17,7 +17,8 @@ static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call
     *result = VK_ERROR_FEATURE_NOT_PRESENT;
     if (queue->base.engine->timestamp_bits)
         return queue;
-    bf_log(BF_LOG_WARNING, "%s: queue family %u has no timestamps", call, queue->base.family);
+    bf_message(BF_MESSAGE_WARNING, "%s: queue family %u has no timestamps", call,
+               queue->base.family);
     return NULL;
 }
 
@@ -28,7 +29,7 @@ VkResult bfGetQueueTimestampFrequency(BfQueue handle, uint64_t *frequency)
     if (!queue)
         return result;
     if (!frequency) {
-        bf_log(BF_LOG_ERROR, "bfGetQueueTimestampFrequency: pFrequency is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueTimestampFrequency: pFrequency is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *frequency = (uint64_t)(1e9 / queue->base.device->timestamp_period_ns + 0.5);
@@ -148,7 +149,7 @@ VkResult bfGetQueueClockCalibration(BfQueue handle, uint64_t *ticks, uint64_t *c
     if (!queue)
         return result;
     if (!ticks || !cpu_ns) {
-        bf_log(BF_LOG_ERROR, "bfGetQueueClockCalibration: pGpuTicks or pCpuNs is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueClockCalibration: pGpuTicks or pCpuNs is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_device *device = queue->base.device;

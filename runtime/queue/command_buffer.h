@@ -8,7 +8,7 @@
  *       found with what its predecessor was. Proven by tests/layer/command_buffers.c.
  *
  * Thread-safety: bf_command_buffer_find is lock-free, for command buffers that live (M-1, M-2 in
- * os/map.h); the others lock internally.
+ * base/map.h); the others lock internally.
  */
 #ifndef BELFRY_QUEUE_COMMAND_BUFFER_H
 #define BELFRY_QUEUE_COMMAND_BUFFER_H
@@ -18,7 +18,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_device;
 

@@ -14,9 +14,9 @@
 #include "fence/shared_watch.h"
 #include "fence/store.h"
 #include "log/log.h"
-#include "os/clock.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_buffer.h"
 #include "queue/label.h"
 
@@ -429,21 +429,23 @@ static bool suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer bu
     uint32_t family;
     VkCommandBufferLevel level;
     if (!buffer) {
-        bf_log(BF_LOG_ERROR, "bfQueueExecute: pCommandBuffers[%u] is NULL", i);
+        bf_message(BF_MESSAGE_ERROR, "bfQueueExecute: pCommandBuffers[%u] is NULL", i);
         return false;
     }
     if (!bf_command_buffer_find(queue->base.device, buffer, &family, &level))
         return true;
     if (level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) {
-        bf_log(BF_LOG_ERROR,
-               "bfQueueExecute: pCommandBuffers[%u] is a secondary one: no queue consumes it", i);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfQueueExecute: pCommandBuffers[%u] is a secondary one: no queue consumes it",
+                   i);
         return false;
     }
     if (family != queue->base.family) {
-        bf_log(BF_LOG_ERROR,
-               "bfQueueExecute: pCommandBuffers[%u] is of queue family %u, the queue takes those "
-               "of %u",
-               i, family, queue->base.family);
+        bf_message(
+            BF_MESSAGE_ERROR,
+            "bfQueueExecute: pCommandBuffers[%u] is of queue family %u, the queue takes those "
+            "of %u",
+            i, family, queue->base.family);
         return false;
     }
     return true;
@@ -581,8 +583,8 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (count == 0 || !buffers) {
-        bf_log(BF_LOG_ERROR, "bfQueueExecute: count %u, pCommandBuffers %p", count,
-               (const void *)buffers);
+        bf_message(BF_MESSAGE_ERROR, "bfQueueExecute: count %u, pCommandBuffers %p", count,
+                   (const void *)buffers);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -708,11 +710,12 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
     if (!*fence)
         return NULL;
     if ((*fence)->device != queue->base.device) {
-        bf_log(BF_LOG_ERROR, "%s: the fence belongs to another device", call);
+        bf_message(BF_MESSAGE_ERROR, "%s: the fence belongs to another device", call);
         return NULL;
     }
     if ((*fence)->flags & bit) {
-        bf_log(BF_LOG_ERROR, "%s: the fence was created with the flag that forbids it", call);
+        bf_message(BF_MESSAGE_ERROR, "%s: the fence was created with the flag that forbids it",
+                   call);
         return NULL;
     }
     return queue;
@@ -778,8 +781,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     }
     if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
         (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) {
-        bf_log(BF_LOG_ERROR, "bfQueueSignal: the CPU writes this queue's signals, and can't write "
-                             "to a fence in the GPU's own memory");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfQueueSignal: the CPU writes this queue's signals, and can't write "
+                   "to a fence in the GPU's own memory");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult owned = bf_shared_check(fence);

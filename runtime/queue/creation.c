@@ -10,8 +10,8 @@
 #include "log/log.h"
 #include "fence/ledger.h"
 #include "fence/sleeper.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 /* How well a family of these flags suits the type: 0 not at all, else the more special the better.
@@ -97,14 +97,15 @@ static bool check_info(const BfQueueCreateInfo *info)
                           BF_QUEUE_SOFTWARE_FENCES_BIT;
     if (info->type != BF_QUEUE_TYPE_DIRECT && info->type != BF_QUEUE_TYPE_COMPUTE &&
         info->type != BF_QUEUE_TYPE_COPY) {
-        bf_log(BF_LOG_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,
-               info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,
+                   info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
         return false;
     }
     if (!is_priority(info->priority) || (info->flags & ~known) || info->nodeMask > 1 ||
         info->pNext) {
-        bf_log(BF_LOG_ERROR, "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x, pNext %p",
-               (int)info->priority, info->flags, info->nodeMask, info->pNext);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x, pNext %p",
+                   (int)info->priority, info->flags, info->nodeMask, info->pNext);
         return false;
     }
     return true;
@@ -194,7 +195,7 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
     if (!device)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info || !out) {
-        bf_log(BF_LOG_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!check_info(info))
@@ -204,9 +205,9 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
     struct bf_engine *engine = choose_engine(device, info);
     if (!engine) {
         bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
-        bf_log(BF_LOG_WARNING, "bfCreateQueue: no VkQueue of this device %s",
-               realtime ? "has the global priority REALTIME (setting realtime=on)"
-                        : "can do the type's work");
+        bf_message(BF_MESSAGE_WARNING, "bfCreateQueue: no VkQueue of this device %s",
+                   realtime ? "has the global priority REALTIME (setting realtime=on)"
+                            : "can do the type's work");
         return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkResult result = bf_command_queue_create_on(engine, info, out);
@@ -239,8 +240,8 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     struct bf_device *device = queue->base.device;
     struct bf_engine *engine = queue->base.engine;
     if (!out || !bf_native_is_supported(device)) {
-        bf_log(BF_LOG_ERROR, "bfGetQueueProgressFence: %s",
-               out ? "the device has no native fences" : "pFence is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: %s",
+                   out ? "the device has no native fences" : "pFence is NULL");
         return out ? VK_ERROR_FEATURE_NOT_PRESENT : VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
@@ -272,7 +273,7 @@ VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info) {
-        bf_log(BF_LOG_ERROR, "bfGetQueueInfo: pInfo is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueInfo: pInfo is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
@@ -299,18 +300,18 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
     if (!is_priority(priority)) {
-        bf_log(BF_LOG_ERROR, "bfSetQueuePriority: priority %d: unknown", (int)priority);
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: priority %d: unknown", (int)priority);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!(queue->flags & BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT)) {
-        bf_log(BF_LOG_ERROR, "bfSetQueuePriority: the queue was created without "
-                             "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT");
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: the queue was created without "
+                                     "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     uint32_t before = atomic_load(&queue->priority);
     if (before != (uint32_t)priority && (before == BF_QUEUE_PRIORITY_GLOBAL_REALTIME ||
                                          priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME)) {
-        bf_log(BF_LOG_ERROR, "bfSetQueuePriority: GLOBAL_REALTIME is fixed at creation");
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: GLOBAL_REALTIME is fixed at creation");
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
     bf_engine_enter(engine);

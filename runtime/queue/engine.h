@@ -36,7 +36,7 @@
 #include <vulkan/vulkan.h>
 
 #include "fence/store.h"
-#include "os/lock.h"
+#include "base/lock.h"
 #include "queue/queue.h"
 #include "trace/stamps.h"
 

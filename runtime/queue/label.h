@@ -33,7 +33,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "queue/engine.h"
 
 struct bf_label;

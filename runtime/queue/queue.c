@@ -5,8 +5,8 @@
 
 #include "device/device.h"
 #include "log/log.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 #include "queue/label.h"
 
 /* Operations of one call that the direct path keeps on its stack; more go by packets. */
@@ -506,10 +506,11 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
             atomic_store(&queue->unwitnessed, true);
         }
     } else {
-        bf_log(BF_LOG_ERROR,
-               "vkQueueSubmit: refused: %s can't be copied to be held, and what it waits for has "
-               "not been submitted yet (queue %u:%u shares its VkQueue)",
-               raw->what, queue->family, queue->index);
+        bf_message(
+            BF_MESSAGE_ERROR,
+            "vkQueueSubmit: refused: %s can't be copied to be held, and what it waits for has "
+            "not been submitted yet (queue %u:%u shares its VkQueue)",
+            raw->what, queue->family, queue->index);
     }
     bf_engine_leave(engine, engines);
     if (result == VK_ERROR_DEVICE_LOST)

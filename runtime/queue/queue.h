@@ -11,8 +11,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
-#include "os/lock.h"
+#include "base/export.h"
+#include "base/lock.h"
 #include "queue/packet.h"
 #include "queue/witness.h"
 

@@ -3,23 +3,24 @@
 
 #include "access/access.h"
 #include "device/device.h"
-#include "os/handle.h"
-#include "os/log.h"
+#include "base/handle.h"
+#include "base/message.h"
 #include "queue/command_queue.h"
 
 static bool check_use(uint32_t i, const BfResourceUse *use)
 {
     if (!use->buffer == !use->image) {
-        bf_log(BF_LOG_ERROR, "bfQueueUses: pUses[%u]: %s of buffer and image is set", i,
-               use->buffer ? "each" : "none");
+        bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s of buffer and image is set", i,
+                   use->buffer ? "each" : "none");
         return false;
     }
     if (use->buffer && use->size == 0) {
-        bf_log(BF_LOG_ERROR, "bfQueueUses: pUses[%u].size is 0", i);
+        bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u].size is 0", i);
         return false;
     }
     if ((int)use->state < BF_RESOURCE_STATE_UNKNOWN || use->state > BF_RESOURCE_STATE_OTHER) {
-        bf_log(BF_LOG_ERROR, "bfQueueUses: pUses[%u].state is none: %d", i, (int)use->state);
+        bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u].state is none: %d", i,
+                   (int)use->state);
         return false;
     }
     return true;
@@ -42,8 +43,9 @@ static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *u
     if (known || bf_access_has_ended(device->access))
         return true;
     VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;
-    bf_log(BF_LOG_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
-           image ? "image" : "buffer", (unsigned long long)named, bf_above_excuse(device, type));
+    bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
+               image ? "image" : "buffer", (unsigned long long)named,
+               bf_above_excuse(device, type));
     return false;
 }
 
@@ -52,7 +54,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (count && !uses) {
-        bf_log(BF_LOG_ERROR, "bfQueueUses: pUses is NULL, count is %u", count);
+        bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses is NULL, count is %u", count);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; i++) {

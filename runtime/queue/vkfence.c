@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "os/clock.h"
+#include "base/clock.h"
 
 /* While a wait for *any* mixes fences that the driver has with fences it hasn't, both have to be
  * looked at in turn. */

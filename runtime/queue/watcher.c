@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "os/log.h"
+#include "base/message.h"
 
 /* A driver's wait can't be interrupted, and the host may not signal another process's semaphore
  * to wake it: the wait is cut into slices, so that stopping takes one at most. */
@@ -124,10 +124,10 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
 fail:
     free(watcher);
     atomic_store(&sem->watched, false);
-    bf_log(BF_LOG_ERROR,
-           "can't start a thread to watch external semaphore 0x%llx: what waits for "
-           "it is looked at again with the next submission only",
-           (unsigned long long)(uint64_t)sem->handle);
+    bf_message(BF_MESSAGE_ERROR,
+               "can't start a thread to watch external semaphore 0x%llx: what waits for "
+               "it is looked at again with the next submission only",
+               (unsigned long long)(uint64_t)sem->handle);
 }
 
 void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)

@@ -31,8 +31,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
-#include "os/lock.h"
+#include "base/export.h"
+#include "base/lock.h"
 #include "queue/semaphore.h"
 
 struct bf_device;

@@ -25,7 +25,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
+#include "base/message.h"
 
 enum bf_queues_mode {
     BF_QUEUES_NATIVE, /* the real families alone, with their real counts */
@@ -54,13 +55,6 @@ enum bf_specialize_mode {
 enum bf_isolate_mode {
     BF_ISOLATE_NONE,
     BF_ISOLATE_PROCESS, /* builds run in a process of Belfry's first */
-};
-
-enum bf_log_level {
-    BF_LOG_NONE,
-    BF_LOG_ERROR,
-    BF_LOG_WARNING,
-    BF_LOG_INFO,
 };
 
 /* Row numbers of the table of settings. */
@@ -95,13 +89,13 @@ enum bf_setting_source {
 
 struct bf_settings {
     enum bf_queues_mode queues;
-    uint32_t queues_per_family; /* with 'append': queues a program sees per family, at least the
+    uint32_t queues_per_family;     /* with 'append': queues a program sees per family, at least the
                                    real count; 1 to 64 */
-    char *trace;                /* path of the Perfetto trace, or NULL; owned */
-    bool summary;               /* print a summary to stderr when a device is destroyed */
-    enum bf_log_level messages; /* on stderr */
-    bool serialize_submits;     /* triage: one lock over all vkQueueSubmit calls of a device */
-    bool realtime;              /* ask the driver for one VkQueue of global priority REALTIME */
+    char *trace;                    /* path of the Perfetto trace, or NULL; owned */
+    bool summary;                   /* print a summary to stderr when a device is destroyed */
+    enum bf_message_level messages; /* on stderr */
+    bool serialize_submits;         /* triage: one lock over all vkQueueSubmit calls of a device */
+    bool realtime;                  /* ask the driver for one VkQueue of global priority REALTIME */
     enum bf_check_mode check;
     bool native_fences; /* fences whose values the GPU writes may be created */
     enum bf_fence_log_mode fence_log;

@@ -67,10 +67,10 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .value_type = "ENUM",
             .values = "none, error, warning, info",
             .default_value = "warning",
-            .names = {[BF_LOG_NONE] = "none",
-                      [BF_LOG_ERROR] = "error",
-                      [BF_LOG_WARNING] = "warning",
-                      [BF_LOG_INFO] = "info"},
+            .names = {[BF_MESSAGE_NONE] = "none",
+                      [BF_MESSAGE_ERROR] = "error",
+                      [BF_MESSAGE_WARNING] = "warning",
+                      [BF_MESSAGE_INFO] = "info"},
         },
     [BF_KEY_SERIALIZE_SUBMITS] =
         {
@@ -435,7 +435,7 @@ static void value_store(struct bf_settings *settings, uint32_t row, uint32_t val
         settings->summary = value;
         break;
     case BF_KEY_MESSAGES:
-        settings->messages = (enum bf_log_level)value;
+        settings->messages = (enum bf_message_level)value;
         break;
     case BF_KEY_SERIALIZE_SUBMITS:
         settings->serialize_submits = value;

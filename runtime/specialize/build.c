@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "device/device.h"
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 #include "specialize/apart.h"
 #include "specialize/check/check.h"
 #include "specialize/pipeline/copy.h"
@@ -89,7 +89,7 @@ static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contra
     result = bf_shader_validate(form->folded.words, form->folded.word_count, s->info.api_version,
                                 why, sizeof(why));
     if (result == VK_ERROR_INVALID_SHADER_NV) {
-        bf_log(BF_LOG_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
+        bf_message(BF_MESSAGE_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
         return BF_REASON_INVALID;
     }
     return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
@@ -311,8 +311,8 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     if (c.result != VK_SUCCESS)
         return of_result(job, c.result, BF_REASON_UNCHECKABLE);
     if (info.why)
-        bf_log(BF_LOG_INFO, "specialize: pipeline %llu can't be checked: %s",
-               (unsigned long long)job->pipeline, info.why);
+        bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
+                   (unsigned long long)job->pipeline, info.why);
     return choose(job, forms, form_count, checked);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "os/clock.h"
+#include "base/clock.h"
 #include "trace/trace.h"
 
 void bf_course_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,

@@ -5,7 +5,7 @@
 #ifndef BELFRY_SPECIALIZE_REASON_H
 #define BELFRY_SPECIALIZE_REASON_H
 
-#include "os/export.h"
+#include "base/export.h"
 
 /* X(constant, code, what it says to people). Numbers are kept on disk: new ones go to the end. */
 #define BF_REASONS(X)                                                                              \

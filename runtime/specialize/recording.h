@@ -36,7 +36,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/tally.h"
 

@@ -5,7 +5,7 @@
 
 #include "background/public.h"
 #include "device/device.h"
-#include "os/log.h"
+#include "base/message.h"
 #include "specialize/course.h"
 #include "specialize/isolate/isolate.h"
 
@@ -121,7 +121,7 @@ fail_submissions:
     bf_pipelines_finish(&s->pipelines);
     bf_report_free(s);
     free(s);
-    bf_log(BF_LOG_WARNING, "specialize is off for this device: error %d", result);
+    bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: error %d", result);
     return result;
 }
 

@@ -25,7 +25,7 @@
 
 #include <volk.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "settings/settings.h"
 #include "specialize/archive/archive.h"
 

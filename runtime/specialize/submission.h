@@ -33,8 +33,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
-#include "os/lock.h"
+#include "base/export.h"
+#include "base/lock.h"
 
 struct bf_background;
 struct bf_pipeline;

@@ -27,7 +27,7 @@
 
 #include <volk.h>
 
-#include "os/lock.h"
+#include "base/lock.h"
 
 #define BF_TRIAL_SAMPLES 8
 #define BF_TRIAL_NONE    UINT32_MAX

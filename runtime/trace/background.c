@@ -1,5 +1,5 @@
 /* Background processing on the timeline. */
-#include "os/clock.h"
+#include "base/clock.h"
 #include "trace/state.h"
 
 void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *event)

@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "os/clock.h"
-#include "os/lock.h"
+#include "base/clock.h"
+#include "base/lock.h"
 
 /* From one reading to the next: as long as there have been readings, within these. */
 #define INTERVAL_MIN_NS 10000000u

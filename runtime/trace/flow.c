@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "os/map.h"
+#include "base/map.h"
 
 /* A wait that far behind its semaphore was satisfied long ago; it isn't worth a longer search. */
 #define STEPS_MAX 256

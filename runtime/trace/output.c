@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 #include "trace/perfetto.h"
 
 #define FLUSH_NS 50000000u
@@ -51,8 +51,8 @@ static void chunk_write(struct bf_output *o)
         int error = bf_trace_file_write(&o->file, chunk->data, chunk->size, &kept);
         uint64_t lost = error ? bf_trace_file_events(chunk->data + kept, chunk->size - kept) : 0;
         if (error)
-            bf_log(BF_LOG_ERROR, "trace: can't write to '%s': %s; the timeline ends here",
-                   o->file.path, strerror(error));
+            bf_message(BF_MESSAGE_ERROR, "trace: can't write to '%s': %s; the timeline ends here",
+                       o->file.path, strerror(error));
         bf_lock_acquire(&o->lock);
         o->error = error;
         o->lost += lost;
@@ -134,13 +134,13 @@ static int open_file(struct bf_output *o, const char *path)
     chunk_take(o);
     int error = bf_trace_file_open(&o->file, path);
     if (error) {
-        bf_log(BF_LOG_ERROR, "trace: can't create '%s': %s", path, strerror(error));
+        bf_message(BF_MESSAGE_ERROR, "trace: can't create '%s': %s", path, strerror(error));
         return error;
     }
     error = start(o);
     if (error)
-        bf_log(BF_LOG_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
-               strerror(error));
+        bf_message(BF_MESSAGE_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
+                   strerror(error));
     return error;
 }
 

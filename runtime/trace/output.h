@@ -29,7 +29,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/lock.h"
+#include "base/lock.h"
 #include "trace/file.h"
 #include "trace/protobuf.h"
 

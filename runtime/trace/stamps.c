@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "os/clock.h"
+#include "base/clock.h"
 
 /* Slots are made by the chunk when the ones there are don't suffice: most programs never have more
  * than a few packets in flight, and each slot costs two command buffers. */

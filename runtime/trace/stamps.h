@@ -27,7 +27,7 @@
 
 #include <volk.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "trace/calibration.h"
 #include "trace/trace.h"
 

@@ -5,9 +5,9 @@
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H
 
-#include "os/clock.h"
-#include "os/lock.h"
-#include "os/map.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/map.h"
 #include "trace/fence_ops.h"
 #include "trace/flow.h"
 #include "trace/output.h"

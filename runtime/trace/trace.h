@@ -37,7 +37,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 struct bf_trace;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 static void keep(void *context, const struct bf_access_report *report)
 {
@@ -27,7 +27,7 @@ static void keep(void *context, const struct bf_access_report *report)
 void check_open(struct check *check)
 {
     memset(check, 0, sizeof(*check));
-    bf_log_set_level(BF_LOG_NONE);
+    bf_message_set_level(BF_MESSAGE_NONE);
     const struct bf_access_info info = {.layer = true, .report = keep, .context = check};
     assert_int_equal(bf_access_create(&info, &check->access), VK_SUCCESS);
 }

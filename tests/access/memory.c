@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "access/vulkan.h"
-#include "os/log.h"
+#include "base/message.h"
 
 static uint32_t countdown; /* 0: none fails */
 static int64_t alive;
@@ -198,7 +198,7 @@ static bool run(void (*run_program)(struct bf_access *), uint32_t deserved, uint
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
-    bf_log_set_level(BF_LOG_NONE);
+    bf_message_set_level(BF_MESSAGE_NONE);
     assert_false(run(program, 2, 0));
     uint32_t n = 1;
     while (run(program, 2, n))

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../random/rng.h"
-#include "os/lock.h"
+#include "base/lock.h"
 
 #define DEVICES 2
 #define ITEMS   128

@@ -5,7 +5,7 @@
 #include "../unit/trace_helper.h"
 #include "helper.h"
 
-#include "os/clock.h"
+#include "base/clock.h"
 #include "trace/state.h"
 
 struct timeline {

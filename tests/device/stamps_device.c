@@ -6,7 +6,7 @@
 
 #include <volk.h>
 
-#include "os/clock.h"
+#include "base/clock.h"
 #include "trace/stamps.h"
 
 #define PACKETS 6

@@ -1,5 +1,5 @@
 /* The interrupt path: fences that the GPU signals by itself, and who learns of it. With the library
- * that has hooks (runtime/os/hook.h), the GPU is played by the test. */
+ * that has hooks (runtime/base/hook.h), the GPU is played by the test. */
 #include "fixture.h"
 
 #include <dlfcn.h>

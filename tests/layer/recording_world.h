@@ -1,5 +1,5 @@
 /*
- * What tests of the specialiser's hooks (layer/recording.c, recording_draw.c, finished.c) stand on: a
+ * What tests of the specialiser's hooks (layer/specialize) stand on: a
  * specializer of the tests' own, which the layer finds before libbelfry's, with a pipeline and a variant
  * of it at each bind point; and a driver below the layer that remembers what is bound when work is
  * recorded. One at a time; functions fail the test when something is amiss.

@@ -1,7 +1,7 @@
 # What is remembered on disk. The archive is built into its tests: they make calls of the C library
 # fail, and a thread sanitizer sees only what it has built.
 add_library(belfry_archive_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/archive_helper.c
-  ${CMAKE_SOURCE_DIR}/runtime/os/sha256.c
+  ${CMAKE_SOURCE_DIR}/runtime/base/sha256.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/archive.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/compact.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/index.c

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 _Atomic uint32_t lines;
 char last_line[1024];
 
-void bf_log(enum bf_log_level level, const char *format, ...)
+void bf_message(enum bf_message_level level, const char *format, ...)
 {
     (void)level;
     va_list arguments;

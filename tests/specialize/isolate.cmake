@@ -27,7 +27,7 @@ add_library(belfry_isolate_place MODULE
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/spawn.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/isolate/wire_graphics.c
-  ${CMAKE_SOURCE_DIR}/runtime/os/log.c)
+  ${CMAKE_SOURCE_DIR}/runtime/base/message.c)
 target_include_directories(belfry_isolate_place PRIVATE ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_isolate_place PRIVATE belfry_options PkgConfig::VULKAN

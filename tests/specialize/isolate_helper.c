@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/log.h"
+#include "base/message.h"
 
 _Atomic uint32_t lines;
 
-void bf_log(enum bf_log_level level, const char *format, ...)
+void bf_message(enum bf_message_level level, const char *format, ...)
 {
     if (getenv("TEST_VERBOSE")) {
         va_list arguments;
@@ -18,7 +18,7 @@ void bf_log(enum bf_log_level level, const char *format, ...)
         va_end(arguments);
         fputc('\n', stderr);
     }
-    lines += level <= BF_LOG_WARNING;
+    lines += level <= BF_MESSAGE_WARNING;
 }
 
 static void leave(const char *why)

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/log.h"
+#include "base/message.h"
 #include "isolate_picture.h"
 #include "specialize/isolate/wire.h"
 
-void bf_log(enum bf_log_level level, const char *format, ...)
+void bf_message(enum bf_message_level level, const char *format, ...)
 {
     (void)level, (void)format;
 }

@@ -29,7 +29,7 @@ endif()
 
 # On a driver of the tests' own, with the runtime's parts built in, whose memory they may take.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-set(parts ${runtime}/os/map.c ${runtime}/os/sha256.c)
+set(parts ${runtime}/base/map.c ${runtime}/base/sha256.c)
 foreach(part pipeline/code pipeline/copy pipeline/copy_graphics pipeline/kept pipeline/pipeline
     pipeline/seen reason shader/arena shader/facts shader/fold shader/loads shader/parse shader/reach
     shader/shader shader/watch tally)

@@ -2,7 +2,7 @@
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 add_library(belfry_recording_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/recording_fake.c
   ${runtime}/specialize/recording.c ${runtime}/specialize/submission.c
-  ${runtime}/specialize/tally.c ${runtime}/specialize/trial.c ${runtime}/os/map.c)
+  ${runtime}/specialize/tally.c ${runtime}/specialize/trial.c ${runtime}/base/map.c)
 target_include_directories(belfry_recording_parts PUBLIC ${runtime} ${runtime}/include
   ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(belfry_recording_parts PUBLIC belfry_options PkgConfig::VULKAN

@@ -1,7 +1,7 @@
 /* The standard's own examples, and pieces of all sizes. */
 #include "helper.h"
 
-#include "os/sha256.h"
+#include "base/sha256.h"
 
 static void text_of(const uint8_t hash[32], char text[65])
 {

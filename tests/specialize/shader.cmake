@@ -72,7 +72,7 @@ belfry_add_test(specialize_device SUITE device DRIVER lavapipe COMMAND belfry-sp
 
 # Without memory: the parts are built into the test, so that their allocations can fail.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-set(parts ${runtime}/os/sha256.c ${runtime}/specialize/shader/tools.cpp)
+set(parts ${runtime}/base/sha256.c ${runtime}/specialize/shader/tools.cpp)
 foreach(part shader parse loads reach facts fold watch)
   list(APPEND parts ${runtime}/specialize/shader/${part}.c)
 endforeach()

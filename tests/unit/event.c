@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "fence/event.h"
-#include "os/clock.h"
+#include "base/clock.h"
 
 #define INVALID VK_ERROR_VALIDATION_FAILED_EXT
 #define AUTO    0

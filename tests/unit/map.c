@@ -1,6 +1,6 @@
 /*
  * The map of handles: against a model, with keys that collide, and under readers that never lock
- * (guarantees M-1 to M-3 of os/map.h).
+ * (guarantees M-1 to M-3 of base/map.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* Here, a reader may be held up between two steps (os/hook.h). */
+/* Here, a reader may be held up between two steps (base/hook.h). */
 #define BELFRY_HOOKS
-#include "os/map.h"
+#include "base/map.h"
 
 void (*bf_hook)(enum bf_hook_point point);
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "device/placement.h"
-#include "os/log.h"
+#include "base/message.h"
 
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
@@ -139,7 +139,7 @@ static void test_flags(void **state)
 
     /* One VkQueue can't be both. */
     map_init((uint32_t[]){1, 0}, &map);
-    bf_log_set_level(BF_LOG_NONE);
+    bf_message_set_level(BF_MESSAGE_NONE);
     assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_ERROR_INITIALIZATION_FAILED);
     assert_null(p.queues);
     assert_null(p.requests);
@@ -318,7 +318,7 @@ static void test_never_shown(void **state)
     (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){1, 0}, &map);
-    bf_log_set_level(BF_LOG_NONE);
+    bf_message_set_level(BF_MESSAGE_NONE);
     struct bf_placement p;
     VkDeviceQueueCreateInfo asked = ask(3, 1, half, 0, NULL);
     assert_int_equal(bf_placement_init(&map, 1, &asked, &p), VK_ERROR_INITIALIZATION_FAILED);

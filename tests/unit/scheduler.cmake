@@ -1,10 +1,10 @@
 # Parts of the scheduler, built into the tests: most of what they do the library keeps to itself,
 # and a thread sanitizer sees only what it has built.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
-belfry_objects(map_parts os/map.c)
-belfry_objects(semaphore_parts os/map.c os/log.c queue/semaphore.c)
+belfry_objects(map_parts base/map.c)
+belfry_objects(semaphore_parts base/map.c base/message.c queue/semaphore.c)
 belfry_objects(family_parts device/family.c)
-belfry_objects(placement_parts device/placement.c device/family.c os/log.c)
+belfry_objects(placement_parts device/placement.c device/family.c base/message.c)
 foreach(name map semaphore family placement)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${${name}_parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "device/device.h"
-#include "os/log.h"
+#include "base/message.h"
 #include "queue/semaphore.h"
 #include "queue/watcher.h"
 

@@ -83,7 +83,7 @@ static void strings(void **state)
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_string_equal(l.settings.trace, "/tmp/t");
     assert_true(l.settings.summary);
-    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
     loaded_finish(&l);
 }
 
@@ -99,7 +99,7 @@ static void first_reference_counts(void **state)
     LayerSettingsCreateInfo info = INFO(first);
     info.pNext = &between;
     struct loaded l = load_api(&info);
-    assert_int_equal(l.settings.messages, BF_LOG_INFO);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_INFO);
     loaded_finish(&l);
 }
 

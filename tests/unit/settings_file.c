@@ -122,7 +122,7 @@ static void what_it_may_contain(void **state)
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_string_equal(l.settings.trace, "/tmp/with space.pftrace");
     assert_int_equal(l.settings.queues_per_family, 4);
-    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
     assert_true(l.settings.summary);
     loaded_finish(&l);
 }
@@ -231,7 +231,7 @@ static void binary(void **state)
         "belfry_multi_engine.summary = tr\0ue\n";
     file_write("named", bytes, sizeof(bytes) - 1);
     struct loaded l = load(ENVIRONMENT(place->variable));
-    assert_int_equal(l.settings.messages, BF_LOG_INFO); /* blanks of another kind */
+    assert_int_equal(l.settings.messages, BF_MESSAGE_INFO); /* blanks of another kind */
     assert_int_equal(line_count(l.messages), 2);
     loaded_finish(&l);
 

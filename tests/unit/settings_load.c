@@ -12,7 +12,7 @@ static void defaults(void **state)
     assert_int_equal(l.settings.queues_per_family, 16);
     assert_null(l.settings.trace);
     assert_false(l.settings.summary);
-    assert_int_equal(l.settings.messages, BF_LOG_WARNING);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
     assert_false(l.settings.serialize_submits);
     assert_false(l.settings.realtime);
     assert_int_equal(l.settings.check, BF_CHECK_NONE);
@@ -72,7 +72,7 @@ static void environment_sets_everything(void **state)
     assert_int_equal(l.settings.queues_per_family, 32);
     assert_string_equal(l.settings.trace, "/tmp/a b#c");
     assert_true(l.settings.summary);
-    assert_int_equal(l.settings.messages, BF_LOG_INFO);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_INFO);
     assert_true(l.settings.serialize_submits);
     assert_true(l.settings.realtime);
     assert_int_equal(l.settings.check, BF_CHECK_ACCESS);
@@ -167,7 +167,7 @@ static void precedence(void **state)
     assert_int_equal(l.settings.queues_per_family, 3);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_QUEUES_PER_FAMILY),
                      BF_SETTING_ENVIRONMENT);
-    assert_int_equal(l.settings.messages, BF_LOG_NONE);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_NONE);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_MESSAGES), BF_SETTING_FILE);
     assert_true(l.settings.summary);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_SUMMARY), BF_SETTING_API);
@@ -177,7 +177,7 @@ static void precedence(void **state)
     /* What is unusable in a strong source leaves the weaker one standing. */
     l = load_as(&info, ENVIRONMENT(variable, "VK_MULTI_ENGINE_MESSAGES=loud"), false, false);
     assert_one_line(&l, "VK_MULTI_ENGINE_MESSAGES", "'loud'", NULL);
-    assert_int_equal(l.settings.messages, BF_LOG_NONE);
+    assert_int_equal(l.settings.messages, BF_MESSAGE_NONE);
     loaded_finish(&l);
 
     unlink(path);
@@ -213,7 +213,7 @@ static void bad_values(void **state)
         assert_one_line(&l, name, cases[i].nearest, "did you mean");
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
         assert_int_equal(l.settings.queues_per_family, 16);
-        assert_int_equal(l.settings.messages, BF_LOG_WARNING);
+        assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
         assert_false(l.settings.summary);
         loaded_finish(&l);
     }

@@ -84,7 +84,7 @@ static void every_allocation_fails(void **state)
             assert_int_equal(balance, 0);
             assert_null(settings.trace);
             assert_int_equal(settings.queues, BF_QUEUES_APPEND);
-            assert_int_equal(settings.messages, BF_LOG_WARNING);
+            assert_int_equal(settings.messages, BF_MESSAGE_WARNING);
             assert_string_equal(bf_settings_origin(&settings, BF_KEY_TRACE), "");
             failures++;
         } else {

@@ -6,8 +6,8 @@
 #include <sys/auxv.h>
 
 #include "belfry/belfry.h"
-#include "os/lock.h"
-#include "os/sha256.h"
+#include "base/lock.h"
+#include "base/sha256.h"
 #include "specialize/archive/store.h"
 
 #define CAP_DEFAULT (32u << 20)

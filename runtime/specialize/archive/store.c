@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 
 #define LOCK_WAITS 1000 /* of a millisecond */
 
@@ -22,15 +22,16 @@
 static void store_off(struct bf_store *store, int error, const char *what)
 {
     errno = error;
-    bf_log(BF_LOG_WARNING, "verdicts of specialised shaders are not kept: %s in folder '%s': %m",
-           what, store->name);
+    bf_message(BF_MESSAGE_WARNING,
+               "verdicts of specialised shaders are not kept: %s in folder '%s': %m", what,
+               store->name);
     store->on = false;
 }
 
 static void store_off_because(struct bf_store *store, const char *what, const char *why)
 {
-    bf_log(BF_LOG_WARNING, "verdicts of specialised shaders are not kept: %s '%s' %s", what,
-           store->name, why);
+    bf_message(BF_MESSAGE_WARNING, "verdicts of specialised shaders are not kept: %s '%s' %s", what,
+               store->name, why);
     store->on = false;
 }
 
@@ -40,10 +41,11 @@ void bf_store_complain(struct bf_store *store, int error)
         return;
     store->complained = true;
     errno = error;
-    bf_log(BF_LOG_WARNING,
-           "verdicts of specialised shaders can't be written in folder '%s': %m; they are kept in "
-           "memory and tried again",
-           store->name);
+    bf_message(
+        BF_MESSAGE_WARNING,
+        "verdicts of specialised shaders can't be written in folder '%s': %m; they are kept in "
+        "memory and tried again",
+        store->name);
 }
 
 /* ------------------------------------------------------------------------------------------ Locks */
@@ -304,8 +306,9 @@ bool bf_store_read(struct bf_store *store, struct bf_snapshot *snapshot)
     }
     if (error && error != ENOENT && store->on) {
         errno = error;
-        bf_log(BF_LOG_WARNING,
-               "verdicts of specialised shaders can't all be read in folder '%s': %m", store->name);
+        bf_message(BF_MESSAGE_WARNING,
+                   "verdicts of specialised shaders can't all be read in folder '%s': %m",
+                   store->name);
     }
     return true;
 }

@@ -6,7 +6,7 @@
 #include "belfry/belfry.h"
 #include "device/commands.h"
 #include "device/device.h"
-#include "os/clock.h"
+#include "base/clock.h"
 #include "queue/command_queue.h"
 #include "specialize/check/draw.h"
 #include "specialize/check/dummy.h"

@@ -38,7 +38,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "specialize/reason.h"
 #include "specialize/check/subject.h"
 

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "specialize/check/texel.h"
 
 /* What a 32-bit word of a buffer is, as far as its shaders tell. */

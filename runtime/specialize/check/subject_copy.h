@@ -5,7 +5,7 @@
 #ifndef BELFRY_SPECIALIZE_SUBJECT_COPY_H
 #define BELFRY_SPECIALIZE_SUBJECT_COPY_H
 
-#include "os/export.h"
+#include "base/export.h"
 #include "specialize/reason.h"
 #include "specialize/check/subject.h"
 

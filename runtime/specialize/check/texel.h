@@ -11,7 +11,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 enum bf_texel_kind {
     BF_TEXEL_UNORM, /* sRGB too */

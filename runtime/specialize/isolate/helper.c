@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "background/idle.h"
-#include "os/clock.h"
+#include "base/clock.h"
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
 

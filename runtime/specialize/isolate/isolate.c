@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/clock.h"
-#include "os/log.h"
+#include "base/clock.h"
+#include "base/message.h"
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
 
@@ -147,7 +147,7 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     close(ends[1]);
     if (error) {
         errno = error;
-        bf_log(BF_LOG_WARNING, "the build helper '%s' can't be started: %m", isolate->path);
+        bf_message(BF_MESSAGE_WARNING, "the build helper '%s' can't be started: %m", isolate->path);
         close(ends[0]);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
@@ -160,8 +160,8 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
         error = hear(h, BF_WIRE_OPENED, 0, &result, deadline);
     if (!error && result == VK_SUCCESS)
         return VK_SUCCESS;
-    bf_log(BF_LOG_INFO, "the build helper can't open the device (%s %d)",
-           error ? "error" : "VkResult", error ? error : (int)result);
+    bf_message(BF_MESSAGE_INFO, "the build helper can't open the device (%s %d)",
+               error ? "error" : "VkResult", error ? error : (int)result);
     helper_end(h, true);
     return VK_ERROR_INITIALIZATION_FAILED;
 }
@@ -229,7 +229,8 @@ static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
     pthread_mutex_lock(&isolate->lock);
     isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
     if (isolate->failures == FAILURES_MOST)
-        bf_log(BF_LOG_WARNING, "no build helper can be had: shaders are built in the program");
+        bf_message(BF_MESSAGE_WARNING,
+                   "no build helper can be had: shaders are built in the program");
     pthread_mutex_unlock(&isolate->lock);
     return result;
 }
@@ -338,9 +339,9 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     if (!made->path || !made->environment || made->device.failed)
         goto fail;
     if (made->device.unsaid || access(made->path, X_OK)) {
-        bf_log(BF_LOG_WARNING, "isolate=process: %s: shaders are built in the program",
-               made->device.unsaid ? "the device was made with something that isn't known here"
-                                   : "there is no build helper beside libbelfry.so");
+        bf_message(BF_MESSAGE_WARNING, "isolate=process: %s: shaders are built in the program",
+                   made->device.unsaid ? "the device was made with something that isn't known here"
+                                       : "there is no build helper beside libbelfry.so");
         result = VK_ERROR_INITIALIZATION_FAILED;
         goto fail;
     }

@@ -17,7 +17,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/lock.h"
+#include "base/lock.h"
 #include "specialize/shader/arena.h"
 #include "specialize/shader/shader.h"
 

@@ -22,8 +22,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
-#include "os/map.h"
+#include "base/export.h"
+#include "base/map.h"
 #include "specialize/shader/arena.h"
 
 struct bf_pipelines;

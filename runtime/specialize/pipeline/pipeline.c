@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/sha256.h"
+#include "base/sha256.h"
 
 void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct VolkDeviceTable *vk,
                        bool relaxed)

@@ -10,7 +10,7 @@
  *       are not specialised, BF_REASON_ALLOCATOR.)
  *  P-3  A build refers to the copy, never to the record: vkDestroyPipeline takes the record away at
  *       any time, and what was built then is thrown away.
- *  P-4  Records are found without a lock by whoever may use the pipeline (os/map.h).
+ *  P-4  Records are found without a lock by whoever may use the pipeline (base/map.h).
  *  P-5  What can't be kept, for want of memory or for any other reason, leaves the program's calls
  *       as they are: its pipeline has no record, or one that says why it isn't specialised.
  *
@@ -25,9 +25,9 @@
 
 #include <volk.h>
 
-#include "os/export.h"
-#include "os/lock.h"
-#include "os/map.h"
+#include "base/export.h"
+#include "base/lock.h"
+#include "base/map.h"
 #include "specialize/pipeline/code.h"
 #include "specialize/pipeline/copy.h"
 #include "specialize/pipeline/kept.h"

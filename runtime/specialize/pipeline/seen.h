@@ -16,8 +16,8 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
-#include "os/map.h"
+#include "base/export.h"
+#include "base/map.h"
 #include "specialize/pipeline/kept.h"
 
 struct bf_pipelines;

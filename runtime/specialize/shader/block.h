@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/export.h"
+#include "base/export.h"
 #include "specialize/shader/shader.h"
 
 struct bf_blocks;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/sha256.h"
+#include "base/sha256.h"
 
 static VkResult specialization_copy(struct bf_shader *shader, const VkSpecializationInfo *from)
 {

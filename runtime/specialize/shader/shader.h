@@ -44,7 +44,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "os/export.h"
+#include "base/export.h"
 
 /* Bytes of push constants that are looked at. */
 #define BF_PUSH_CONSTANT_BYTES 256

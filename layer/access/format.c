@@ -1,0 +1,86 @@
+/* How many bytes a copy between a buffer and an image takes: the formats of Vulkan 1.0. */
+#include "layer/access/access.h"
+
+struct range {
+    VkFormat first, last;
+    uint8_t bytes, width, height;
+};
+
+static const struct range ranges[] = {
+    {VK_FORMAT_R4G4_UNORM_PACK8, VK_FORMAT_R4G4_UNORM_PACK8, 1, 1, 1},
+    {VK_FORMAT_R4G4B4A4_UNORM_PACK16, VK_FORMAT_A1R5G5B5_UNORM_PACK16, 2, 1, 1},
+    {VK_FORMAT_R8_UNORM, VK_FORMAT_R8_SRGB, 1, 1, 1},
+    {VK_FORMAT_R8G8_UNORM, VK_FORMAT_R8G8_SRGB, 2, 1, 1},
+    {VK_FORMAT_R8G8B8_UNORM, VK_FORMAT_B8G8R8_SRGB, 3, 1, 1},
+    {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_A2B10G10R10_SINT_PACK32, 4, 1, 1},
+    {VK_FORMAT_R16_UNORM, VK_FORMAT_R16_SFLOAT, 2, 1, 1},
+    {VK_FORMAT_R16G16_UNORM, VK_FORMAT_R16G16_SFLOAT, 4, 1, 1},
+    {VK_FORMAT_R16G16B16_UNORM, VK_FORMAT_R16G16B16_SFLOAT, 6, 1, 1},
+    {VK_FORMAT_R16G16B16A16_UNORM, VK_FORMAT_R16G16B16A16_SFLOAT, 8, 1, 1},
+    {VK_FORMAT_R32_UINT, VK_FORMAT_R32_SFLOAT, 4, 1, 1},
+    {VK_FORMAT_R32G32_UINT, VK_FORMAT_R32G32_SFLOAT, 8, 1, 1},
+    {VK_FORMAT_R32G32B32_UINT, VK_FORMAT_R32G32B32_SFLOAT, 12, 1, 1},
+    {VK_FORMAT_R32G32B32A32_UINT, VK_FORMAT_R32G32B32A32_SFLOAT, 16, 1, 1},
+    {VK_FORMAT_R64_UINT, VK_FORMAT_R64_SFLOAT, 8, 1, 1},
+    {VK_FORMAT_R64G64_UINT, VK_FORMAT_R64G64_SFLOAT, 16, 1, 1},
+    {VK_FORMAT_R64G64B64_UINT, VK_FORMAT_R64G64B64_SFLOAT, 24, 1, 1},
+    {VK_FORMAT_R64G64B64A64_UINT, VK_FORMAT_R64G64B64A64_SFLOAT, 32, 1, 1},
+    {VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, 4, 1, 1},
+    {VK_FORMAT_BC1_RGB_UNORM_BLOCK, VK_FORMAT_BC1_RGBA_SRGB_BLOCK, 8, 4, 4},
+    {VK_FORMAT_BC2_UNORM_BLOCK, VK_FORMAT_BC3_SRGB_BLOCK, 16, 4, 4},
+    {VK_FORMAT_BC4_UNORM_BLOCK, VK_FORMAT_BC4_SNORM_BLOCK, 8, 4, 4},
+    {VK_FORMAT_BC5_UNORM_BLOCK, VK_FORMAT_BC7_SRGB_BLOCK, 16, 4, 4},
+    {VK_FORMAT_ETC2_R8G8B8_UNORM_BLOCK, VK_FORMAT_ETC2_R8G8B8A1_SRGB_BLOCK, 8, 4, 4},
+    {VK_FORMAT_ETC2_R8G8B8A8_UNORM_BLOCK, VK_FORMAT_ETC2_R8G8B8A8_SRGB_BLOCK, 16, 4, 4},
+    {VK_FORMAT_EAC_R11_UNORM_BLOCK, VK_FORMAT_EAC_R11_SNORM_BLOCK, 8, 4, 4},
+    {VK_FORMAT_EAC_R11G11_UNORM_BLOCK, VK_FORMAT_EAC_R11G11_SNORM_BLOCK, 16, 4, 4},
+    {VK_FORMAT_ASTC_4x4_UNORM_BLOCK, VK_FORMAT_ASTC_4x4_SRGB_BLOCK, 16, 4, 4},
+    {VK_FORMAT_ASTC_5x4_UNORM_BLOCK, VK_FORMAT_ASTC_5x4_SRGB_BLOCK, 16, 5, 4},
+    {VK_FORMAT_ASTC_5x5_UNORM_BLOCK, VK_FORMAT_ASTC_5x5_SRGB_BLOCK, 16, 5, 5},
+    {VK_FORMAT_ASTC_6x5_UNORM_BLOCK, VK_FORMAT_ASTC_6x5_SRGB_BLOCK, 16, 6, 5},
+    {VK_FORMAT_ASTC_6x6_UNORM_BLOCK, VK_FORMAT_ASTC_6x6_SRGB_BLOCK, 16, 6, 6},
+    {VK_FORMAT_ASTC_8x5_UNORM_BLOCK, VK_FORMAT_ASTC_8x5_SRGB_BLOCK, 16, 8, 5},
+    {VK_FORMAT_ASTC_8x6_UNORM_BLOCK, VK_FORMAT_ASTC_8x6_SRGB_BLOCK, 16, 8, 6},
+    {VK_FORMAT_ASTC_8x8_UNORM_BLOCK, VK_FORMAT_ASTC_8x8_SRGB_BLOCK, 16, 8, 8},
+    {VK_FORMAT_ASTC_10x5_UNORM_BLOCK, VK_FORMAT_ASTC_10x5_SRGB_BLOCK, 16, 10, 5},
+    {VK_FORMAT_ASTC_10x6_UNORM_BLOCK, VK_FORMAT_ASTC_10x6_SRGB_BLOCK, 16, 10, 6},
+    {VK_FORMAT_ASTC_10x8_UNORM_BLOCK, VK_FORMAT_ASTC_10x8_SRGB_BLOCK, 16, 10, 8},
+    {VK_FORMAT_ASTC_10x10_UNORM_BLOCK, VK_FORMAT_ASTC_10x10_SRGB_BLOCK, 16, 10, 10},
+    {VK_FORMAT_ASTC_12x10_UNORM_BLOCK, VK_FORMAT_ASTC_12x10_SRGB_BLOCK, 16, 12, 10},
+    {VK_FORMAT_ASTC_12x12_UNORM_BLOCK, VK_FORMAT_ASTC_12x12_SRGB_BLOCK, 16, 12, 12},
+};
+
+bool layer_format_has_stencil(VkFormat format)
+{
+    return format >= VK_FORMAT_S8_UINT && format <= VK_FORMAT_D32_SFLOAT_S8_UINT;
+}
+
+bool layer_format_has_depth(VkFormat format)
+{
+    return format >= VK_FORMAT_D16_UNORM && format <= VK_FORMAT_D32_SFLOAT_S8_UINT &&
+           format != VK_FORMAT_S8_UINT;
+}
+
+bool layer_format_block(VkFormat format, VkImageAspectFlags aspect, uint32_t *bytes,
+                        uint32_t extent[2])
+{
+    extent[0] = extent[1] = 1;
+    if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) {
+        *bytes = 1;
+        return layer_format_has_stencil(format);
+    }
+    if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) {
+        *bytes = format == VK_FORMAT_D16_UNORM || format == VK_FORMAT_D16_UNORM_S8_UINT ? 2 : 4;
+        return layer_format_has_depth(format);
+    }
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        const struct range *r = &ranges[i];
+        if (format < r->first || format > r->last)
+            continue;
+        *bytes = r->bytes;
+        extent[0] = r->width;
+        extent[1] = r->height;
+        return aspect == VK_IMAGE_ASPECT_COLOR_BIT;
+    }
+    return false;
+}

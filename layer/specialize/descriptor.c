@@ -1,0 +1,192 @@
+/* The specialiser's eyes on what is put into descriptor sets: runtime/specialize/pipeline/seen.h. */
+#include "layer/specialize/specialize.h"
+
+#include "specialize/pipeline/pipeline.h"
+
+static struct bf_pipelines *pipelines_of(const struct layer_device *d)
+{
+    return bf_specializer_pipelines(d->specializer);
+}
+
+/* ---- Views ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateImageView(VkDevice device, const VkImageViewCreateInfo *info,
+                                   const VkAllocationCallbacks *allocator, VkImageView *view)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateImageView(device, info, allocator, view);
+    if (result == VK_SUCCESS)
+        bf_seen_view_made(pipelines_of(d), *view, info);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyImageView(
+    VkDevice device, VkImageView view, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_view_gone(pipelines_of(d), view);
+    d->vk.vkDestroyImageView(device, view, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateBufferView(VkDevice device, const VkBufferViewCreateInfo *info,
+                                    const VkAllocationCallbacks *allocator, VkBufferView *view)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateBufferView(device, info, allocator, view);
+    if (result == VK_SUCCESS)
+        bf_seen_buffer_view_made(pipelines_of(d), *view, info);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyBufferView(
+    VkDevice device, VkBufferView view, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_buffer_view_gone(pipelines_of(d), view);
+    d->vk.vkDestroyBufferView(device, view, allocator);
+}
+
+/* ---- Sets ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkAllocateDescriptorSets(
+    VkDevice device, const VkDescriptorSetAllocateInfo *info, VkDescriptorSet *sets)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkAllocateDescriptorSets(device, info, sets);
+    if (result == VK_SUCCESS)
+        bf_seen_sets_made(pipelines_of(d), info, sets);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkFreeDescriptorSets(VkDevice device,
+                                                                     VkDescriptorPool pool,
+                                                                     uint32_t count,
+                                                                     const VkDescriptorSet *sets)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_sets_gone(pipelines_of(d), count, sets);
+    return d->vk.vkFreeDescriptorSets(device, pool, count, sets);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkResetDescriptorPool(
+    VkDevice device, VkDescriptorPool pool, VkDescriptorPoolResetFlags flags)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_pool_emptied(pipelines_of(d), pool);
+    return d->vk.vkResetDescriptorPool(device, pool, flags);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyDescriptorPool(
+    VkDevice device, VkDescriptorPool pool, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_pool_gone(pipelines_of(d), pool);
+    d->vk.vkDestroyDescriptorPool(device, pool, allocator);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSets(
+    VkDevice device, uint32_t write_count, const VkWriteDescriptorSet *writes, uint32_t copy_count,
+    const VkCopyDescriptorSet *copies)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_seen_update(pipelines_of(d), write_count, writes, copy_count, copies);
+    d->vk.vkUpdateDescriptorSets(device, write_count, writes, copy_count, copies);
+}
+
+/* ---- Templates ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateDescriptorUpdateTemplate(
+    VkDevice device, const VkDescriptorUpdateTemplateCreateInfo *info,
+    const VkAllocationCallbacks *allocator, VkDescriptorUpdateTemplate *handle)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkCreateDescriptorUpdateTemplate next = d->vk.vkCreateDescriptorUpdateTemplate
+                                                    ? d->vk.vkCreateDescriptorUpdateTemplate
+                                                    : d->vk.vkCreateDescriptorUpdateTemplateKHR;
+    VkResult result = next(device, info, allocator, handle);
+    if (result == VK_SUCCESS)
+        bf_seen_template_made(pipelines_of(d), *handle, info);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyDescriptorUpdateTemplate(
+    VkDevice device, VkDescriptorUpdateTemplate handle, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkDestroyDescriptorUpdateTemplate next = d->vk.vkDestroyDescriptorUpdateTemplate
+                                                     ? d->vk.vkDestroyDescriptorUpdateTemplate
+                                                     : d->vk.vkDestroyDescriptorUpdateTemplateKHR;
+    bf_seen_template_gone(pipelines_of(d), handle);
+    next(device, handle, allocator);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSetWithTemplate(
+    VkDevice device, VkDescriptorSet set, VkDescriptorUpdateTemplate handle, const void *data)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkUpdateDescriptorSetWithTemplate next = d->vk.vkUpdateDescriptorSetWithTemplate
+                                                     ? d->vk.vkUpdateDescriptorSetWithTemplate
+                                                     : d->vk.vkUpdateDescriptorSetWithTemplateKHR;
+    bf_seen_update_template(pipelines_of(d), set, handle, data);
+    next(device, set, handle, data);
+}
+
+/* ---- Pushed descriptors ---- */
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetKHR(
+    VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t set,
+    uint32_t count, const VkWriteDescriptorSet *writes)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    bf_seen_push(pipelines_of(d), layout, set, count, writes);
+    d->push.set(buffer, point, layout, set, count, writes);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplateKHR(
+    VkCommandBuffer buffer, VkDescriptorUpdateTemplate handle, VkPipelineLayout layout,
+    uint32_t set, const void *data)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    bf_seen_push_template(pipelines_of(d), handle, layout, set, data);
+    d->push.with_template(buffer, handle, layout, set, data);
+}
+
+/* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest headers.
+ * A layout may be chained instead of given: then nothing is seen. */
+struct push_info {
+    VkStructureType type;
+    const void *next;
+    VkShaderStageFlags stages;
+    VkPipelineLayout layout;
+    uint32_t set, count;
+    const VkWriteDescriptorSet *writes;
+};
+
+struct push_template_info {
+    VkStructureType type;
+    const void *next;
+    VkDescriptorUpdateTemplate handle;
+    VkPipelineLayout layout;
+    uint32_t set;
+    const void *data;
+};
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet2(VkCommandBuffer buffer,
+                                                                    const void *pushed)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    const struct push_info *info = pushed;
+    bf_seen_push(pipelines_of(d), info->layout, info->set, info->count, info->writes);
+    d->push.set2(buffer, pushed);
+}
+
+VKAPI_ATTR void VKAPI_CALL
+layer_specialize_vkCmdPushDescriptorSetWithTemplate2(VkCommandBuffer buffer, const void *pushed)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    const struct push_template_info *info = pushed;
+    bf_seen_push_template(pipelines_of(d), info->handle, info->layout, info->set, info->data);
+    d->push.with_template2(buffer, pushed);
+}

@@ -1,0 +1,263 @@
+/*
+ * The specialiser's eyes on pipelines and what they are made of. The program's call always goes down
+ * first, as it is; what is kept of it afterwards is runtime/specialize/pipeline/pipeline.h's business.
+ */
+#include "layer/specialize/specialize.h"
+
+#include "specialize/pipeline/pipeline.h"
+
+static struct bf_pipelines *pipelines_of(const struct layer_device *d)
+{
+    return bf_specializer_pipelines(d->specializer);
+}
+
+/* The first of two names that is there. */
+static PFN_vkVoidFunction either(const struct layer_device *d, const char *name,
+                                 const char *old_name)
+{
+    PFN_vkVoidFunction function = d->next(d->handle, name);
+    return function ? function : d->next(d->handle, old_name);
+}
+
+void layer_specialize_pipelines_create(struct layer_device *d)
+{
+    d->push.set = (PFN_vkCmdPushDescriptorSetKHR)either(d, "vkCmdPushDescriptorSet",
+                                                        "vkCmdPushDescriptorSetKHR");
+    d->push.with_template = (PFN_vkCmdPushDescriptorSetWithTemplateKHR)either(
+        d, "vkCmdPushDescriptorSetWithTemplate", "vkCmdPushDescriptorSetWithTemplateKHR");
+    d->push.set2 = (PFN_layer_push_descriptors)either(d, "vkCmdPushDescriptorSet2",
+                                                      "vkCmdPushDescriptorSet2KHR");
+    d->push.with_template2 = (PFN_layer_push_descriptors)either(
+        d, "vkCmdPushDescriptorSetWithTemplate2", "vkCmdPushDescriptorSetWithTemplate2KHR");
+}
+
+/* ---- What pipelines are made of ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateShaderModule(
+    VkDevice device, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *allocator,
+    VkShaderModule *module)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateShaderModule(device, info, allocator, module);
+    if (result == VK_SUCCESS)
+        bf_pipelines_module_made(pipelines_of(d), *module, info);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
+    VkDevice device, VkShaderModule module, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_pipelines_module_gone(pipelines_of(d), module);
+    d->vk.vkDestroyShaderModule(device, module, allocator);
+}
+
+/* What is kept: made below and then known, and destroyed below when nobody needs it any more. */
+#define KEPT(name_, info_, handle_, add_, type_)                                                   \
+    VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreate##name_(                               \
+        VkDevice device, const info_ *info, const VkAllocationCallbacks *allocator,                \
+        handle_ *handle)                                                                           \
+    {                                                                                              \
+        struct layer_device *d = layer_device_of(device);                                          \
+        VkResult result = d->vk.vkCreate##name_(device, info, allocator, handle);                  \
+        if (result == VK_SUCCESS)                                                                  \
+            add_(pipelines_of(d), *handle, info, allocator);                                       \
+        return result;                                                                             \
+    }                                                                                              \
+    VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroy##name_(                                  \
+        VkDevice device, handle_ handle, const VkAllocationCallbacks *allocator)                   \
+    {                                                                                              \
+        struct layer_device *d = layer_device_of(device);                                          \
+        bf_kept_destroy(pipelines_of(d), type_, (uint64_t)handle, allocator);                      \
+    }
+
+KEPT(Sampler, VkSamplerCreateInfo, VkSampler, bf_kept_sampler_add, VK_OBJECT_TYPE_SAMPLER)
+KEPT(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout,
+     bf_kept_set_layout_add, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
+KEPT(PipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout, bf_kept_layout_add,
+     VK_OBJECT_TYPE_PIPELINE_LAYOUT)
+KEPT(RenderPass, VkRenderPassCreateInfo, VkRenderPass, bf_kept_render_pass_add,
+     VK_OBJECT_TYPE_RENDER_PASS)
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2 *info,
+                                     const VkAllocationCallbacks *allocator, VkRenderPass *pass)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_vkCreateRenderPass2 next =
+        d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
+    VkResult result = next(device, info, allocator, pass);
+    if (result == VK_SUCCESS)
+        bf_kept_render_pass2_add(pipelines_of(d), *pass, info, allocator);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateInfo *info,
+                                     const VkAllocationCallbacks *allocator, VkFramebuffer *handle)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateFramebuffer(device, info, allocator, handle);
+    if (result == VK_SUCCESS)
+        bf_kept_render_pass_size(pipelines_of(d), info->renderPass, info->width, info->height);
+    return result;
+}
+
+/* ---- Pipelines ---- */
+
+/* With an error the handles may be anything. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateComputePipelines(
+    VkDevice device, VkPipelineCache cache, uint32_t count,
+    const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *allocator,
+    VkPipeline *pipelines)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result =
+        d->vk.vkCreateComputePipelines(device, cache, count, infos, allocator, pipelines);
+    if (result >= VK_SUCCESS)
+        bf_pipelines_created_compute(pipelines_of(d), count, infos, pipelines);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateGraphicsPipelines(
+    VkDevice device, VkPipelineCache cache, uint32_t count,
+    const VkGraphicsPipelineCreateInfo *infos, const VkAllocationCallbacks *allocator,
+    VkPipeline *pipelines)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result =
+        d->vk.vkCreateGraphicsPipelines(device, cache, count, infos, allocator, pipelines);
+    if (result >= VK_SUCCESS)
+        bf_pipelines_created_graphics(pipelines_of(d), count, infos, pipelines);
+    return result;
+}
+
+/* Those of a deferred operation come later, and stay unknown. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesKHR(
+    VkDevice device, VkDeferredOperationKHR operation, VkPipelineCache cache, uint32_t count,
+    const VkRayTracingPipelineCreateInfoKHR *infos, const VkAllocationCallbacks *allocator,
+    VkPipeline *pipelines)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkCreateRayTracingPipelinesKHR(device, operation, cache, count, infos,
+                                                           allocator, pipelines);
+    if (result >= VK_SUCCESS && !operation)
+        bf_pipelines_created_other(pipelines_of(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
+                                   BF_REASON_RAY_TRACING, count, pipelines);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesNV(
+    VkDevice device, VkPipelineCache cache, uint32_t count,
+    const VkRayTracingPipelineCreateInfoNV *infos, const VkAllocationCallbacks *allocator,
+    VkPipeline *pipelines)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result =
+        d->vk.vkCreateRayTracingPipelinesNV(device, cache, count, infos, allocator, pipelines);
+    if (result >= VK_SUCCESS)
+        bf_pipelines_created_other(pipelines_of(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
+                                   BF_REASON_RAY_TRACING, count, pipelines);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyPipeline(
+    VkDevice device, VkPipeline pipeline, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_pipelines_destroyed(pipelines_of(d), pipeline);
+    d->vk.vkDestroyPipeline(device, pipeline, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkSetDebugUtilsObjectNameEXT(
+    VkDevice device, const VkDebugUtilsObjectNameInfoEXT *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = layer_vkSetDebugUtilsObjectNameEXT(device, info);
+    /* Loaders find it by the instance: not every device of that is specialised. */
+    if (d->specializer && info->objectType == VK_OBJECT_TYPE_PIPELINE)
+        bf_pipelines_name(pipelines_of(d), (VkPipeline)info->objectHandle, info->pObjectName);
+    return result;
+}
+
+/* ---- Pipelines that generated commands name ---- */
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkGetGeneratedCommandsMemoryRequirementsNV(
+    VkDevice device, const VkGeneratedCommandsMemoryRequirementsInfoNV *info,
+    VkMemoryRequirements2 *requirements)
+{
+    struct layer_device *d = layer_device_of(device);
+    bf_pipelines_pin(pipelines_of(d), info->pipeline);
+    d->vk.vkGetGeneratedCommandsMemoryRequirementsNV(device, info, requirements);
+}
+
+/* VkPipelineIndirectDeviceAddressInfoNV, newer than the oldest headers, as are those below. */
+struct address_info {
+    VkStructureType type;
+    const void *next;
+    VkPipelineBindPoint point;
+    VkPipeline pipeline;
+};
+
+VKAPI_ATTR VkDeviceAddress VKAPI_CALL
+layer_specialize_vkGetPipelineIndirectDeviceAddressNV(VkDevice device, const void *question)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_layer_pipeline_address next =
+        (PFN_layer_pipeline_address)d->next(device, "vkGetPipelineIndirectDeviceAddressNV");
+    bf_pipelines_pin(pipelines_of(d), ((const struct address_info *)question)->pipeline);
+    return next(device, question);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdUpdatePipelineIndirectBufferNV(
+    VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    PFN_layer_update_pipeline_indirect next = (PFN_layer_update_pipeline_indirect)d->next(
+        d->handle, "vkCmdUpdatePipelineIndirectBufferNV");
+    bf_pipelines_pin(pipelines_of(d), pipeline);
+    next(buffer, point, pipeline);
+}
+
+struct execution_set_info {
+    VkStructureType type;
+    const void *next;
+    uint32_t kind; /* 0: of pipelines */
+    const struct {
+        VkStructureType type;
+        const void *next;
+        VkPipeline pipeline;
+        uint32_t room;
+    } * pipelines;
+};
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateIndirectExecutionSetEXT(
+    VkDevice device, const void *question, const VkAllocationCallbacks *allocator, uint64_t *set)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_layer_create_execution_set next =
+        (PFN_layer_create_execution_set)d->next(device, "vkCreateIndirectExecutionSetEXT");
+    const struct execution_set_info *info = question;
+    if (info->kind == 0)
+        bf_pipelines_pin(pipelines_of(d), info->pipelines->pipeline);
+    return next(device, question, allocator, set);
+}
+
+struct execution_set_write {
+    VkStructureType type;
+    const void *next;
+    uint32_t index;
+    VkPipeline pipeline;
+};
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateIndirectExecutionSetPipelineEXT(
+    VkDevice device, uint64_t set, uint32_t count, const void *list)
+{
+    struct layer_device *d = layer_device_of(device);
+    PFN_layer_update_execution_set next =
+        (PFN_layer_update_execution_set)d->next(device, "vkUpdateIndirectExecutionSetPipelineEXT");
+    const struct execution_set_write *writes = list;
+    for (uint32_t i = 0; i < count; i++)
+        bf_pipelines_pin(pipelines_of(d), writes[i].pipeline);
+    next(device, set, count, list);
+}

@@ -1,0 +1,521 @@
+/*
+ * The specialiser: command buffers and their pools, and what they bind and push. Each command goes
+ * down as the program gave it; the model is told before, but for what may fail.
+ */
+#include "layer/specialize/recording.h"
+
+#include <stdlib.h>
+
+#include "specialize/pipeline/pipeline.h"
+
+_Thread_local struct layer_last_recording layer_last_recording;
+_Atomic uint64_t layer_recording_generation = 1;
+
+struct layer_recorder {
+    struct bf_recorder *shared;
+    struct bf_map pools;   /* of struct recorded_pool */
+    struct bf_map queries; /* pools whose results tell pipelines apart; the value is the recorder */
+    PFN_vkCmdPushConstants2 push_constants2;
+    PFN_vkCmdPushDataEXT push_data;
+    PFN_vkCmdBindShadersEXT bind_shaders;
+    PFN_vkCmdExecuteGeneratedCommandsEXT execute_generated;
+    PFN_vkCmdPreprocessGeneratedCommandsEXT preprocess_generated;
+};
+
+/* Externally synchronised wherever it is used, as Vulkan asks. */
+struct recorded_pool {
+    uint32_t blocks;         /* of all its command buffers: enum bf_recording_block */
+    uint32_t timestamp_bits; /* of the queues that they are for */
+    struct bf_recording *first;
+};
+
+static uint64_t key_of(VkCommandBuffer buffer)
+{
+    return (uint64_t)(uintptr_t)buffer;
+}
+
+struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
+{
+    /* Before the look-up: what is freed after it will be noticed. */
+    uint64_t generation = atomic_load(&layer_recording_generation);
+    struct bf_recording *recording =
+        bf_map_find(&layer_device_of(buffer)->recordings, key_of(buffer));
+    if (recording)
+        layer_last_recording = (struct layer_last_recording){buffer, generation, recording};
+    return recording;
+}
+
+/* The device's part ------------------------------------------------------------------------------ */
+
+bool layer_recorder_create(struct layer_device *d)
+{
+    struct layer_recorder *r = calloc(1, sizeof(*r));
+    if (!r)
+        return false;
+    r->shared = bf_specializer_recorder(d->specializer);
+#define FIND(name) (PFN_##name) d->next(d->handle, #name)
+    r->push_constants2 = FIND(vkCmdPushConstants2);
+    if (!r->push_constants2)
+        r->push_constants2 = (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2KHR");
+    r->push_data = FIND(vkCmdPushDataEXT);
+    r->bind_shaders = FIND(vkCmdBindShadersEXT);
+    r->execute_generated = FIND(vkCmdExecuteGeneratedCommandsEXT);
+    r->preprocess_generated = FIND(vkCmdPreprocessGeneratedCommandsEXT);
+#undef FIND
+    d->recorder = r;
+    return true;
+}
+
+static void destroy_recording(void *recording, void *context)
+{
+    (void)context;
+    bf_recording_destroy(recording);
+}
+
+static void free_pool(void *pool, void *context)
+{
+    (void)context;
+    free(pool);
+}
+
+void layer_recorder_destroy(struct layer_device *d)
+{
+    struct layer_recorder *r = d->recorder;
+    if (!r)
+        return;
+    d->recorder = NULL;
+    atomic_fetch_add(&layer_recording_generation, 1);
+    bf_map_finish(&d->recordings, destroy_recording, NULL);
+    bf_map_finish(&r->pools, free_pool, NULL);
+    bf_map_finish(&r->queries, NULL, NULL);
+    free(r);
+}
+
+/* Command pools ---------------------------------------------------------------------------------- */
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info,
+                                     const VkAllocationCallbacks *allocator, VkCommandPool *handle)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = layer_vkCreateCommandPool(device, info, allocator, handle);
+    struct recorded_pool *pool =
+        result == VK_SUCCESS && d->recorder ? calloc(1, sizeof(*pool)) : NULL;
+    if (!pool)
+        return result; /* without it, its command buffers aren't known */
+    if (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)
+        pool->blocks = BF_RECORDING_PROTECTED;
+    uint32_t family = bf_family_real(&d->physical->map, info->queueFamilyIndex);
+    if (family < d->physical->family_count)
+        pool->timestamp_bits = d->physical->families[family].timestampValidBits;
+    if (!bf_map_insert(&d->recorder->pools, (uint64_t)*handle, pool))
+        free(pool);
+    return result;
+}
+
+static void add_recording(struct layer_device *d, struct recorded_pool *pool,
+                          VkCommandBuffer buffer, VkCommandBufferLevel level)
+{
+    struct bf_recording *r = bf_recording_create(d->recorder->shared, buffer, level, pool->blocks);
+    if (r && !bf_map_insert(&d->recordings, key_of(buffer), r)) {
+        bf_recording_destroy(r);
+        r = NULL;
+    }
+    if (!r)
+        return;
+    r->timestamp_bits = pool->timestamp_bits;
+    r->next = pool->first;
+    r->link = &pool->first;
+    if (r->next)
+        r->next->link = &r->next;
+    pool->first = r;
+}
+
+/* Before the driver frees it: its handle may come back at once, to another thread. */
+static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
+{
+    struct bf_recording *r = bf_map_remove(&d->recordings, key_of(buffer));
+    if (!r)
+        return;
+    atomic_fetch_add(&layer_recording_generation, 1);
+    *r->link = r->next;
+    if (r->next)
+        r->next->link = r->link;
+    bf_recording_destroy(r);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyCommandPool(
+    VkDevice device, VkCommandPool handle, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct recorded_pool *pool =
+        handle && d->recorder ? bf_map_remove(&d->recorder->pools, (uint64_t)handle) : NULL;
+    while (pool && pool->first)
+        remove_recording(d, pool->first->handle);
+    free(pool);
+    layer_vkDestroyCommandPool(device, handle, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkResetCommandPool(VkDevice device,
+                                                                   VkCommandPool handle,
+                                                                   VkCommandPoolResetFlags flags)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkResetCommandPool(device, handle, flags);
+    struct recorded_pool *pool = result == VK_SUCCESS && d->recorder
+                                     ? bf_map_find(&d->recorder->pools, (uint64_t)handle)
+                                     : NULL;
+    for (struct bf_recording *r = pool ? pool->first : NULL; r; r = r->next)
+        bf_recording_reset(r);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkAllocateCommandBuffers(
+    VkDevice device, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *buffers)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = layer_vkAllocateCommandBuffers(device, info, buffers);
+    struct recorded_pool *pool = result == VK_SUCCESS && d->recorder
+                                     ? bf_map_find(&d->recorder->pools, (uint64_t)info->commandPool)
+                                     : NULL;
+    for (uint32_t i = 0; pool && i < info->commandBufferCount; i++)
+        add_recording(d, pool, buffers[i], info->level);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkFreeCommandBuffers(VkDevice device,
+                                                                 VkCommandPool pool, uint32_t count,
+                                                                 const VkCommandBuffer *buffers)
+{
+    struct layer_device *d = layer_device_of(device);
+    for (uint32_t i = 0; d->recorder && i < count; i++) {
+        if (buffers[i])
+            remove_recording(d, buffers[i]);
+    }
+    layer_vkFreeCommandBuffers(device, pool, count, buffers);
+}
+
+/* Command buffers -------------------------------------------------------------------------------- */
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferBeginInfo *info)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    VkResult result = d->trace ? layer_vkBeginCommandBuffer(buffer, info)
+                               : d->vk.vkBeginCommandBuffer(buffer, info);
+    struct bf_recording *r = result == VK_SUCCESS ? layer_recording_find(buffer) : NULL;
+    if (!r)
+        return result;
+    bf_specializer_collect(d->specializer);
+    bf_recording_reset(r);
+    bf_recording_measure(r, info->flags);
+    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
+        info->pInheritanceInfo->pipelineStatistics)
+        bf_recording_query(r, true); /* perhaps, in whichever primary executes it */
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkEndCommandBuffer(VkCommandBuffer buffer)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        bf_recording_end(r);
+    return layer_recording_table(r, buffer)->vkEndCommandBuffer(buffer);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkResetCommandBuffer(VkCommandBuffer buffer, VkCommandBufferResetFlags flags)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    VkResult result = layer_recording_table(r, buffer)->vkResetCommandBuffer(buffer, flags);
+    if (result == VK_SUCCESS && r)
+        bf_recording_reset(r);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer buffer,
+                                                                 uint32_t count,
+                                                                 const VkCommandBuffer *executed)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    struct layer_device *d = layer_device_of(buffer);
+    for (uint32_t i = 0; r && i < count; i++)
+        bf_recording_execute(r, bf_map_find(&d->recordings, key_of(executed[i])));
+    d->vk.vkCmdExecuteCommands(buffer, count, executed);
+}
+
+/* What is bound ---------------------------------------------------------------------------------- */
+
+static bool counts(VkPipelineBindPoint point)
+{
+    return point == VK_PIPELINE_BIND_POINT_GRAPHICS || point == VK_PIPELINE_BIND_POINT_COMPUTE;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipeline(VkCommandBuffer buffer,
+                                                              VkPipelineBindPoint point,
+                                                              VkPipeline pipeline)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r && counts(point) && !bf_recording_bind_again(r, point, pipeline))
+        bf_recording_bind(r, point, pipeline, bf_pipelines_find(r->recorder->pipelines, pipeline));
+    layer_recording_table(r, buffer)->vkCmdBindPipeline(buffer, point, pipeline);
+}
+
+/* A group of a pipeline is bound, which is none of those that have variants. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
+    VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline, uint32_t group)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        bf_pipelines_pin(r->recorder->pipelines, pipeline);
+    if (r && counts(point))
+        bf_recording_forget_bound(r, point);
+    layer_recording_table(r, buffer)->vkCmdBindPipelineShaderGroupNV(buffer, point, pipeline,
+                                                                     group);
+}
+
+/* Shader objects take the place of the bind point's pipeline. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer buffer,
+                                                                uint32_t count,
+                                                                const VkShaderStageFlagBits *stages,
+                                                                const uint64_t *shaders)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    struct bf_recording *r = layer_recording_find(buffer);
+    for (uint32_t i = 0; r && i < count; i++)
+        bf_recording_forget_bound(r, stages[i] == VK_SHADER_STAGE_COMPUTE_BIT
+                                         ? VK_PIPELINE_BIND_POINT_COMPUTE
+                                         : VK_PIPELINE_BIND_POINT_GRAPHICS);
+    PFN_vkCmdBindShadersEXT next =
+        d->recorder ? d->recorder->bind_shaders
+                    : (PFN_vkCmdBindShadersEXT)d->next(d->handle, "vkCmdBindShadersEXT");
+    next(buffer, count, stages, shaders);
+}
+
+/* Generated commands ----------------------------------------------------------------------------- */
+
+/* They go with the program's own pipelines. */
+static void restore(VkCommandBuffer buffer)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (!r)
+        return;
+    bf_recording_restore(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    bf_recording_restore(r, VK_PIPELINE_BIND_POINT_COMPUTE);
+}
+
+/* They may bind and push. */
+static void forget_all(VkCommandBuffer buffer)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (!r)
+        return;
+    bf_recording_forget_push(r);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);
+}
+
+static void pin(VkCommandBuffer buffer, VkPipeline pipeline)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r && pipeline)
+        bf_pipelines_pin(r->recorder->pipelines, pipeline);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsNV(
+    VkCommandBuffer buffer, VkBool32 preprocessed, const VkGeneratedCommandsInfoNV *info)
+{
+    restore(buffer);
+    pin(buffer, info->pipeline);
+    layer_device_of(buffer)->vk.vkCmdExecuteGeneratedCommandsNV(buffer, preprocessed, info);
+    forget_all(buffer);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsNV(
+    VkCommandBuffer buffer, const VkGeneratedCommandsInfoNV *info)
+{
+    restore(buffer);
+    pin(buffer, info->pipeline);
+    layer_device_of(buffer)->vk.vkCmdPreprocessGeneratedCommandsNV(buffer, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsEXT(VkCommandBuffer buffer,
+                                                                             VkBool32 preprocessed,
+                                                                             const void *info)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    PFN_vkCmdExecuteGeneratedCommandsEXT next =
+        d->recorder ? d->recorder->execute_generated
+                    : (PFN_vkCmdExecuteGeneratedCommandsEXT)d->next(
+                          d->handle, "vkCmdExecuteGeneratedCommandsEXT");
+    restore(buffer);
+    next(buffer, preprocessed, info);
+    forget_all(buffer);
+}
+
+/* The state is another command buffer's. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
+    VkCommandBuffer buffer, const void *info, VkCommandBuffer state)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    PFN_vkCmdPreprocessGeneratedCommandsEXT next =
+        d->recorder ? d->recorder->preprocess_generated
+                    : (PFN_vkCmdPreprocessGeneratedCommandsEXT)d->next(
+                          d->handle, "vkCmdPreprocessGeneratedCommandsEXT");
+    restore(state);
+    next(buffer, info, state);
+}
+
+/* Push constants --------------------------------------------------------------------------------- */
+
+static inline void push(struct bf_recording *r, VkPipelineLayout layout, uint32_t offset,
+                        uint32_t size, const void *values)
+{
+    if (r->layout != layout) {
+        r->layout = layout;
+        r->layout_id = layout ? bf_pipelines_push_id(r->recorder->pipelines, layout) : 0;
+    }
+    bf_recording_push(r, r->layout_id, offset, size, values);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants(VkCommandBuffer buffer,
+                                                               VkPipelineLayout layout,
+                                                               VkShaderStageFlags stages,
+                                                               uint32_t offset, uint32_t size,
+                                                               const void *values)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        push(r, layout, offset, size, values);
+    layer_recording_table(r, buffer)->vkCmdPushConstants(buffer, layout, stages, offset, size,
+                                                         values);
+}
+
+/* VkPushConstantsInfo. Without a layout, ranges are chained, and not looked at: nothing is known
+ * then. */
+struct push_constants_info {
+    VkStructureType sType;
+    const void *pNext;
+    VkPipelineLayout layout;
+    VkShaderStageFlags stages;
+    uint32_t offset, size;
+    const void *values;
+};
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer buffer,
+                                                                const void *told)
+{
+    const struct push_constants_info *info = told;
+    struct layer_device *d = layer_device_of(buffer);
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        push(r, info->layout, info->offset, info->size, info->values);
+    PFN_vkCmdPushConstants2 next =
+        d->recorder ? d->recorder->push_constants2
+                    : (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2");
+    if (!next)
+        next = (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2KHR");
+    next(buffer, told);
+}
+
+/* Data of descriptor heaps, which shares its room with push constants. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buffer,
+                                                             const void *info)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        bf_recording_forget_push(r);
+    PFN_vkCmdPushDataEXT next = d->recorder
+                                    ? d->recorder->push_data
+                                    : (PFN_vkCmdPushDataEXT)d->next(d->handle, "vkCmdPushDataEXT");
+    next(buffer, info);
+}
+
+/* Queries that tell pipelines apart, and transform feedback -------------------------------------- */
+
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_specialize_vkCreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo *info,
+                                   const VkAllocationCallbacks *allocator, VkQueryPool *pool)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->translates ? layer_vkCreateQueryPool(device, info, allocator, pool)
+                                    : d->vk.vkCreateQueryPool(device, info, allocator, pool);
+    bool tells = info->queryType == VK_QUERY_TYPE_PIPELINE_STATISTICS ||
+                 info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_KHR ||
+                 info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_INTEL;
+    /* Without memory its queries can't be known: no variants any more. */
+    if (result == VK_SUCCESS && d->recorder && tells &&
+        !bf_map_insert(&d->recorder->queries, (uint64_t)*pool, d->recorder))
+        atomic_store(&d->recorder->shared->stopped, true);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyQueryPool(
+    VkDevice device, VkQueryPool pool, const VkAllocationCallbacks *allocator)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (pool && d->recorder)
+        bf_map_remove(&d->recorder->queries, (uint64_t)pool);
+    d->vk.vkDestroyQueryPool(device, pool, allocator);
+}
+
+static struct layer_device *query(VkCommandBuffer buffer, VkQueryPool pool, bool begins)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r && bf_map_find(&d->recorder->queries, (uint64_t)pool))
+        bf_recording_query(r, begins);
+    return d;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginQuery(VkCommandBuffer buffer,
+                                                            VkQueryPool pool, uint32_t number,
+                                                            VkQueryControlFlags flags)
+{
+    query(buffer, pool, true)->vk.vkCmdBeginQuery(buffer, pool, number, flags);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndQuery(VkCommandBuffer buffer, VkQueryPool pool,
+                                                          uint32_t number)
+{
+    query(buffer, pool, false)->vk.vkCmdEndQuery(buffer, pool, number);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginQueryIndexedEXT(VkCommandBuffer buffer,
+                                                                      VkQueryPool pool,
+                                                                      uint32_t number,
+                                                                      VkQueryControlFlags flags,
+                                                                      uint32_t index)
+{
+    query(buffer, pool, true)->vk.vkCmdBeginQueryIndexedEXT(buffer, pool, number, flags, index);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndQueryIndexedEXT(VkCommandBuffer buffer,
+                                                                    VkQueryPool pool,
+                                                                    uint32_t number, uint32_t index)
+{
+    query(buffer, pool, false)->vk.vkCmdEndQueryIndexedEXT(buffer, pool, number, index);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginTransformFeedbackEXT(
+    VkCommandBuffer buffer, uint32_t first, uint32_t count, const VkBuffer *counters,
+    const VkDeviceSize *offsets)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        bf_recording_feedback(r, true);
+    layer_recording_table(r, buffer)->vkCmdBeginTransformFeedbackEXT(buffer, first, count, counters,
+                                                                     offsets);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndTransformFeedbackEXT(
+    VkCommandBuffer buffer, uint32_t first, uint32_t count, const VkBuffer *counters,
+    const VkDeviceSize *offsets)
+{
+    struct bf_recording *r = layer_recording_find(buffer);
+    if (r)
+        bf_recording_feedback(r, false);
+    layer_recording_table(r, buffer)->vkCmdEndTransformFeedbackEXT(buffer, first, count, counters,
+                                                                   offsets);
+}

@@ -1,0 +1,226 @@
+/* The specialiser: draws and dispatches, which may be recorded with a variant of what is bound, and
+ * the passes that draws are in. */
+#include "layer/specialize/recording.h"
+
+/* Before a draw or dispatch: the table of what lies below. */
+static inline const struct VolkDeviceTable *use(VkCommandBuffer buffer, VkPipelineBindPoint point)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_use(recording, point);
+    return layer_recording_table(recording, buffer);
+}
+
+static inline const struct VolkDeviceTable *draw(VkCommandBuffer buffer)
+{
+    return use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
+}
+
+static inline const struct VolkDeviceTable *dispatch(VkCommandBuffer buffer)
+{
+    return use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDraw(VkCommandBuffer buffer, uint32_t vertices,
+                                                      uint32_t instances, uint32_t first_vertex,
+                                                      uint32_t first_instance)
+{
+    draw(buffer)->vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndexed(VkCommandBuffer buffer,
+                                                             uint32_t indices, uint32_t instances,
+                                                             uint32_t first_index, int32_t offset,
+                                                             uint32_t first_instance)
+{
+    draw(buffer)->vkCmdDrawIndexed(buffer, indices, instances, first_index, offset, first_instance);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiEXT(
+    VkCommandBuffer buffer, uint32_t count, const VkMultiDrawInfoEXT *draws, uint32_t instances,
+    uint32_t first_instance, uint32_t stride)
+{
+    draw(buffer)->vkCmdDrawMultiEXT(buffer, count, draws, instances, first_instance, stride);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiIndexedEXT(
+    VkCommandBuffer buffer, uint32_t count, const VkMultiDrawIndexedInfoEXT *draws,
+    uint32_t instances, uint32_t first_instance, uint32_t stride, const int32_t *offset)
+{
+    draw(buffer)->vkCmdDrawMultiIndexedEXT(buffer, count, draws, instances, first_instance, stride,
+                                           offset);
+}
+
+#define INDIRECT(name, prepare)                                                                    \
+    VKAPI_ATTR void VKAPI_CALL layer_specialize_##name(VkCommandBuffer buffer, VkBuffer indirect,  \
+                                                       VkDeviceSize offset, uint32_t count,        \
+                                                       uint32_t stride)                            \
+    {                                                                                              \
+        prepare(buffer)->name(buffer, indirect, offset, count, stride);                            \
+    }
+
+INDIRECT(vkCmdDrawIndirect, draw)
+INDIRECT(vkCmdDrawIndexedIndirect, draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectNV, draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectEXT, draw)
+
+/* Under whichever of its names the driver has it. */
+#define COUNTED(name, other_name, third_name)                                                      \
+    VKAPI_ATTR void VKAPI_CALL layer_specialize_##name(                                            \
+        VkCommandBuffer buffer, VkBuffer indirect, VkDeviceSize offset, VkBuffer counts,           \
+        VkDeviceSize counts_offset, uint32_t most, uint32_t stride)                                \
+    {                                                                                              \
+        const struct VolkDeviceTable *vk = draw(buffer);                                           \
+        PFN_##name next = vk->name ? vk->name : vk->other_name ? vk->other_name : vk->third_name;  \
+        next(buffer, indirect, offset, counts, counts_offset, most, stride);                       \
+    }
+
+COUNTED(vkCmdDrawIndirectCount, vkCmdDrawIndirectCountKHR, vkCmdDrawIndirectCountAMD)
+COUNTED(vkCmdDrawIndexedIndirectCount, vkCmdDrawIndexedIndirectCountKHR,
+        vkCmdDrawIndexedIndirectCountAMD)
+COUNTED(vkCmdDrawMeshTasksIndirectCountNV, vkCmdDrawMeshTasksIndirectCountNV,
+        vkCmdDrawMeshTasksIndirectCountNV)
+COUNTED(vkCmdDrawMeshTasksIndirectCountEXT, vkCmdDrawMeshTasksIndirectCountEXT,
+        vkCmdDrawMeshTasksIndirectCountEXT)
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndirectByteCountEXT(
+    VkCommandBuffer buffer, uint32_t instances, uint32_t first_instance, VkBuffer counter,
+    VkDeviceSize counter_offset, uint32_t offset, uint32_t stride)
+{
+    draw(buffer)->vkCmdDrawIndirectByteCountEXT(buffer, instances, first_instance, counter,
+                                                counter_offset, offset, stride);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer buffer,
+                                                                 uint32_t count, uint32_t first)
+{
+    draw(buffer)->vkCmdDrawMeshTasksNV(buffer, count, first);
+}
+
+#define GROUPS(name, prepare)                                                                      \
+    VKAPI_ATTR void VKAPI_CALL layer_specialize_##name(VkCommandBuffer buffer, uint32_t x,         \
+                                                       uint32_t y, uint32_t z)                     \
+    {                                                                                              \
+        prepare(buffer)->name(buffer, x, y, z);                                                    \
+    }
+
+GROUPS(vkCmdDrawMeshTasksEXT, draw)
+GROUPS(vkCmdDrawClusterHUAWEI, draw)
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatch(VkCommandBuffer buffer, uint32_t x,
+                                                          uint32_t y, uint32_t z)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
+    layer_recording_table(recording, buffer)->vkCmdDispatch(buffer, x, y, z);
+    if (recording)
+        bf_recording_dispatched(recording);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawClusterIndirectHUAWEI(VkCommandBuffer buffer,
+                                                                           VkBuffer indirect,
+                                                                           VkDeviceSize offset)
+{
+    draw(buffer)->vkCmdDrawClusterIndirectHUAWEI(buffer, indirect, offset);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchIndirect(VkCommandBuffer buffer,
+                                                                  VkBuffer indirect,
+                                                                  VkDeviceSize offset)
+{
+    dispatch(buffer)->vkCmdDispatchIndirect(buffer, indirect, offset);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer buffer,
+                                                              uint32_t first_x, uint32_t first_y,
+                                                              uint32_t first_z, uint32_t x,
+                                                              uint32_t y, uint32_t z)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdDispatchBase next =
+        vk->vkCmdDispatchBase ? vk->vkCmdDispatchBase : vk->vkCmdDispatchBaseKHR;
+    next(buffer, first_x, first_y, first_z, x, y, z);
+    if (recording)
+        bf_recording_dispatched(recording);
+}
+
+/* Passes, which are measured as a whole ---------------------------------------------------------- */
+
+/* The recording, told that a pass begins. */
+static struct bf_recording *begin_pass(VkCommandBuffer buffer)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_pass_begins(recording);
+    return recording;
+}
+
+static void end_pass(struct bf_recording *recording)
+{
+    if (recording)
+        bf_recording_pass_ended(recording);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass(VkCommandBuffer buffer,
+                                                                 const VkRenderPassBeginInfo *info,
+                                                                 VkSubpassContents contents)
+{
+    struct bf_recording *recording = begin_pass(buffer);
+    layer_recording_table(recording, buffer)->vkCmdBeginRenderPass(buffer, info, contents);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffer buffer,
+                                                                  const VkRenderPassBeginInfo *info,
+                                                                  const VkSubpassBeginInfo *subpass)
+{
+    struct bf_recording *recording = begin_pass(buffer);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdBeginRenderPass2 next =
+        vk->vkCmdBeginRenderPass2 ? vk->vkCmdBeginRenderPass2 : vk->vkCmdBeginRenderPass2KHR;
+    next(buffer, info, subpass);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass(VkCommandBuffer buffer)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    layer_recording_table(recording, buffer)->vkCmdEndRenderPass(buffer);
+    end_pass(recording);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass2(VkCommandBuffer buffer,
+                                                                const VkSubpassEndInfo *info)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdEndRenderPass2 next =
+        vk->vkCmdEndRenderPass2 ? vk->vkCmdEndRenderPass2 : vk->vkCmdEndRenderPass2KHR;
+    next(buffer, info);
+    end_pass(recording);
+}
+
+/* Between the parts of a pass that is suspended and resumed nothing may stand. */
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer buffer,
+                                                                const VkRenderingInfo *info)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording && !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT)))
+        bf_recording_pass_begins(recording);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdBeginRendering next =
+        vk->vkCmdBeginRendering ? vk->vkCmdBeginRendering : vk->vkCmdBeginRenderingKHR;
+    next(buffer, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRendering(VkCommandBuffer buffer)
+{
+    struct bf_recording *recording = layer_recording_find(buffer);
+    const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
+    PFN_vkCmdEndRendering next =
+        vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR;
+    next(buffer);
+    end_pass(recording);
+}

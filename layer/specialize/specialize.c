@@ -1,0 +1,171 @@
+/* The specialiser of a device: where it is made, and which commands it sees. */
+#include "layer/specialize/specialize.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "specialize/isolate/isolate.h"
+#include "specialize/recording.h"
+
+struct command {
+    const char *name;
+    PFN_vkVoidFunction function;
+};
+
+#define COMMAND(name, stand_in) {#name, (PFN_vkVoidFunction)layer_specialize_##stand_in},
+static const struct command pipeline_commands[] = {
+    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND){NULL, NULL}};
+static const struct command recording_commands[] = {LAYER_SPECIALIZE_RECORDING_COMMANDS(
+    COMMAND) LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
+
+static PFN_vkVoidFunction find(const struct command *commands, const char *name)
+{
+    for (; commands->name; commands++) {
+        if (strcmp(commands->name, name) == 0)
+            return commands->function;
+    }
+    return NULL;
+}
+
+PFN_vkVoidFunction layer_specialize_find(const char *name)
+{
+    PFN_vkVoidFunction function = find(recording_commands, name);
+    return function ? function : find(pipeline_commands, name);
+}
+
+PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
+{
+    return find(recording_commands, name);
+}
+
+/* Who the device is, to another process and to another run. Zeroes where the driver can't say: no
+ * helper finds it. */
+struct identity {
+    VkPhysicalDeviceProperties2 properties;
+    VkPhysicalDeviceIDProperties id;
+    VkPhysicalDeviceDriverProperties driver;
+};
+
+static void find_identity(const struct layer_physical *p, struct identity *who)
+{
+    *who = (struct identity){
+        .properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &who->id},
+        .id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES},
+        .driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES},
+    };
+    if (p->driver_properties)
+        who->id.pNext = &who->driver;
+    if (p->instance->properties2 && p->api_version >= VK_API_VERSION_1_1)
+        p->instance->properties2(p->handle, &who->properties);
+    else
+        p->instance->properties(p->handle, &who->properties.properties);
+}
+
+static struct bf_archive_driver describe_driver(const struct identity *who)
+{
+    const VkPhysicalDeviceProperties *properties = &who->properties.properties;
+    struct bf_archive_driver driver = {
+        .vendor_id = properties->vendorID,
+        .device_id = properties->deviceID,
+        .driver_version = properties->driverVersion,
+        .api_version = properties->apiVersion,
+        .device_name = properties->deviceName,
+        .driver_id = (uint32_t)who->driver.driverID,
+        .driver_name = who->driver.driverName,
+        .driver_info = who->driver.driverInfo,
+    };
+    memcpy(driver.cache_uuid, properties->pipelineCacheUUID, sizeof(driver.cache_uuid));
+    memcpy(driver.driver_uuid, who->id.driverUUID, sizeof(driver.driver_uuid));
+    memcpy(driver.device_uuid, who->id.deviceUUID, sizeof(driver.device_uuid));
+    return driver;
+}
+
+void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
+{
+    const struct bf_settings *settings = &d->instance->settings;
+    if (settings->specialize == BF_SPECIALIZE_OFF)
+        return;
+    if (d->access) {
+        if (bf_settings_source(settings, BF_KEY_SPECIALIZE) != BF_SETTING_DEFAULT)
+            bf_message(BF_MESSAGE_WARNING,
+                       "specialize is off: the check 'access' looks at the same commands");
+        return;
+    }
+    struct bf_isolate_info isolate = {
+        .api_version = d->physical->api_version,
+        .extension_count = made->enabledExtensionCount,
+        .extensions = made->ppEnabledExtensionNames,
+        .features = made->pNext,
+        .enabled_features = made->pEnabledFeatures,
+        .environment = environ,
+    };
+    struct identity who;
+    find_identity(d->physical, &who);
+    memcpy(isolate.device_uuid, who.id.deviceUUID, sizeof(isolate.device_uuid));
+    memcpy(isolate.driver_uuid, who.id.driverUUID, sizeof(isolate.driver_uuid));
+    struct bf_specializer_info info = {
+        .device = d->runtime,
+        .mode = settings->specialize,
+        .isolate = settings->isolate == BF_ISOLATE_PROCESS ? &isolate : NULL,
+        .folder = settings->cache ? settings->cache : settings->user_cache,
+        .report = settings->report,
+        .memory = (uint64_t)settings->specialize_memory << 20,
+        .robust = d->robust || d->physical->checks_bounds,
+        .driver = describe_driver(&who),
+        .physical = d->physical->handle,
+        .get_instance_proc_addr = d->instance->next,
+        .instance = d->instance->handle,
+        .api_version = d->physical->api_version,
+    };
+    /* Whoever fails has said why; the program goes on without. */
+    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
+        d->specializer = NULL;
+    } else if (!layer_recorder_create(d)) {
+        bf_specializer_destroy(d->specializer);
+        d->specializer = NULL;
+    } else {
+        layer_specialize_pipelines_create(d);
+        layer_specialize_observe(d);
+    }
+}
+
+void layer_specialize_destroy(struct layer_device *d)
+{
+    if (d->specializer)
+        d->runtime->execute_observer = NULL;
+    layer_recorder_destroy(d);
+    bf_specializer_destroy(d->specializer);
+    d->specializer = NULL;
+}
+
+/* Commands so called record work, or what it reads. */
+static const char *const telling[] = {
+    "vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConstants",  "vkCmdPushData",
+    "vkCmdBindPipeline", "vkCmdBindShaders", "vkCmdExecute",        "vkCmdPreprocess",
+    "vkCmdBeginQuery",   "vkCmdEndQuery",    "vkCmdBeginTransform", "vkCmdEndTransform",
+};
+
+/* But for these, which have bind points of their own. */
+static const char *const harmless[] = {"vkCmdDispatchGraph", "vkCmdDispatchDataGraph"};
+
+static bool begins_with_one(const char *name, const char *const *beginnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+void layer_specialize_asked(struct layer_device *d, const char *name)
+{
+    if (!begins_with_one(name, telling, sizeof(telling) / sizeof(telling[0])) ||
+        begins_with_one(name, harmless, sizeof(harmless) / sizeof(harmless[0])))
+        return;
+    struct bf_recorder *recorder = bf_specializer_recorder(d->specializer);
+    if (!atomic_exchange(&recorder->stopped, true))
+        bf_message(BF_MESSAGE_WARNING, "specialize: no variant is used: %s is not known to Belfry",
+                   name);
+}

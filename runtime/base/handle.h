@@ -1,0 +1,34 @@
+/*
+ * The queues, fences, events and log readers that are alive, process-wide (devices:
+ * device/attach.c): lets a function of the C API tell a destroyed or foreign handle from a live one without touching the memory behind it.
+ *
+ * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
+ *      object of the same kind.
+ */
+#ifndef BELFRY_BASE_HANDLE_H
+#define BELFRY_BASE_HANDLE_H
+
+#include <stdbool.h>
+
+#include "base/export.h"
+
+enum bf_handle_kind {
+    BF_HANDLE_QUEUE = 1,
+    BF_HANDLE_FENCE,
+    BF_HANDLE_EVENT,
+    BF_HANDLE_LOG_READER,
+    BF_HANDLE_BACKGROUND, /* a device, for calls that may take no lock */
+};
+
+/* False: out of memory. Thread-safety: safe. */
+BF_SHARED bool bf_handle_add(const void *object, enum bf_handle_kind kind);
+BF_SHARED void bf_handle_remove(const void *object);
+
+/* Any pointer value may be asked about, NULL too. Thread-safety: safe, lock-free. */
+BF_SHARED bool bf_handle_is(const void *object, enum bf_handle_kind kind);
+
+/* As bf_handle_is; if it isn't, says so in one line that names the call and the argument. */
+BF_SHARED bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
+                               const char *argument);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * A small lock whose trylock and unlock are sequentially consistent, and a counter to sleep on.
+ *
+ * pthread_mutex_trylock promises nothing when it fails. The scheduler needs just that promise
+ * (guarantee Q-3, queue/engine.h): who fails to take the lock must be sure that its holder will see
+ * what was published before the attempt. So the lock word is touched by seq_cst operations only.
+ */
+#ifndef BELFRY_BASE_LOCK_H
+#define BELFRY_BASE_LOCK_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* timeout is absolute on CLOCK_MONOTONIC, NULL for ever. Returns false when it ran out. */
+static inline bool bf_futex_wait(_Atomic uint32_t *word, uint32_t expected,
+                                 const struct timespec *timeout)
+{
+    long r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, timeout, NULL,
+                     FUTEX_BITSET_MATCH_ANY);
+    return !(r == -1 && errno == ETIMEDOUT);
+}
+
+static inline void bf_futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+/* 0 free, 1 held, 2 held with sleepers. Zero-initialised is free. */
+struct bf_lock {
+    _Atomic uint32_t word;
+};
+
+static inline bool bf_lock_try(struct bf_lock *lock)
+{
+    uint32_t expected = 0;
+    return atomic_compare_exchange_strong(&lock->word, &expected, 1);
+}
+
+/* As bf_lock_try, but looks again for as long as a short critical section may take, and far less
+ * long than it takes to be woken. */
+static inline bool bf_lock_try_briefly(struct bf_lock *lock)
+{
+    for (int i = 0; i < 64; i++) {
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && bf_lock_try(lock))
+            return true;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    return bf_lock_try(lock);
+}
+
+static inline void bf_lock_acquire(struct bf_lock *lock)
+{
+    if (bf_lock_try(lock))
+        return;
+    while (atomic_exchange(&lock->word, 2) != 0)
+        bf_futex_wait(&lock->word, 2, NULL);
+}
+
+static inline void bf_lock_release(struct bf_lock *lock)
+{
+    if (atomic_exchange(&lock->word, 0) == 2)
+        bf_futex_wake(&lock->word, 1);
+}
+
+/*
+ * A condition many threads may wait for and nobody polls: the waiter takes a ticket, looks at what
+ * it waits for, and sleeps only if nothing was announced since. Announcing costs one load when
+ * nobody waits. Both sides are seq_cst: either the announcer sees the waiter, or the waiter, having
+ * registered, sees what was published before the announcement.
+ */
+struct bf_signpost {
+    _Atomic uint32_t turn;
+    _Atomic uint32_t waiters;
+};
+
+static inline void bf_signpost_announce(struct bf_signpost *post)
+{
+    if (atomic_load(&post->waiters) == 0)
+        return;
+    atomic_fetch_add(&post->turn, 1);
+    bf_futex_wake(&post->turn, INT32_MAX);
+}
+
+static inline uint32_t bf_signpost_enter(struct bf_signpost *post)
+{
+    atomic_fetch_add(&post->waiters, 1);
+    return atomic_load(&post->turn);
+}
+
+/* Returns the next ticket; *timed_out is set when the deadline has passed. */
+static inline uint32_t bf_signpost_sleep(struct bf_signpost *post, uint32_t ticket,
+                                         const struct timespec *deadline, bool *timed_out)
+{
+    if (!bf_futex_wait(&post->turn, ticket, deadline))
+        *timed_out = true;
+    return atomic_load(&post->turn);
+}
+
+static inline void bf_signpost_leave(struct bf_signpost *post)
+{
+    atomic_fetch_sub(&post->waiters, 1);
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * SHA-256 (FIPS 180-4). Proven by the standard's own examples in tests/specialize/sha256.c.
+ *
+ * Thread-safety: one thread at a time for each state.
+ */
+#ifndef BELFRY_BASE_SHA256_H
+#define BELFRY_BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/export.h"
+
+struct bf_sha256 {
+    uint32_t state[8];
+    uint64_t bytes;
+    uint8_t block[64];
+};
+
+BF_SHARED void bf_sha256_init(struct bf_sha256 *sha);
+BF_SHARED void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size);
+/* Nothing may be added afterwards. */
+BF_SHARED void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32]);
+
+#endif
