@@ -88,9 +88,8 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     if (settings->specialize == BF_SPECIALIZE_OFF)
         return;
     if (d->access) {
-        if (bf_settings_source(settings, BF_KEY_SPECIALIZE) != BF_SETTING_DEFAULT)
-            bf_message(BF_MESSAGE_WARNING,
-                       "specialize is off: the check 'access' looks at the same commands");
+        bf_message(BF_MESSAGE_WARNING,
+                   "specialize is off: the check 'access' looks at the same commands");
         return;
     }
     struct bf_isolate_info isolate = {

@@ -168,7 +168,7 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
             .kind = BF_VALUE_ENUM,
             .value_type = "ENUM",
             .values = "off, exact, relaxed",
-            .default_value = "exact",
+            .default_value = "off",
             .names = {[BF_SPECIALIZE_OFF] = "off",
                       [BF_SPECIALIZE_EXACT] = "exact",
                       [BF_SPECIALIZE_RELAXED] = "relaxed"},

@@ -256,7 +256,6 @@ static void test_off_costs_nothing(void **state)
         fake_close();
         unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
     }
-    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
 }
 
 COMMANDS_MAIN(cmocka_unit_test(test_ways_to_wait),

@@ -20,6 +20,8 @@ for name in $(compgen -e); do
     esac
 done
 export VK_LAYER_PATH=$layers
+# As in every test (tests/CMakeLists.txt), though not by default.
+export VK_BELFRY_MULTI_ENGINE_SPECIALIZE=exact
 # Mesa's implicit layer only reorders devices; one test says what happens with it.
 export NODEVICE_SELECT=1
 

@@ -645,7 +645,7 @@ static void test_native(void **state)
     setenv("VK_BELFRY_MULTI_ENGINE_QUEUES", "native", 1);
     setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "off", 1);
     fake_open(&driver, (const uint32_t[]){2, 1, 1, 0});
-    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1); /* as the test was started */
     unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         assert_ptr_equal(fake.gdpa(fake.device, names[i]), fake_stub());

@@ -259,7 +259,6 @@ static void run(const char *layers)
     vkFreeMemory(device, p->memory, NULL);
     vkDestroyCommandPool(device, p->pool, NULL);
     world_close(&p->w);
-    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
 }
 
 static void test_alone(void **state)

@@ -216,7 +216,6 @@ void recording_open(void)
                                           .queueCreateInfoCount = 1,
                                           .pQueueCreateInfos = &queue}),
         VK_SUCCESS);
-    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
     for (uint32_t i = 0; i < 2; i++) {
         const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, 32 + 16 * i};
         const VkPipelineLayoutCreateInfo info = {.sType =

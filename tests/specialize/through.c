@@ -523,12 +523,31 @@ static void what_was_learnt_is_there_at_the_next_start(void **state)
     free(report);
 }
 
-/* Shaders are rebuilt unless that is switched off; a program that makes no pipeline that could be
- * leaves nothing in the folder of what is remembered. */
-static void it_is_on_by_itself_and_leaves_no_file_without_need(void **state)
+/* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted, and
+ * nothing is left in the folder of what is remembered. */
+static void it_is_off_by_itself(void **state)
 {
     (void)state;
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    struct program p;
+    program_open(&p);
+    BfBackgroundProcessingProperties properties;
+    assert_success(bfGetBackgroundProcessingProperties(p.f.bf, &properties));
+    assert_false(properties.backgroundProcessingSupported);
+    const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
+    frame(&p, 1, &slow);
+    assert_words(&p, &slow);
+    char *report = program_close(&p);
+    assert_int_equal(count_in(report, "belfry: specialize:"), 0);
+    free(report);
+    assert_int_equal(rmdir(cache), 0);
+}
+
+/* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the folder
+ * of what is remembered. */
+static void it_leaves_no_file_without_need(void **state)
+{
+    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     fixture_close(&f);
@@ -610,7 +629,8 @@ static const struct CMUnitTest tests[] = {
     THROUGH(a_commit_that_ends_profiling_publishes_unjudged),
     THROUGH(discarded_measurements_are_void),
     THROUGH(what_was_learnt_is_there_at_the_next_start),
-    THROUGH(it_is_on_by_itself_and_leaves_no_file_without_need),
+    THROUGH(it_is_off_by_itself),
+    THROUGH(it_leaves_no_file_without_need),
     THROUGH(modes_find_out_for_themselves),
     THROUGH(a_pipeline_may_go_while_it_is_built),
 };

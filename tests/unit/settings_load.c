@@ -18,7 +18,7 @@ static void defaults(void **state)
     assert_int_equal(l.settings.check, BF_CHECK_NONE);
     assert_int_equal(l.settings.background_tasks, 2);
     assert_false(l.settings.developer_mode);
-    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_EXACT);
+    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_OFF);
     assert_int_equal(l.settings.specialize_memory, 256);
     assert_int_equal(l.settings.isolate, BF_ISOLATE_NONE);
     assert_false(l.settings.report);
