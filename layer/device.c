@@ -370,12 +370,12 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .engines = r->placement.engines,
         .queues = r->placement.queues,
         .serialize_submits = d->instance->settings.serialize_submits,
-        .check_access = d->instance->settings.check == BF_CHECK_ACCESS,
         .background_tasks = d->instance->settings.background_tasks,
         .developer_mode = d->instance->settings.developer_mode,
         .layer = true,
         .api_version = d->physical->api_version,
         .trace = d->trace,
+        .observer = layer_access_create(d),
         .timestamp_period_ns = d->physical->timestamp_period,
         .host_query_reset = r->host_query_reset,
         .memory = d->physical->memory,
@@ -390,8 +390,6 @@ static VkResult attach(struct layer_device *d, struct request *r,
     VkResult result = bf_device_create(&info, &d->runtime);
     for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)
         result = set_loader_data(d->handle, &d->runtime->queues[i]);
-    if (result == VK_SUCCESS)
-        layer_access_create(d);
     d->translates = !bf_family_map_is_identity(&d->physical->map);
     d->robust = is_robust(&r->info);
     d->added = r->added;
@@ -543,8 +541,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     return VK_SUCCESS;
 
 fail_attach:
-    layer_access_destroy(d);
     bf_device_destroy(d->runtime);
+    layer_access_destroy(d);
     bf_timeline_close(d->trace, false);
     layer_device_remove(d);
 fail_add:
@@ -563,8 +561,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     unlist(d);
     layer_specialize_destroy(d);
-    layer_access_destroy(d);
     bf_device_destroy(d->runtime);
+    layer_access_destroy(d);
     bf_timeline_close(d->trace, d->instance->settings.summary);
     layer_device_remove(d);
     d->vk.vkDestroyDevice(device, allocator);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+
 struct command {
     const char *name;
     PFN_vkVoidFunction function;
@@ -24,15 +26,19 @@ PFN_vkVoidFunction layer_access_find(const char *name)
     return NULL;
 }
 
-void layer_access_create(struct layer_device *d)
+struct bf_observer *layer_access_create(struct layer_device *d)
 {
-    if (!d->runtime->access)
-        return;
-    d->access = calloc(1, sizeof(*d->access));
-    if (d->access)
-        d->access->check = d->runtime->access;
-    else
-        bf_access_stop(d->runtime->access, "out of memory");
+    if (d->instance->settings.check != BF_CHECK_ACCESS)
+        return NULL;
+    struct layer_access *access = calloc(1, sizeof(*access));
+    const struct bf_access_info info = {.layer = true};
+    if (!access || bf_access_create(&info, &access->check) != VK_SUCCESS) {
+        bf_message(BF_MESSAGE_WARNING, "access: nothing is checked: out of memory");
+        free(access);
+        return NULL;
+    }
+    d->access = access;
+    return bf_access_observer(access->check);
 }
 
 static void free_value(void *value, void *context)
@@ -61,6 +67,7 @@ void layer_access_destroy(struct layer_device *d)
     bf_map_finish(&access->framebuffers, free_value, NULL);
     bf_map_finish(&access->passes, free_value, NULL);
     bf_map_finish(&access->swapchains, free_value, NULL);
+    bf_access_destroy(access->check);
     free(access);
 }
 

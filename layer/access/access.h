@@ -11,6 +11,7 @@
 
 #include "layer/layer.h"
 
+#include "access/observe.h"
 #include "access/record.h"
 #include "access/vulkan.h"
 
@@ -60,9 +61,9 @@ struct layer_access {
     struct bf_map views, framebuffers, passes, swapchains;
 };
 
-/* Where the device's runtime checks accesses. */
-void layer_access_create(struct layer_device *d);
-/* Before the runtime's device is destroyed. */
+/* Where the settings ask for the check: the observer for the runtime's device; else NULL. */
+struct bf_observer *layer_access_create(struct layer_device *d);
+/* After the runtime's device is destroyed. */
 void layer_access_destroy(struct layer_device *d);
 
 /* The function that stands in for a command while the check is on, or NULL. */

@@ -173,8 +173,8 @@ BF_SHARED void bf_access_fence_read(struct bf_access_fence *fence, uint64_t valu
 BF_SHARED void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence *fence,
                                    uint64_t value);
 /* The CPU has seen it set (bfWaitForEvents returned it). */
-BF_SHARED void bf_access_event_seen(const void *event);
-BF_SHARED void bf_access_event_remove(const void *event);
+BF_SHARED void bf_access_event_seen(struct bf_access *access, const void *event);
+BF_SHARED void bf_access_event_remove(struct bf_access *access, const void *event);
 
 /* ---------------------------------------------------------------------------------- Resources -- */
 

@@ -1,14 +1,7 @@
-/*
- * Events, between fences and the CPU. They belong to the process, not to a device, so the devices
- * that have the check on are listed here.
- */
+/* Events, between fences and the CPU: what a set event carries until the CPU has seen it. */
 #include "access/model.h"
 
 #include <stdlib.h>
-
-static struct bf_lock live_lock; /* taken before a device's */
-static struct bf_access *live;
-static _Atomic uint32_t live_count;
 
 /* What an event carries that was set and not yet seen. */
 struct mark {
@@ -20,15 +13,6 @@ static uint64_t key_of(const void *event)
     return (uint64_t)(uintptr_t)event;
 }
 
-void bf_access_event_add_device(struct bf_access *access)
-{
-    bf_lock_acquire(&live_lock);
-    access->next_live = live;
-    live = access;
-    atomic_fetch_add(&live_count, 1);
-    bf_lock_release(&live_lock);
-}
-
 static void free_mark(void *value, void *context)
 {
     struct bf_access *access = context;
@@ -37,15 +21,8 @@ static void free_mark(void *value, void *context)
     free(mark);
 }
 
-void bf_access_event_remove_device(struct bf_access *access)
+void bf_access_events_finish(struct bf_access *access)
 {
-    bf_lock_acquire(&live_lock);
-    struct bf_access **link = &live;
-    while (*link != access)
-        link = &(*link)->next_live;
-    *link = access->next_live;
-    atomic_fetch_sub(&live_count, 1);
-    bf_lock_release(&live_lock);
     bf_map_finish(&access->marks, free_mark, access);
 }
 
@@ -80,32 +57,25 @@ void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence 
     bf_access_leave(access);
 }
 
-/* For each device that the event carries something of. */
-static void take(const void *event, bool seen)
+static void mark_remove(struct bf_access *access, const void *event, bool seen)
 {
-    if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0)
+    if (!bf_access_enter(access))
         return;
-    bf_lock_acquire(&live_lock);
-    for (struct bf_access *access = live; access; access = access->next_live) {
-        if (!bf_access_enter(access))
-            continue;
-        struct mark *mark = bf_map_remove(&access->marks, key_of(event));
-        if (mark) {
-            if (seen)
-                bf_model_cpu_learn(access, bf_clock_reference(mark->clock));
-            free_mark(mark, access);
-        }
-        bf_access_leave(access);
+    struct mark *mark = bf_map_remove(&access->marks, key_of(event));
+    if (mark) {
+        if (seen)
+            bf_model_cpu_learn(access, bf_clock_reference(mark->clock));
+        free_mark(mark, access);
     }
-    bf_lock_release(&live_lock);
+    bf_access_leave(access);
 }
 
-void bf_access_event_seen(const void *event)
+void bf_access_event_seen(struct bf_access *access, const void *event)
 {
-    take(event, true);
+    mark_remove(access, event, true);
 }
 
-void bf_access_event_remove(const void *event)
+void bf_access_event_remove(struct bf_access *access, const void *event)
 {
-    take(event, false);
+    mark_remove(access, event, false);
 }

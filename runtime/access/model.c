@@ -57,8 +57,8 @@ VkResult bf_access_create(const struct bf_access_info *info, struct bf_access **
     struct bf_access *access = calloc(1, sizeof(*access));
     if (!access)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    access->observer.calls = &bf_access_observer_calls;
     access->info = *info;
-    bf_access_event_add_device(access);
     bf_message(BF_MESSAGE_WARNING,
                "access: accesses through descriptors are not seen; tell them with bfQueueUses%s",
                info->layer ? "" : ". Nor are command buffers: that takes the layer");
@@ -112,7 +112,7 @@ void bf_access_destroy(struct bf_access *access)
     if (access->unsaid)
         bf_message(BF_MESSAGE_WARNING, "access: %u more faults were not reported one by one",
                    access->unsaid);
-    bf_access_event_remove_device(access);
+    bf_access_events_finish(access);
     bf_access_vulkan_finish(access);
     while (access->queues)
         queue_free(access->queues);
@@ -338,6 +338,7 @@ struct bf_access_fence *bf_model_fence_add(struct bf_access *access, uint64_t va
         access->clocks.failed = true;
         return NULL;
     }
+    fence->observed.calls = &bf_access_observer_calls;
     fence->access = access;
     fence->references = fence->handles = 1;
     fence->next = access->fences;
@@ -526,6 +527,7 @@ struct bf_access_queue *bf_model_queue_add(struct bf_access *access, const char 
         access->clocks.failed = true;
         return NULL;
     }
+    queue->observed.calls = &bf_access_observer_calls;
     queue->access = access;
     queue->id = ++access->last_queue;
     queue->type_class = type_class;

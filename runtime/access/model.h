@@ -14,6 +14,10 @@
 #include "access/record.h"
 #include "base/lock.h"
 #include "base/map.h"
+#include "fence/observer.h"
+
+/* observe.c */
+extern const struct bf_observer_calls bf_access_observer_calls;
 
 /* The CPU's number as an agent; queues count from 1 and never share one. */
 #define BF_ACCESS_CPU 0
@@ -22,6 +26,7 @@
 #define BF_ACCESS_MAX_LINES 100
 
 struct bf_access {
+    struct bf_observer observer; /* first */
     struct bf_lock lock;
     _Atomic bool off;
     struct bf_access_info info;
@@ -47,7 +52,6 @@ struct bf_access {
     struct bf_map vkqueues, semaphores, vkfences, swapchains;
 
     /* event.c */
-    struct bf_access *next_live;
     struct bf_map marks;
 };
 
@@ -86,6 +90,7 @@ struct bf_access_op {
 };
 
 struct bf_access_queue {
+    struct bf_observed_queue observed; /* first */
     struct bf_access *access;
     struct bf_access_queue *next, *previous, *next_runnable;
     uint32_t id;
@@ -137,6 +142,7 @@ struct bf_access_signal {
 };
 
 struct bf_access_fence {
+    struct bf_observed_fence observed; /* first */
     struct bf_access *access;
     struct bf_access_fence *next, *previous;
     uint32_t references; /* each handle's, and each op's */
@@ -245,7 +251,6 @@ void bf_access_say(struct bf_access *access, const struct bf_access_finding *fin
 /* ------------------------------------------------------------------- vulkan.c, event.c: the end -- */
 
 void bf_access_vulkan_finish(struct bf_access *access);
-void bf_access_event_add_device(struct bf_access *access);
-void bf_access_event_remove_device(struct bf_access *access);
+void bf_access_events_finish(struct bf_access *access);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "access/vulkan.h"
 #include "background/public.h"
 #include "device/dispatch.h"
 #include "log/log.h"
@@ -120,27 +119,19 @@ static void init_queue(struct bf_device *device, const struct bf_device_info *in
         info->trace ? bf_trace_add_queue(info->trace, engine->trace_id, name) : number;
 }
 
-/* The check of shared resources; a program isn't stopped for want of it. */
-static void init_access(struct bf_device *device, const struct bf_device_info *info)
+/* The program's VkQueues, as it names them itself. */
+static void init_observer(struct bf_device *device, const struct bf_device_info *info)
 {
-    const struct bf_access_info access = {.layer = info->layer};
-    if (!info->check_access)
-        return;
-    if (bf_access_create(&access, &device->access) != VK_SUCCESS)
-        bf_message(BF_MESSAGE_WARNING, "access: nothing is checked: out of memory");
-    for (uint32_t i = 0; i < device->queue_count; i++) {
+    device->observer = info->observer;
+    bf_observer_list(device->observer);
+    for (uint32_t i = 0; device->observer && i < device->queue_count; i++) {
         struct bf_queue *queue = &device->queues[i];
-        const VkQueueFlags general = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-        bool other = !(queue->family_flags & (general | VK_QUEUE_TRANSFER_BIT)) ||
-                     (queue->family_flags & VK_QUEUE_VIDEO_DECODE_BIT_KHR);
         char name[64];
         snprintf(name, sizeof(name), "%s queue %u:%u", type_of(queue->family_flags), queue->family,
                  queue->index);
-        bf_access_vkqueue_add(device->access, info->layer ? (VkQueue)queue : queue->engine->handle,
-                              name,
-                              queue->family_flags & general ? BF_ACCESS_COMPUTE_3D
-                              : other                       ? BF_ACCESS_NO_CLASS
-                                                            : BF_ACCESS_COPY);
+        bf_observe_vkqueue_add(device->observer,
+                               info->layer ? (VkQueue)queue : queue->engine->handle, name,
+                               queue->family_flags);
     }
 }
 
@@ -191,7 +182,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->queue_count = info->queue_count;
     for (uint32_t i = 0; i < info->queue_count; i++)
         init_queue(device, info, i);
-    init_access(device, info);
+    init_observer(device, info);
     result = bf_ledger_init(&device->ledger, device);
     if (result != VK_SUCCESS)
         goto fail;
@@ -259,7 +250,7 @@ void bf_device_destroy(struct bf_device *device)
     bf_map_finish(&device->semaphores, free_semaphore, NULL);
     bf_map_finish(&device->fences, free_fence, NULL);
     bf_map_finish(&device->command_buffers, NULL, NULL);
-    bf_access_destroy(device->access);
+    bf_observer_unlist(device->observer);
     bf_store_pipeline_finish(device);
     bf_words_finish(device);
     free(device->queues);
@@ -274,7 +265,7 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
         bf_ledger_lose(&device->ledger);
-        bf_access_stop(device->access, "the device is lost");
+        bf_observe_stop(device->observer, "the device is lost");
         atomic_store(&device->loss_told, true);
         bf_signpost_announce(&device->progress);
     }

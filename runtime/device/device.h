@@ -15,6 +15,7 @@
 #include "device/gpu_clock.h"
 #include "device/sharing.h"
 #include "fence/ledger.h"
+#include "fence/observer.h"
 #include "fence/store.h"
 #include "fence/word.h"
 #include "base/export.h"
@@ -29,7 +30,6 @@
 /* Engines are bits of 64. */
 #define BF_MAX_ENGINES 64
 
-struct bf_access;
 struct bf_background;
 struct bf_watcher;
 
@@ -37,16 +37,6 @@ struct bf_watcher;
 struct bf_counters {
     _Atomic uint64_t sleeper_wakeups, sleeper_threads, submissions, driver_calls, blocked_waits,
         semaphore_waits, barriers, counter_queries, events_set, shared_wakeups, peer_waits;
-};
-
-/* Who wants to know what command queues execute. Any thread calls, with no lock held. */
-struct bf_execute_observer {
-    void *context;
-    /* Before it is handed over. Returns a number for 'failed'. */
-    uint64_t (*begins)(void *context, const void *queue, uint32_t count,
-                       const VkCommandBuffer *buffers);
-    void (*failed)(void *context, uint64_t call);   /* nothing was handed over */
-    void (*idle)(void *context, const void *queue); /* all that was executed there is over */
 };
 
 struct bf_device {
@@ -95,8 +85,8 @@ struct bf_device {
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
 
-    struct bf_trace *trace;   /* NULL: off; not owned */
-    struct bf_access *access; /* NULL: off */
+    struct bf_trace *trace;       /* NULL: off; not owned */
+    struct bf_observer *observer; /* NULL: nobody observes; not owned */
     struct bf_background *background;
     /* NULL: nobody. Set while the program has no queue yet. */
     const struct bf_execute_observer *execute_observer;
@@ -136,12 +126,12 @@ struct bf_device_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
-    bool check_access;
     uint32_t background_tasks;
     bool developer_mode;
     bool layer;           /* it is the layer's, which sees all of the program's calls */
     uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
+    struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;
     VkPhysicalDeviceMemoryProperties memory;
@@ -162,6 +152,9 @@ BF_SHARED VkResult bf_device_create(const struct bf_device_info *info, struct bf
 /* Makes the device known to bfGetDevice, and to the functions of the C API. */
 void bf_device_register(struct bf_device *device);
 void bf_device_unregister(struct bf_device *device);
+
+/* The live device that was made of a VkDevice; NULL: none. */
+struct bf_device *bf_device_find(VkDevice handle);
 
 /* The live device behind a handle, else NULL and one line that names the call. */
 struct bf_device *bf_device_of(BfDevice handle, const char *call);

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "access/vulkan.h"
 #include "device/device.h"
 #include "fence/ledger.h"
 #include "fence/shared.h"
@@ -159,7 +158,7 @@ VkResult bf_bridge_signal(struct bf_fence *fence, uint64_t value)
             .value = value,
         };
         bf_bridge_announce(fence, value);
-        bf_access_fence_signal(fence->access, value);
+        bf_observe_fence_signal(fence->observed, value);
         result = device->signal_semaphore(device->handle, &info);
     }
     if (result == VK_SUCCESS) {
@@ -302,8 +301,8 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     bf_lock_release(&device->ledger.lock);
     fence->announced = counter;
     atomic_store(&fence->named, (uint64_t)named);
-    bf_access_fence_remove(fence->access);
-    fence->access = bf_access_semaphore_import(device->access, semaphore);
+    bf_observe_fence_remove(fence->observed);
+    fence->observed = bf_observe_semaphore_import(device->observer, semaphore);
     *out = (BfFence)fence;
     return VK_SUCCESS;
 }
@@ -343,7 +342,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     struct bf_effects effects = {0};
-    bf_access_semaphore_export(device->access, semaphore, fence->access);
+    bf_observe_semaphore_export(device->observer, semaphore, fence->observed);
     bf_lock_acquire(&device->ledger.lock);
     if (fence->mirror) { /* another thread was quicker */
         bf_lock_release(&device->ledger.lock);

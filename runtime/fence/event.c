@@ -19,11 +19,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "access/access.h"
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/lock.h"
 #include "base/message.h"
+#include "fence/observer.h"
 
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */
@@ -114,7 +114,7 @@ void bfDestroyEvent(BfEvent handle)
         return;
     struct bf_event *event = (struct bf_event *)handle;
     bf_handle_remove(event);
-    bf_access_event_remove(event);
+    bf_observe_event_remove(event);
     bf_lock_acquire(&event->closing);
     close(event->fd);
     event->fd = -1;
@@ -180,7 +180,7 @@ int bfGetEventFd(BfEvent handle)
         return -1;
     struct bf_event *event = (struct bf_event *)handle;
     atomic_store(&event->polled, true);
-    bf_access_event_seen(event); /* it may have been set before */
+    bf_observe_event_seen(event); /* it may have been set before */
     return event->fd;
 }
 
@@ -368,7 +368,7 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = waitAll ? 0 : index; i < (waitAll ? count : index + 1); i++)
-        bf_access_event_seen(wait.events[i]);
+        bf_observe_event_seen(wait.events[i]);
     if (!waitAll && pIndex)
         *pIndex = index;
     return result;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/gate.h"
@@ -336,7 +335,7 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags 
     fence->device = device;
     fence->flags = flags;
     fence->log_handle = atomic_fetch_add(&device->log_handles, 1) + 1;
-    fence->access = bf_access_fence_add(device->access, value);
+    fence->observed = bf_observe_fence_add(device->observer, value);
     fence->value = value;
     fence->references = 1;
     fence->monitored = UINT64_MAX;
@@ -376,7 +375,7 @@ void bf_fence_destroy(struct bf_fence *fence)
     bf_handle_remove(fence);
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
     bf_lock_acquire(&device->ledger.lock);
-    bf_access_fence_remove(fence->access);
+    bf_observe_fence_remove(fence->observed);
     bool lingers = bf_shared_linger(fence, &effects);
     if (lingers) {
         bf_fence_reference(fence); /* its waiters may be gone before this call is */
@@ -428,7 +427,7 @@ uint64_t bfGetFenceValue(BfFence handle)
     if (!fence)
         return UINT64_MAX;
     uint64_t value = get_value(fence);
-    bf_access_fence_read(fence->access, value);
+    bf_observe_fence_read(fence->observed, value);
     return value;
 }
 
@@ -457,7 +456,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
         return bf_device_lost(device, __func__);
     }
     bf_bridge_announce(fence, value);
-    bf_access_fence_signal(fence->access, value);
+    bf_observe_fence_signal(fence->observed, value);
     bf_lock_acquire(&device->ledger.lock);
     bf_fence_signal(fence, value, &effects);
     bf_lock_release(&device->ledger.lock);

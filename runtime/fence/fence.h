@@ -31,8 +31,8 @@
 #include "belfry/belfry.h"
 #include "base/heap.h"
 #include "base/lock.h"
+#include "fence/observer.h"
 
-struct bf_access_fence;
 struct bf_command_queue;
 struct bf_device;
 struct bf_effects;
@@ -47,11 +47,11 @@ struct bf_update;
 /* One value of one fence, waited for by a queue (as part of its packet) or by the CPU (as part of a
  * group). Everything is guarded by the ledger's lock. */
 struct bf_wait {
-    struct bf_heap_node node;       /* its key is the value */
-    struct bf_fence *fence;         /* referenced */
-    struct bf_group *group;         /* the CPU's */
-    struct bf_access_fence *access; /* an event's: what it will tell of; referenced */
-    bool satisfied;                 /* for good (F-2) */
+    struct bf_heap_node node;           /* its key is the value */
+    struct bf_fence *fence;             /* referenced */
+    struct bf_group *group;             /* the CPU's */
+    struct bf_observed_fence *observed; /* an event's: the fence, for observers; referenced */
+    bool satisfied;                     /* for good (F-2) */
     /* A queue's: it stands blocked at this wait. */
     struct bf_command_queue *blocks;
     struct bf_wait *next_blocked;
@@ -76,12 +76,12 @@ struct bf_group {
 struct bf_fence {
     struct bf_device *device;
     BfFenceFlags flags;
-    uint32_t log_handle;              /* what logs call it; 0: they don't */
-    _Atomic bool always_signaled;     /* it stays as it is (bfUpdateFenceValues) */
-    bool queue_owned;                 /* a queue's progress fence */
-    struct bf_native *native;         /* fence/native.h; NULL: none of that */
-    struct bf_access_fence *access;   /* NULL: unchecked */
-    struct bf_fence *next, *previous; /* of the device */
+    uint32_t log_handle;                /* what logs call it; 0: they don't */
+    _Atomic bool always_signaled;       /* it stays as it is (bfUpdateFenceValues) */
+    bool queue_owned;                   /* a queue's progress fence */
+    struct bf_native *native;           /* fence/native.h; NULL: none of that */
+    struct bf_observed_fence *observed; /* NULL: nobody observes it */
+    struct bf_fence *next, *previous;   /* of the device */
     _Atomic uint64_t value;
     _Atomic uint32_t pending; /* updates on their way, and one that is being applied */
     struct bf_update *first_update, *last_update; /* these, in order of acceptance */

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
@@ -385,11 +384,11 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
                 bf_native_sample(fence, &effects);
             bf_fence_look_again(fence, &effects);
         } else if (flags & BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT) {
-            bf_access_fence_signal(fence->access, UINT64_MAX);
+            bf_observe_fence_signal(fence->observed, UINT64_MAX);
             bf_fence_signal(fence, UINT64_MAX, &effects);
             atomic_store(&fence->always_signaled, true);
         } else {
-            bf_access_fence_signal(fence->access, values[i]);
+            bf_observe_fence_signal(fence->observed, values[i]);
             bf_fence_signal(fence, values[i], &effects);
         }
     }

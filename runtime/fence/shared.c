@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/ledger.h"
@@ -184,7 +183,7 @@ static VkResult attach(struct bf_fence *fence, struct bf_shared *shared)
     if (!ledger->lost)
         atomic_store(&fence->value, bf_shared_page_value(&shared->view));
     bf_lock_release(&ledger->lock);
-    bf_access_fence_external(fence->access);
+    bf_observe_fence_external(fence->observed);
     return bf_shared_watch_ends(fence);
 }
 

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/event.h"
 #include "fence/fence.h"
 #include "fence/ledger.h"
+#include "fence/observer.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
 #include "base/clock.h"
@@ -18,7 +18,7 @@ static void group_release(struct bf_group *group)
     if (atomic_fetch_sub(&group->references, 1) == 1) {
         bf_event_release(group->event);
         for (uint32_t i = 0; i < group->count; i++)
-            bf_access_fence_release(group->waits[i].access);
+            bf_observe_fence_release(group->waits[i].observed);
         free(group);
     }
 }
@@ -31,9 +31,9 @@ void bf_group_tell(struct bf_device *device, struct bf_group *group)
     }
     for (uint32_t i = 0; i < group->count; i++) {
         struct bf_wait *wait = &group->waits[i];
-        if (wait->access && wait->satisfied)
-            bf_access_event_set(group->event, bf_event_is_polled(group->event), wait->access,
-                                wait->node.key);
+        if (wait->observed && wait->satisfied)
+            bf_observe_event_set(wait->observed, wait->node.key, group->event,
+                                 bf_event_is_polled(group->event));
     }
     atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
     bf_event_set(group->event);
@@ -90,9 +90,9 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
     struct bf_ledger *ledger = &device->ledger;
     uint32_t count = group->count; /* once the lock is released it may fire and be gone */
     group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
-    for (uint32_t i = 0; i < count && device->access; i++) {
-        group->waits[i].access = ((struct bf_fence *)fences[i])->access;
-        bf_access_fence_reference(group->waits[i].access);
+    for (uint32_t i = 0; i < count && device->observer; i++) {
+        group->waits[i].observed = ((struct bf_fence *)fences[i])->observed;
+        bf_observe_fence_reference(group->waits[i].observed);
     }
     bf_lock_acquire(&ledger->lock);
     for (uint32_t i = 0; i < count; i++) /* on account of the waits before (SH-2) */
@@ -245,7 +245,7 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
     bool told = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
     for (uint32_t i = 0; told && i < count; i++)
-        bf_access_fence_reached(group->waits[i].access, values[i]);
+        bf_observe_fence_reached(group->waits[i].observed, values[i]);
     group_release(group);
     return bf_device_is_lost(device) ? bf_device_settle(device) : result;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/bridge.h"
 #include "fence/gate.h"
@@ -540,11 +539,11 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
     return done;
 }
 
-/* The check of accesses was told of a call, which hasn't come about. */
-static VkResult told(struct bf_device *device, VkResult result)
+/* For a call that an observer has heard of: if it has failed, that observer is wrong from now on. */
+static VkResult observed_result(struct bf_device *device, VkResult result)
 {
     if (result != VK_SUCCESS)
-        bf_access_stop(device->access, "a call on a queue has failed");
+        bf_observe_stop(device->observer, "a call on a queue has failed");
     return result;
 }
 
@@ -594,7 +593,7 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     struct bf_device *device = queue->base.device;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
-    bf_access_queue_execute(queue->access, count, buffers);
+    bf_observe_queue_execute(queue->observed, count, buffers);
     const struct bf_execute_observer *observer = device->execute_observer;
     uint64_t call = observer ? observer->begins(observer->context, handle, count, buffers) : 0;
     struct bf_execution what = {.count = count, .buffers = buffers};
@@ -608,7 +607,7 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
         result = execute(queue, &what, __func__);
     if (observer && result != VK_SUCCESS)
         observer->failed(observer->context, call);
-    return told(device, result);
+    return observed_result(device, result);
 }
 
 /* A signal or a wait that cost no packet leaves the same mark as one that did. */
@@ -772,12 +771,12 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         if (!bf_bridge_may_signal(fence, value, &before, __func__))
             return VK_ERROR_VALIDATION_FAILED_EXT;
         bf_bridge_announce(fence, value);
-        bf_access_queue_signal(queue->access, fence->access, value);
+        bf_observe_queue_signal(queue->observed, fence->observed, value);
         VkResult result = submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
             bf_bridge_will_not_signal(fence, value, before);
-        return told(device, result);
+        return observed_result(device, result);
     }
     if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
         (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) {
@@ -790,10 +789,10 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if (owned != VK_SUCCESS)
         return owned;
     bf_bridge_announce(fence, value);
-    bf_access_queue_signal(queue->access, fence->access, value);
+    bf_observe_queue_signal(queue->observed, fence->observed, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         (bf_log_is_read(queue->base.log) && fence->log_handle))
-        return told(device, signal_by_gpu(queue, fence, value));
+        return observed_result(device, signal_by_gpu(queue, fence, value));
     struct bf_effects effects = {0};
     enum settled how = signal_now(queue, fence, value, &effects);
     if (how == SETTLED)
@@ -803,11 +802,11 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return bf_device_lost(device, __func__);
     VkResult result = how == QUEUED ? signal_by_carrier(queue, fence, value) : VK_INCOMPLETE;
     if (result != VK_INCOMPLETE)
-        return told(device, result);
+        return observed_result(device, result);
     result = how == QUEUED          ? queue_signal(queue, fence, value)
              : how == OUT_OF_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                     : VK_SUCCESS;
-    return result == VK_SUCCESS ? settle(device, __func__) : told(device, result);
+    return result == VK_SUCCESS ? settle(device, __func__) : observed_result(device, result);
 }
 
 enum waited { PASSED, HAS_TO_WAIT, HAS_TO_LOOK };
@@ -881,10 +880,10 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     struct bf_device *device = queue->base.device;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
-    bf_access_queue_wait(queue->access, fence->access, value);
+    bf_observe_queue_wait(queue->observed, fence->observed, value);
     if (fence->imported)
-        return told(device,
-                    submit_execution(queue,
+        return observed_result(
+            device, submit_execution(queue,
                                      &(struct bf_execution){
                                          .wait = fence->imported, .value = value, .fence = fence},
                                      __func__));
@@ -895,7 +894,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     VkResult result = how == HAS_TO_LOOK ? look(device) : VK_SUCCESS;
     if (result != VK_SUCCESS)
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__)
-                                              : told(device, result);
+                                              : observed_result(device, result);
     if (how == HAS_TO_LOOK)
         how = wait_now(queue, fence, value, true);
     if (how == PASSED) {
@@ -905,7 +904,7 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     result = bf_shared_listen(fence);
     struct bf_packet *packet = result == VK_SUCCESS ? create_wait(queue, fence) : NULL;
     if (!packet)
-        return told(device, VK_ERROR_OUT_OF_HOST_MEMORY);
+        return observed_result(device, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);

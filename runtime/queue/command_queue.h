@@ -28,15 +28,14 @@
 #include "fence/fence.h"
 #include "queue/queue.h"
 
-struct bf_access_queue;
 struct bf_update;
 
 struct bf_command_queue {
     struct bf_queue base; /* first */
     BfQueueType type;
     BfQueueFlags flags;
-    _Atomic uint32_t priority;      /* BfQueuePriority */
-    struct bf_access_queue *access; /* NULL: unchecked */
+    _Atomic uint32_t priority;          /* BfQueuePriority */
+    struct bf_observed_queue *observed; /* NULL: nobody observes it */
 
     /* The GPU's count of executions that are complete: a native fence; NULL until asked for. Set
      * under the engine's lock. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "fence/native.h"
 #include "log/log.h"
@@ -116,15 +115,16 @@ static void name_queue(struct bf_command_queue *queue)
     static const char *const names[] = {[BF_QUEUE_TYPE_DIRECT] = "3D",
                                         [BF_QUEUE_TYPE_COMPUTE] = "compute",
                                         [BF_QUEUE_TYPE_COPY] = "copy"};
+    static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
+                                             [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
+                                             [BF_QUEUE_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
     struct bf_device *device = queue->base.device;
     char name[64];
     snprintf(name, sizeof(name), "%s command queue %u", names[queue->type], queue->base.index);
     queue->base.trace_id =
         device->trace ? bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name)
                       : device->queue_count + queue->base.index;
-    queue->access = bf_access_queue_add(device->access, name,
-                                        queue->type == BF_QUEUE_TYPE_COPY ? BF_ACCESS_COPY
-                                                                          : BF_ACCESS_COMPUTE_3D);
+    queue->observed = bf_observe_queue_add(device->observer, name, abilities[queue->type]);
 }
 
 static struct bf_command_queue *make_queue(struct bf_device *device, struct bf_engine *engine,
@@ -222,7 +222,7 @@ void bfDestroyQueue(BfQueue handle)
     struct bf_engine *engine = queue->base.engine;
     struct bf_fence *progress = atomic_load(&queue->progress);
     bf_handle_remove(queue);
-    bf_access_queue_remove(queue->access);
+    bf_observe_queue_remove(queue->observed);
     if (progress)
         bf_fence_destroy(progress);
     bf_engine_enter(engine);

@@ -1,10 +1,10 @@
 /* bfQueueUses: what the program says its queue is going to use. */
 #include <stdlib.h>
 
-#include "access/access.h"
 #include "device/device.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "fence/observer.h"
 #include "queue/command_queue.h"
 
 static bool check_use(uint32_t i, const BfResourceUse *use)
@@ -26,21 +26,22 @@ static bool check_use(uint32_t i, const BfResourceUse *use)
     return true;
 }
 
-/* The layer has been told of every buffer and image; attached devices have nobody who tells. */
+/* The layer sees every buffer and image created; on attached devices nobody does. */
 static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *use)
 {
     if (device->attached)
         return true;
+    struct bf_observer *observer = device->observer;
     bool image = use->image != VK_NULL_HANDLE, known;
     uint64_t named = image ? (uint64_t)use->image : (uint64_t)use->buffer;
     if (image) {
         use->image = bf_above_image(device, use->image);
-        known = bf_access_knows_image(device->access, use->image);
+        known = observer->calls->knows_image(observer, use->image);
     } else {
         use->buffer = bf_above_buffer(device, use->buffer);
-        known = bf_access_knows_buffer(device->access, use->buffer);
+        known = observer->calls->knows_buffer(observer, use->buffer);
     }
-    if (known || bf_access_has_ended(device->access))
+    if (known || observer->calls->has_stopped(observer))
         return true;
     VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;
     bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
@@ -63,7 +64,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
     }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_device *device = queue->base.device;
-    if (!count || !queue->access || bf_access_has_ended(device->access))
+    if (!count || !queue->observed || device->observer->calls->has_stopped(device->observer))
         return VK_SUCCESS;
     BfResourceUse *found = malloc(count * sizeof(*found));
     if (!found)
@@ -75,7 +76,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
             result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS)
-        result = bf_access_queue_uses(queue->access, count, found);
+        result = queue->observed->calls->queue_uses(queue->observed, count, found);
     free(found);
     return result;
 }

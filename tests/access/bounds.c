@@ -199,11 +199,13 @@ static void test_nothing_is_left(void **state)
     bf_access_queue_signal(a, fence, 5);
     bf_access_queue_uses(a, 1, &(BfResourceUse){.buffer = CHECK_BUFFER(3), .size = 1});
     bf_access_fence_reference(fence);
+    bf_observer_list(bf_access_observer(access));
     bf_access_event_set(&event, false, fence, 0);
     bf_access_recording_create(access, (VkCommandBuffer)(uintptr_t)0x7400);
     bf_access_image_add(access, CHECK_IMAGE(4), &(struct bf_access_image_info){.mips = 3});
+    bf_observer_unlist(bf_access_observer(access));
     check_close(&check); /* the address sanitizer looks */
-    bf_access_event_seen(&event);
+    bf_observe_event_seen(&event);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "access/access.h"
+#include "access/observe.h"
 #include "access/record.h"
 
 #define CHECK_REPORTS 64

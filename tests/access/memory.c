@@ -131,7 +131,7 @@ static void program(struct bf_access *access)
     bf_access_vkfence_seen(access, vkfence);
     bf_access_vkfence_external(access, vkfence);
     bf_access_event_set(&event, false, fence, 1);
-    bf_access_event_seen(&event);
+    bf_access_event_seen(access, &event);
     bf_access_fence_remove(imported);
     bf_access_queue_execute(a, 1, buffers);
     bf_access_queue_remove(a);

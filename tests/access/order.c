@@ -405,7 +405,7 @@ static void test_through_an_event_that_the_cpu_saw(void **state)
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
-    bf_access_event_seen(&event1);
+    bf_access_event_seen(w->access, &event1);
     consume(w);
     expect(w, 0);
 }
@@ -416,7 +416,7 @@ static void test_an_event_that_nobody_saw_orders_nothing(void **state)
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
-    bf_access_event_seen(&event2);
+    bf_access_event_seen(w->access, &event2);
     consume(w);
     expect(w, 1);
 }
@@ -437,8 +437,8 @@ static void test_a_destroyed_event_carries_nothing(void **state)
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
-    bf_access_event_remove(&event1); /* the address may come again */
-    bf_access_event_seen(&event1);
+    bf_access_event_remove(w->access, &event1); /* the address may come again */
+    bf_access_event_seen(w->access, &event1);
     consume(w);
     expect(w, 1);
 }
@@ -452,7 +452,7 @@ static void test_an_event_of_two_fences(void **state)
     bf_access_queue_signal(w->compute, w->b, 1);
     set(&event1, false, w->a, 1);
     set(&event1, false, w->b, 1);
-    bf_access_event_seen(&event1);
+    bf_access_event_seen(w->access, &event1);
     consume(w);
     check_use(w->graphics, 2, 0, 64, false);
     expect(w, 0);

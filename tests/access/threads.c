@@ -50,7 +50,7 @@ static void *run(void *argument)
         if (f % 8 == 0)
             bf_access_event_set(&w.fences[t], false, w.fences[t], f - 4);
         if (f % 8 == 4)
-            bf_access_event_seen(&w.fences[before]);
+            bf_observe_event_seen(&w.fences[before]);
         if (f % 16 == 0)
             bf_access_fence_reached(w.fences[t], f - 2);
         bf_access_semaphore_signal(w.access, semaphore, f);
@@ -67,6 +67,7 @@ static void test_several_threads(void **state)
     (void)state;
     check_open(&w.check);
     w.access = w.check.access;
+    bf_observer_list(bf_access_observer(w.access));
     pthread_barrier_init(&w.frame, NULL, THREADS);
     pthread_t threads[THREADS];
     for (uint32_t t = 0; t < THREADS; t++) {
@@ -83,6 +84,7 @@ static void test_several_threads(void **state)
         print_message("%s\n", w.check.reports[0].line);
     assert_int_equal(w.check.count, 0);
     pthread_barrier_destroy(&w.frame);
+    bf_observer_unlist(bf_access_observer(w.access));
     check_close(&w.check);
 }
 

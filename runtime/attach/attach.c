@@ -1,0 +1,198 @@
+/*
+ * The edge for programs that attach their own device: their description of it and the settings of
+ * their environment become a device, its trace session and its check of accesses.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "access/observe.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "device/timeline.h"
+#include "settings/settings.h"
+
+struct attachment {
+    VkQueueFamilyProperties *families;
+    uint32_t family_count;
+    struct bf_engine_info *engines;
+    struct bf_queue_info *queues;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    struct bf_sharing sharing;
+};
+
+static void attachment_finish(struct attachment *a)
+{
+    free(a->families);
+    free(a->engines);
+    free(a->queues);
+}
+
+static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
+{
+#define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
+    GET(vkGetPhysicalDeviceProperties);
+    GET(vkGetPhysicalDeviceQueueFamilyProperties);
+    GET(vkGetPhysicalDeviceMemoryProperties);
+#undef GET
+    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties ||
+        !vkGetPhysicalDeviceMemoryProperties)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
+    vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
+    if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
+        bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
+                       &a->sharing);
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
+    a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
+    a->engines = calloc(info->queueCount, sizeof(*a->engines));
+    a->queues = calloc(info->queueCount, sizeof(*a->queues));
+    if (!a->families || !a->engines || !a->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, a->families);
+    return VK_SUCCESS;
+}
+
+/* Each VkQueue is an engine, with one queue for what the program submits to it. */
+static VkResult list_queues(const BfAttachInfo *info, struct attachment *a)
+{
+    for (uint32_t i = 0; i < info->queueCount; i++) {
+        const BfAttachQueue *q = &info->pQueues[i];
+        bool twice = false;
+        for (uint32_t j = 0; j < i; j++)
+            twice = twice || info->pQueues[j].queue == q->queue;
+        if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
+            bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u",
+                       i, (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
+                       a->family_count);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        const VkQueueFamilyProperties *family = &a->families[q->queueFamilyIndex];
+        a->engines[i] = (struct bf_engine_info){
+            .handle = q->queue,
+            .family = q->queueFamilyIndex,
+            .index = q->queueIndex,
+            .flags = q->flags,
+            .family_flags = family->queueFlags,
+            .timestamp_bits = family->timestampValidBits,
+            .global_priority = q->globalPriority,
+        };
+        a->queues[i] = (struct bf_queue_info){
+            .family = q->queueFamilyIndex,
+            .index = q->queueIndex,
+            .family_flags = family->queueFlags,
+            .flags = q->flags,
+            .engine = i,
+        };
+    }
+    return VK_SUCCESS;
+}
+
+static bool check_info(const BfAttachInfo *info, const BfDevice *out)
+{
+    if (!info || !out || info->pNext || !info->pfnGetInstanceProcAddr ||
+        !info->pfnGetDeviceProcAddr || !info->instance || !info->physicalDevice || !info->device ||
+        !info->pQueues || info->queueCount == 0 || info->queueCount > BF_MAX_ENGINES) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: a member is NULL, pNext is not, or queueCount is not 1 to %d",
+                   BF_MAX_ENGINES);
+        return false;
+    }
+    const struct bf_device *known = bf_device_find(info->device);
+    if (known)
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s",
+                   (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
+    return !known;
+}
+
+/* NULL: no check of accesses is wanted, or there is no memory for one, which stops no program. */
+static struct bf_access *create_check(const struct bf_settings *settings)
+{
+    struct bf_access *check = NULL;
+    if (settings->check == BF_CHECK_ACCESS &&
+        bf_access_create(&(struct bf_access_info){.layer = false}, &check) != VK_SUCCESS)
+        bf_message(BF_MESSAGE_WARNING, "access: nothing is checked: out of memory");
+    return check;
+}
+
+VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
+{
+    if (!check_info(info, out))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_settings settings;
+    struct attachment a = {0};
+    VkResult result =
+        bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings);
+    if (result != VK_SUCCESS)
+        return result;
+    if (info->nativeFences && !settings.native_fences) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: nativeFences is set, and the setting native_fences is off");
+        bf_settings_finish(&settings);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    result = ask_instance(info, &a);
+    if (result == VK_SUCCESS)
+        result = list_queues(info, &a);
+    struct bf_device *device = NULL;
+    struct bf_trace *trace = NULL;
+    struct bf_access *check = NULL;
+    if (result == VK_SUCCESS) {
+        bf_message_set_level(settings.messages);
+        trace = bf_timeline_open(&settings, a.properties.deviceName, a.properties.driverVersion);
+        check = create_check(&settings);
+        const struct bf_device_info device_info = {
+            .handle = info->device,
+            .get_proc_addr = info->pfnGetDeviceProcAddr,
+            .engine_count = info->queueCount,
+            .queue_count = info->queueCount,
+            .engines = a.engines,
+            .queues = a.queues,
+            .serialize_submits = settings.serialize_submits,
+            .background_tasks = settings.background_tasks,
+            .developer_mode = settings.developer_mode,
+            .trace = trace,
+            .observer = bf_access_observer(check),
+            .timestamp_period_ns = a.properties.limits.timestampPeriod,
+            .host_query_reset = info->hostQueryReset,
+            .calibrated_timestamps = info->calibratedTimestamps,
+            .memory = a.memory,
+            .native_fences = info->nativeFences,
+            .buffer_addresses = info->bufferDeviceAddress,
+            .shader_int64 = info->shaderInt64,
+            .host_pointer_alignment = info->hostPointerAlignment,
+            .fence_log = settings.fence_log,
+            .sharing = a.sharing,
+        };
+        result = bf_device_create(&device_info, &device);
+    }
+    const bool summary = settings.summary;
+    attachment_finish(&a);
+    bf_settings_finish(&settings);
+    if (result != VK_SUCCESS) {
+        bf_access_destroy(check);
+        bf_timeline_close(trace, false);
+        return result;
+    }
+    device->attached = true;
+    device->summary = summary;
+    *out = (BfDevice)device;
+    return VK_SUCCESS;
+}
+
+void bfDetachDevice(BfDevice handle)
+{
+    struct bf_device *device = handle ? bf_device_of(handle, __func__) : NULL;
+    if (!device)
+        return;
+    if (!device->attached) {
+        bf_message(BF_MESSAGE_ERROR, "bfDetachDevice: the device is the layer's");
+        return;
+    }
+    struct bf_trace *trace = device->trace;
+    struct bf_access *check = bf_access_of_observer(device->observer);
+    bool summary = device->summary;
+    bf_device_destroy(device);
+    bf_access_destroy(check);
+    bf_timeline_close(trace, summary);
+}
