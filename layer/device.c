@@ -388,8 +388,6 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .sharing = d->physical->sharing,
     };
     VkResult result = bf_device_create(&info, &d->runtime);
-    for (uint32_t i = 0; result == VK_SUCCESS && i < d->runtime->queue_count; i++)
-        result = set_loader_data(d->handle, &d->runtime->queues[i]);
     d->translates = !bf_family_map_is_identity(&d->physical->map);
     d->robust = is_robust(&r->info);
     d->added = r->added;

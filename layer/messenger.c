@@ -28,11 +28,10 @@ static uint64_t shown_queue(struct layer_instance *i, uint64_t handle)
     uint64_t shown = handle;
     bf_lock_acquire(&i->devices_lock);
     for (struct layer_device *d = i->devices; d; d = d->next_device) {
-        for (uint32_t e = 0; d->runtime && e < d->runtime->engine_count; e++) {
-            const struct bf_engine *engine = &d->runtime->engines[e];
-            if ((uint64_t)(uintptr_t)engine->handle == handle && engine->queue_count)
-                shown = (uint64_t)(uintptr_t)engine->queues[0];
-        }
+        const struct bf_queue *queue =
+            d->runtime ? bf_device_queue_on(d->runtime, (VkQueue)(uintptr_t)handle) : NULL;
+        if (queue)
+            shown = (uint64_t)(uintptr_t)queue;
     }
     bf_lock_release(&i->devices_lock);
     return shown;

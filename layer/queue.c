@@ -14,13 +14,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDevi
         d->vk.vkGetDeviceQueue2(device, info, queue);
         return;
     }
-    *queue = VK_NULL_HANDLE;
-    for (uint32_t i = 0; i < d->runtime->queue_count; i++) {
-        struct bf_queue *q = &d->runtime->queues[i];
-        if (q->family == info->queueFamilyIndex && q->index == info->queueIndex &&
-            q->flags == info->flags)
-            *queue = (VkQueue)q;
-    }
+    *queue = (VkQueue)bf_device_find_queue(d->runtime, info->queueFamilyIndex, info->queueIndex,
+                                           info->flags);
 }
 
 /* The older command knows queues without flags only. */
@@ -121,21 +116,22 @@ VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
 
 /* Checkpoints are the VkQueue's: queues that share it see each other's. */
 struct checkpoints {
+    const struct layer_device *device;
     uint32_t *count;
     void *data;
 };
 
-static VkResult get_checkpoints(struct bf_device *device, VkQueue handle, void *context)
+static VkResult get_checkpoints(VkQueue handle, void *context)
 {
     struct checkpoints *c = context;
-    device->vk.vkGetQueueCheckpointDataNV(handle, c->count, c->data);
+    c->device->vk.vkGetQueueCheckpointDataNV(handle, c->count, c->data);
     return VK_SUCCESS;
 }
 
-static VkResult get_checkpoints2(struct bf_device *device, VkQueue handle, void *context)
+static VkResult get_checkpoints2(VkQueue handle, void *context)
 {
     struct checkpoints *c = context;
-    device->vk.vkGetQueueCheckpointData2NV(handle, c->count, c->data);
+    c->device->vk.vkGetQueueCheckpointData2NV(handle, c->count, c->data);
     return VK_SUCCESS;
 }
 
@@ -143,7 +139,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointDataNV(VkQueue queue, uint3
                                                             VkCheckpointDataNV *data)
 {
     struct layer_device *d = layer_device_of(queue);
-    struct checkpoints c = {count, data};
+    struct checkpoints c = {d, count, data};
     if (!d->runtime)
         d->vk.vkGetQueueCheckpointDataNV(queue, count, data);
     else
@@ -154,17 +150,22 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointData2NV(VkQueue queue, uint
                                                              VkCheckpointData2NV *data)
 {
     struct layer_device *d = layer_device_of(queue);
-    struct checkpoints c = {count, data};
+    struct checkpoints c = {d, count, data};
     if (!d->runtime)
         d->vk.vkGetQueueCheckpointData2NV(queue, count, data);
     else
         bf_queue_call(layer_queue(queue), get_checkpoints2, &c);
 }
 
-static VkResult set_performance(struct bf_device *device, VkQueue handle, void *context)
+struct performance {
+    const struct layer_device *device;
+    VkPerformanceConfigurationINTEL configuration;
+};
+
+static VkResult set_performance(VkQueue handle, void *context)
 {
-    return device->vk.vkQueueSetPerformanceConfigurationINTEL(
-        handle, *(VkPerformanceConfigurationINTEL *)context);
+    const struct performance *p = context;
+    return p->device->vk.vkQueueSetPerformanceConfigurationINTEL(handle, p->configuration);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
@@ -173,13 +174,14 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
     struct layer_device *d = layer_device_of(queue);
     if (!d->runtime)
         return d->vk.vkQueueSetPerformanceConfigurationINTEL(queue, configuration);
-    return bf_queue_call(layer_queue(queue), set_performance, &configuration);
+    struct performance p = {d, configuration};
+    return bf_queue_call(layer_queue(queue), set_performance, &p);
 }
 
 /* Queue handles that travel as integers: names, tags, private data. */
 static uint64_t real_queue(uint64_t handle)
 {
-    return (uint64_t)(uintptr_t)layer_queue((VkQueue)(uintptr_t)handle)->engine->handle;
+    return (uint64_t)(uintptr_t)bf_queue_handle(layer_queue((VkQueue)(uintptr_t)handle));
 }
 
 static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t handle,
@@ -188,7 +190,8 @@ static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t h
     if (!d->trace)
         return;
     if (type == VK_OBJECT_TYPE_QUEUE)
-        bf_trace_name_queue(d->trace, layer_queue((VkQueue)(uintptr_t)handle)->trace_id, name);
+        bf_trace_name_queue(d->trace, bf_queue_trace_id(layer_queue((VkQueue)(uintptr_t)handle)),
+                            name);
     else if (type == VK_OBJECT_TYPE_SEMAPHORE)
         bf_trace_name_semaphore(d->trace, handle, name);
     else if (type == VK_OBJECT_TYPE_COMMAND_BUFFER)

@@ -136,31 +136,6 @@ static void convert(struct arena *arena, const VkSubmitInfo *from, const struct 
     }
 }
 
-/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all. */
-struct uncopyable {
-    uint32_t count;
-    const void *infos;
-    VkFence fence;
-};
-
-static VkResult submit_uncopyable(struct bf_device *device, VkQueue queue, void *context)
-{
-    struct uncopyable *u = context;
-    return device->vk.vkQueueSubmit(queue, u->count, u->infos, u->fence);
-}
-
-static VkResult submit2_uncopyable(struct bf_device *device, VkQueue queue, void *context)
-{
-    struct uncopyable *u = context;
-    return device->submit2(queue, u->count, u->infos, u->fence);
-}
-
-static VkResult bind_uncopyable(struct bf_device *device, VkQueue queue, void *context)
-{
-    struct uncopyable *u = context;
-    return device->vk.vkQueueBindSparse(queue, u->count, u->infos, u->fence);
-}
-
 /* The struct to name in the message: the first that Belfry doesn't know. */
 static VkStructureType stranger_in(const void *chain)
 {
@@ -178,53 +153,23 @@ static VkStructureType stranger_in(const void *chain)
     return (VkStructureType)0;
 }
 
-static void add_sync(struct bf_device *device, struct bf_sync *list, uint32_t *count,
-                     VkSemaphore handle, uint64_t value)
-{
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
-    list[(*count)++] = (struct bf_sync){sem, value, value};
-}
-
-/* What an earlier batch of the same call signals, the driver has by then. */
-static bool signalled_before(const struct bf_raw_submit *raw, VkSemaphore handle, uint64_t value)
-{
-    for (uint32_t i = 0; i < raw->signal_count; i++) {
-        const struct bf_sync *s = &raw->signals[i];
-        if (s->sem && s->sem->handle == handle && s->sem->timeline && s->target >= value)
-            return true;
-    }
-    return false;
-}
-
-static void add_wait(struct bf_device *device, struct bf_raw_submit *raw, VkSemaphore handle,
-                     uint64_t value)
-{
-    if (!signalled_before(raw, handle, value))
-        add_sync(device, raw->waits, &raw->wait_count, handle, value);
-}
-
-/* Submits the originals once the operations that 'fill' lists (at most 'room' waits and as many
- * signals) are ready. */
+/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all: once the
+ * operations that 'fill' lists (at most 'room' waits and as many signals) are ready. */
 static VkResult submit_raw(struct bf_queue *queue, uint32_t room,
-                           void (*fill)(struct bf_device *, const void *infos, uint32_t count,
-                                        struct bf_raw_submit *raw),
+                           void (*fill)(const struct bf_queue *queue, const void *infos,
+                                        uint32_t count, struct bf_raw_submit *raw),
                            const void *infos, uint32_t count, VkStructureType unknown,
-                           VkResult (*submit)(struct bf_device *, VkQueue, void *),
-                           struct uncopyable *originals)
+                           struct bf_raw_submit raw)
 {
     struct bf_sync *syncs = calloc(2 * ((size_t)room + 1), sizeof(*syncs));
     if (!syncs)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     char what[64];
     snprintf(what, sizeof(what), "a chained struct of type %d", (int)unknown);
-    struct bf_raw_submit raw = {
-        .what = what,
-        .waits = syncs,
-        .signals = syncs + room,
-        .submit = submit,
-        .context = originals,
-    };
-    fill(queue->device, infos, count, &raw);
+    raw.what = what;
+    raw.waits = syncs;
+    raw.signals = syncs + room;
+    fill(queue, infos, count, &raw);
     VkResult result = bf_queue_submit_raw(queue, &raw);
     free(syncs);
     return result;
@@ -238,22 +183,21 @@ static uint32_t submit_room(const VkSubmitInfo2 *infos, uint32_t count)
     return room;
 }
 
-static void fill_submits(struct bf_device *device, const void *source, uint32_t count,
+static void fill_submits(const struct bf_queue *queue, const void *source, uint32_t count,
                          struct bf_raw_submit *raw)
 {
     const VkSubmitInfo2 *infos = source;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t w = 0; w < infos[i].waitSemaphoreInfoCount; w++)
-            add_wait(device, raw, infos[i].pWaitSemaphoreInfos[w].semaphore,
-                     infos[i].pWaitSemaphoreInfos[w].value);
+            bf_raw_submit_wait(queue, raw, infos[i].pWaitSemaphoreInfos[w].semaphore,
+                               infos[i].pWaitSemaphoreInfos[w].value);
         for (uint32_t s = 0; s < infos[i].signalSemaphoreInfoCount; s++)
-            add_sync(device, raw->signals, &raw->signal_count,
-                     infos[i].pSignalSemaphoreInfos[s].semaphore,
-                     infos[i].pSignalSemaphoreInfos[s].value);
+            bf_raw_submit_signal(queue, raw, infos[i].pSignalSemaphoreInfos[s].semaphore,
+                                 infos[i].pSignalSemaphoreInfos[s].value);
     }
 }
 
-static void fill_binds(struct bf_device *device, const void *source, uint32_t count,
+static void fill_binds(const struct bf_queue *queue, const void *source, uint32_t count,
                        struct bf_raw_submit *raw)
 {
     const VkBindSparseInfo *infos = source;
@@ -264,11 +208,12 @@ static void fill_binds(struct bf_device *device, const void *source, uint32_t co
         if (!t)
             t = &none;
         for (uint32_t w = 0; w < infos[i].waitSemaphoreCount; w++)
-            add_wait(device, raw, infos[i].pWaitSemaphores[w],
-                     value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
+            bf_raw_submit_wait(queue, raw, infos[i].pWaitSemaphores[w],
+                               value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
         for (uint32_t s = 0; s < infos[i].signalSemaphoreCount; s++)
-            add_sync(device, raw->signals, &raw->signal_count, infos[i].pSignalSemaphores[s],
-                     value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, s));
+            bf_raw_submit_signal(
+                queue, raw, infos[i].pSignalSemaphores[s],
+                value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, s));
     }
 }
 
@@ -295,9 +240,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit(VkQueue queue, uint32_t count
     }
     VkResult result;
     if (unknown)
-        result = submit_raw(layer_queue(queue), submit_room(converted, count), fill_submits,
-                            converted, count, unknown, submit_uncopyable,
-                            &(struct uncopyable){count, infos, fence});
+        result = submit_raw(
+            layer_queue(queue), submit_room(converted, count), fill_submits, converted, count,
+            unknown,
+            (struct bf_raw_submit){
+                .command = BF_RAW_SUBMIT, .count = count, .infos = infos, .fence = fence});
     else
         result = bf_queue_submit(layer_queue(queue), count, converted, fence);
     if (memory != scratch)
@@ -316,9 +263,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit2(VkQueue queue, uint32_t coun
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!bf_packet_can_copy_submit(&infos[i]))
-            return submit_raw(layer_queue(queue), submit_room(infos, count), fill_submits, infos,
-                              count, stranger_in(infos[i].pNext), submit2_uncopyable,
-                              &(struct uncopyable){count, infos, fence});
+            return submit_raw(
+                layer_queue(queue), submit_room(infos, count), fill_submits, infos, count,
+                stranger_in(infos[i].pNext),
+                (struct bf_raw_submit){
+                    .command = BF_RAW_SUBMIT2, .count = count, .infos = infos, .fence = fence});
     }
     return bf_queue_submit(layer_queue(queue), count, infos, fence);
 }
@@ -337,7 +286,9 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueBindSparse(VkQueue queue, uint32_t c
             unknown = infos[i].pNext;
     }
     if (unknown)
-        return submit_raw(layer_queue(queue), room, fill_binds, infos, count, stranger_in(unknown),
-                          bind_uncopyable, &(struct uncopyable){count, infos, fence});
+        return submit_raw(
+            layer_queue(queue), room, fill_binds, infos, count, stranger_in(unknown),
+            (struct bf_raw_submit){
+                .command = BF_RAW_BIND, .count = count, .infos = infos, .fence = fence});
     return bf_queue_bind_sparse(layer_queue(queue), count, infos, fence);
 }

@@ -133,7 +133,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
 void layer_specialize_destroy(struct layer_device *d)
 {
     if (d->specializer)
-        d->runtime->execute_observer = NULL;
+        bf_device_observe_executes(d->runtime, NULL);
     layer_recorder_destroy(d);
     bf_specializer_destroy(d->specializer);
     d->specializer = NULL;

@@ -160,7 +160,7 @@ void layer_specialize_observe(struct layer_device *d)
         .failed = execute_failed,
         .idle = execute_idle,
     };
-    d->runtime->execute_observer = &d->execute_observer;
+    bf_device_observe_executes(d->runtime, &d->execute_observer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueWaitIdle(VkQueue queue)

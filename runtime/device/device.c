@@ -135,6 +135,16 @@ static void init_observer(struct bf_device *device, const struct bf_device_info 
     }
 }
 
+/* The program's handles of queues are ours: the loader's dispatch pointer has to be there. */
+static VkResult set_loader_data(struct bf_device *device)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; device->set_loader_data && result == VK_SUCCESS && i < device->queue_count;
+         i++)
+        result = device->set_loader_data(device->handle, &device->queues[i]);
+    return result;
+}
+
 VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **out)
 {
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -182,6 +192,9 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->queue_count = info->queue_count;
     for (uint32_t i = 0; i < info->queue_count; i++)
         init_queue(device, info, i);
+    result = set_loader_data(device);
+    if (result != VK_SUCCESS)
+        goto fail;
     init_observer(device, info);
     result = bf_ledger_init(&device->ledger, device);
     if (result != VK_SUCCESS)
@@ -339,4 +352,31 @@ VkResult bf_device_query_results(struct bf_device *device, VkQueryPool pool, uin
                                               stride, flags);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkGetQueryPoolResults")
                                           : result;
+}
+
+struct bf_queue *bf_device_find_queue(struct bf_device *device, uint32_t family, uint32_t index,
+                                      VkDeviceQueueCreateFlags flags)
+{
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        struct bf_queue *q = &device->queues[i];
+        if (q->family == family && q->index == index && q->flags == flags)
+            return q;
+    }
+    return NULL;
+}
+
+struct bf_queue *bf_device_queue_on(const struct bf_device *device, VkQueue handle)
+{
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        const struct bf_engine *engine = &device->engines[i];
+        if (engine->handle == handle && engine->queue_count)
+            return engine->queues[0];
+    }
+    return NULL;
+}
+
+void bf_device_observe_executes(struct bf_device *device,
+                                const struct bf_execute_observer *observer)
+{
+    device->execute_observer = observer;
 }

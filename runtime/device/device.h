@@ -156,6 +156,17 @@ void bf_device_unregister(struct bf_device *device);
 /* The live device that was made of a VkDevice; NULL: none. */
 struct bf_device *bf_device_find(VkDevice handle);
 
+/* The queue that the program knows by these, or NULL. */
+BF_SHARED struct bf_queue *bf_device_find_queue(struct bf_device *device, uint32_t family,
+                                                uint32_t index, VkDeviceQueueCreateFlags flags);
+
+/* The first of the program's queues on the driver's queue, or NULL. */
+BF_SHARED struct bf_queue *bf_device_queue_on(const struct bf_device *device, VkQueue handle);
+
+/* While the program has no queue yet, or none any more. NULL: nobody any more. */
+BF_SHARED void bf_device_observe_executes(struct bf_device *device,
+                                          const struct bf_execute_observer *observer);
+
 /* The live device behind a handle, else NULL and one line that names the call. */
 struct bf_device *bf_device_of(BfDevice handle, const char *call);
 

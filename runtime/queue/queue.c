@@ -420,6 +420,31 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     return chain_submit(queue, &chain, fence);
 }
 
+static bool raw_signals(const struct bf_raw_submit *raw, VkSemaphore handle, uint64_t value)
+{
+    for (uint32_t i = 0; i < raw->signal_count; i++) {
+        const struct bf_sync *s = &raw->signals[i];
+        if (s->sem && s->sem->handle == handle && s->sem->timeline && s->target >= value)
+            return true;
+    }
+    return false;
+}
+
+void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw, VkSemaphore handle,
+                        uint64_t value)
+{
+    if (!raw_signals(raw, handle, value))
+        raw->waits[raw->wait_count++] =
+            (struct bf_sync){bf_semaphore_find(queue->device, handle), value, value};
+}
+
+void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                          VkSemaphore handle, uint64_t value)
+{
+    raw->signals[raw->signal_count++] =
+        (struct bf_sync){bf_semaphore_find(queue->device, handle), value, value};
+}
+
 static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw)
 {
     struct bf_packet view = {
@@ -454,6 +479,20 @@ static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
     return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
 }
 
+static VkResult raw_hand_over(struct bf_device *device, VkQueue handle,
+                              const struct bf_raw_submit *raw)
+{
+    switch (raw->command) {
+    case BF_RAW_SUBMIT:
+        return device->vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
+    case BF_RAW_SUBMIT2:
+        return device->submit2(handle, raw->count, raw->infos, raw->fence);
+    case BF_RAW_BIND:
+        return device->vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);
+    }
+    return VK_ERROR_UNKNOWN;
+}
+
 VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
 {
     struct bf_device *device = queue->device;
@@ -485,7 +524,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     if (ready || (!atomic_load(&device->shared) && !bf_queue_has_backlog(queue))) {
         bf_label_enter(engine, queue->labels);
         bf_device_submit_enter(device);
-        result = raw->submit(device, engine->handle, raw->context);
+        result = raw_hand_over(device, engine->handle, raw);
         bf_device_submit_leave(device);
         if (result == VK_SUCCESS) {
             struct bf_packet view = {
@@ -574,9 +613,9 @@ static VkResult wait_handed_over(struct bf_queue *queue)
     return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
 }
 
-static VkResult queue_wait_idle(struct bf_device *device, VkQueue handle, void *context)
+static VkResult queue_wait_idle(VkQueue handle, void *context)
 {
-    (void)context;
+    const struct bf_device *device = context;
     return device->vk.vkQueueWaitIdle(handle);
 }
 
@@ -590,7 +629,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
         return result;
     if (!atomic_load(&engine->shared) || atomic_load(&queue->unwitnessed)) {
         bool was = atomic_exchange(&queue->unwitnessed, false);
-        result = bf_queue_call(queue, queue_wait_idle, NULL);
+        result = bf_queue_call(queue, queue_wait_idle, device);
         if (was && result != VK_SUCCESS)
             atomic_store(&queue->unwitnessed, true);
     } else {
@@ -599,15 +638,24 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
 }
 
-VkResult bf_queue_call(struct bf_queue *queue,
-                       VkResult (*call)(struct bf_device *device, VkQueue handle, void *context),
+VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, void *context),
                        void *context)
 {
     struct bf_engine *engine = queue->engine;
     bf_engine_enter(engine);
-    VkResult result = call(queue->device, engine->handle, context);
+    VkResult result = call(engine->handle, context);
     bf_engine_leave(engine, 0);
     return result;
+}
+
+VkQueue bf_queue_handle(const struct bf_queue *queue)
+{
+    return queue->engine->handle;
+}
+
+uint32_t bf_queue_trace_id(const struct bf_queue *queue)
+{
+    return queue->trace_id;
 }
 
 VkResult bf_device_wait_idle(struct bf_device *device)

@@ -87,20 +87,35 @@ BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
                                         const VkBindSparseInfo *infos, VkFence fence);
 
 /*
- * A submission that can't be copied: 'submit' hands it to the driver's queue, under the engine's
- * lock, once everything before it in the queue has gone and its waits are ready. Where they are
- * not, it goes anyway if every queue of the device has an engine to itself (the driver then waits
- * as it would without Belfry), and is refused otherwise: to wait could deadlock its caller. 'syncs'
- * are its operations, in order; targets are filled in. Errors: those of 'submit'; VK_ERROR_UNKNOWN
- * when refused (one line says why).
+ * A submission that can't be copied: it is handed to the driver as the program made it, under the
+ * engine's lock, once everything before it in the queue has gone and its waits are ready. Where they
+ * are not, it goes anyway if every queue of the device has an engine to itself (the driver then waits
+ * as it would without Belfry), and is refused otherwise: to wait could deadlock its caller. 'waits'
+ * and 'signals' are its operations, in order (bf_raw_submit_wait, bf_raw_submit_signal); targets are
+ * filled in. Errors: those of the command; VK_ERROR_UNKNOWN when refused (one line says why).
  */
+enum bf_raw_command {
+    BF_RAW_SUBMIT,  /* vkQueueSubmit of VkSubmitInfo */
+    BF_RAW_SUBMIT2, /* vkQueueSubmit2 of VkSubmitInfo2 */
+    BF_RAW_BIND,    /* vkQueueBindSparse of VkBindSparseInfo */
+};
+
 struct bf_raw_submit {
+    enum bf_raw_command command;
+    uint32_t count;
+    const void *infos;
+    VkFence fence;
     const char *what; /* for the message: which struct stood in the way */
     uint32_t wait_count, signal_count;
     struct bf_sync *waits, *signals;
-    VkResult (*submit)(struct bf_device *device, VkQueue queue, void *context);
-    void *context;
 };
+
+/* Add an operation on a semaphore, which need not be known; there is room for it. A wait for what an
+ * earlier batch of the same call signals is left out: the driver has the signal by then. */
+BF_SHARED void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                                  VkSemaphore handle, uint64_t value);
+BF_SHARED void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                                    VkSemaphore handle, uint64_t value);
 BF_SHARED VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
 
 /* vkQueuePresentKHR: never deferred. Hands over what the presented images wait for, then presents.
@@ -114,8 +129,10 @@ BF_SHARED VkResult bf_queue_wait_idle(struct bf_queue *queue);
 /* Calls 'call' with the driver's queue under the engine's lock: for the commands that Belfry only
  * passes on (labels, checkpoints, performance configurations). */
 BF_SHARED VkResult bf_queue_call(struct bf_queue *queue,
-                                 VkResult (*call)(struct bf_device *device, VkQueue handle,
-                                                  void *context),
-                                 void *context);
+                                 VkResult (*call)(VkQueue handle, void *context), void *context);
+
+/* The driver's queue that its packets go to, and its number in the trace. */
+BF_SHARED VkQueue bf_queue_handle(const struct bf_queue *queue);
+BF_SHARED uint32_t bf_queue_trace_id(const struct bf_queue *queue);
 
 #endif
