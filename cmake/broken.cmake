@@ -1,24 +1,48 @@
 # Copies of the library for tests, each in a folder of its own that looks like <build>/lib: the same
-# objects, save those of the sources that differ. Never installed.
+# objects, save one for each break. Never installed.
 
-# belfry_copy(NAME DEFINITION SOURCE...): those sources of runtime/ have the definition. All that look
-# at it, themselves or by a header, are to be named.
-function(belfry_copy name definition)
+# belfry_break(VARIABLE NAME): tests/breaks/NAME.break, applied when it or the source changes. The
+# variable is the copy of the source that has the break; <its folder> is an include path that has it
+# by the name the source has in runtime/.
+function(belfry_break variable name)
+  set(break ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break)
+  file(STRINGS ${break} source REGEX "^file: ")
+  string(REPLACE "file: " "" source "${source}")
+  set(folder ${CMAKE_BINARY_DIR}/breaks/${name})
+  set(copy ${folder}/${source})
+  add_custom_command(OUTPUT ${copy} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DBREAK=${break} -DROOT=${PROJECT_SOURCE_DIR}/runtime -DTO=${copy}
+      -P ${PROJECT_SOURCE_DIR}/cmake/break.cmake
+    DEPENDS ${break} ${PROJECT_SOURCE_DIR}/runtime/${source} ${PROJECT_SOURCE_DIR}/cmake/break.cmake)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${break}) # it names the source
+  set(${variable} ${copy} PARENT_SCOPE)
+  set(${variable}_source ${source} PARENT_SCOPE)
+  set(${variable}_folder ${folder} PARENT_SCOPE)
+endfunction()
+
+# belfry_copy(NAME BREAK... [WITH FILE]): the library with these breaks, and with a file below tests/
+# whose header they may name.
+function(belfry_copy name)
+  cmake_parse_arguments(C "" "WITH" "" ${ARGN})
   set(folder ${CMAKE_BINARY_DIR}/broken/${name})
   set(copy belfry_broken_${name})
   set(objects $<TARGET_OBJECTS:belfry>)
-  foreach(source ${ARGN})
-    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/runtime/${source})
-      message(FATAL_ERROR "There is no runtime/${source}, which is to differ in '${name}'")
-    endif()
-    string(REPLACE "." "[.]" object "/${source}.o$")
+  set(sources)
+  foreach(break ${C_UNPARSED_ARGUMENTS})
+    belfry_break(broken ${break})
+    list(APPEND sources ${broken})
+    string(REPLACE "." "[.]" object "/${broken_source}.o$")
     set(objects $<FILTER:${objects},EXCLUDE,${object}>)
   endforeach()
-  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/runtime/ OUTPUT_VARIABLE sources)
   add_library(${copy} SHARED ${sources} ${objects})
-  target_compile_definitions(${copy} PRIVATE ${definition})
   target_include_directories(${copy} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
+  if(C_WITH)
+    string(REGEX REPLACE "[.]c$" ".h" header ${C_WITH})
+    target_sources(${copy} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${C_WITH})
+    target_include_directories(${copy} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_options(${copy} PRIVATE "SHELL:-include ${header}")
+  endif()
   add_dependencies(${copy} belfry)
   get_target_property(libraries belfry LINK_LIBRARIES)
   target_link_libraries(${copy} PRIVATE ${libraries})
@@ -33,22 +57,13 @@ function(belfry_copy name definition)
     ${folder}/VkLayer_belfry_multi_engine.json COPYONLY)
 endfunction()
 
-# Nothing is broken: tests may step in where races are decided (runtime/base/hook.h).
-belfry_copy(hooks BELFRY_HOOKS fence/native.c fence/sleeper.c)
+# Nothing is broken: tests may step in where races are decided.
+belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 
-# Deliberately broken schedulers, for the tests that must catch them: one rule is switched off in
-# each. Under sanitizers they would fail of themselves.
-#   rule_m       timeline waits go to the driver at once
-#   binary_wait  held packets lose their binary waits
-#   recheck      nobody looks again after releasing an engine's lock
-#   ticket       a queue's wait is satisfied by what its fence is when the queue comes to it
-#   elision      hand-overs between engines lose some of their semaphore waits
-#   causal_order signals apply in another order than they were given
+# Deliberately broken schedulers, for the tests that must catch them. Under sanitizers they would fail
+# of themselves.
 if(NOT BELFRY_SANITIZE)
-  belfry_copy(rule_m BELFRY_BREAK_RULE_M queue/semaphore.c)
-  belfry_copy(binary_wait BELFRY_BREAK_BINARY_WAIT queue/packet.c)
-  belfry_copy(recheck BELFRY_BREAK_RECHECK queue/engine.c queue/queue.c queue/command_queue.c)
-  belfry_copy(ticket BELFRY_BREAK_TICKET queue/command_queue.c)
-  belfry_copy(elision BELFRY_BREAK_ELISION queue/command_queue.c)
-  belfry_copy(causal_order BELFRY_BREAK_CAUSAL_ORDER fence/ledger.c)
+  foreach(name rule_m binary_wait recheck ticket elision causal_order)
+    belfry_copy(${name} ${name})
+  endforeach()
 endif()

@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 #include "base/export.h"
-#include "base/hook.h"
 #include "base/lock.h"
 
 struct bf_map_slot {
@@ -66,10 +65,8 @@ static inline void *bf_map_find(struct bf_map *map, uint64_t key)
         uint64_t i = bf_map_hash(key), found;
         while ((found = atomic_load_explicit(&t->slots[i & t->mask].key, memory_order_acquire)) !=
                    key &&
-               found != 0) {
-            BF_HOOK(BF_HOOK_MAP_PROBE);
+               found != 0)
             i++;
-        }
         /* Of key 0 there is none, and what an EMPTY slot has is nobody's. */
         void *value =
             found ? atomic_load_explicit(&t->slots[i & t->mask].value, memory_order_acquire) : NULL;

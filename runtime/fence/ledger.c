@@ -489,13 +489,8 @@ void bf_ledger_retire_known(struct bf_ledger *ledger, struct bf_effects *effects
         struct bf_command_queue *first = NULL;
         for (struct bf_command_queue *q = ledger->active; q; q = q->next_active) {
             /* Frontiers of one queue grow: if its first isn't complete, none is. */
-#ifdef BELFRY_BREAK_CAUSAL_ORDER
-            if (bf_ledger_is_complete(ledger, q->first_update->frontier) &&
-                (!first || q->first_update->number > first->first_update->number))
-#else
             if ((!first || q->first_update->number < first->first_update->number) &&
                 bf_ledger_is_complete(ledger, q->first_update->frontier))
-#endif
                 first = q;
         }
         if (!first)

@@ -7,7 +7,6 @@
 #include "fence/ledger.h"
 #include "fence/shared.h"
 #include "fence/sleeper.h"
-#include "base/hook.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
 
@@ -158,15 +157,6 @@ void bf_native_look(struct bf_fence *fence)
     bf_effects_run(device, &effects);
 }
 
-#ifdef BELFRY_HOOKS
-void (*bf_hook)(enum bf_hook_point point);
-
-_Atomic uint64_t *bf_hook_monitored_value(BfFence fence)
-{
-    return ((struct bf_fence *)fence)->native->monitored.value;
-}
-#endif
-
 void bf_native_settled(struct bf_fence *fence)
 {
     struct bf_native *native = fence->native;
@@ -188,7 +178,6 @@ void bf_native_monitored(struct bf_fence *fence)
         value = 0;
     if (native->monitored.value)
         atomic_store(native->monitored.value, value);
-    BF_HOOK(BF_HOOK_MONITORED);
 }
 
 VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)

@@ -74,11 +74,6 @@ void bf_native_monitored(struct bf_fence *fence);
 /* The same as bf_native_sample for who holds no lock. */
 void bf_native_look(struct bf_fence *fence);
 
-#ifdef BELFRY_HOOKS
-/* Where the GPU would find the monitored value. */
-BF_SHARED _Atomic uint64_t *bf_hook_monitored_value(BfFence fence);
-#endif
-
 /* Frees it; calls no driver. */
 void bf_native_free(struct bf_fence *fence);
 

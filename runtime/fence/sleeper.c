@@ -9,7 +9,6 @@
 #include "fence/gate.h"
 #include "fence/ledger.h"
 #include "base/clock.h"
-#include "base/hook.h"
 #include "base/message.h"
 
 /* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
@@ -123,7 +122,6 @@ static void *sleep_and_look(void *argument)
         VkResult result = wait_for(sleeper, target);
         if (result == VK_SUCCESS) {
             atomic_fetch_add_explicit(&device->counters.sleeper_wakeups, 1, memory_order_relaxed);
-            BF_HOOK(BF_HOOK_WOKEN);
             result = look(sleeper);
         }
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {

@@ -98,11 +98,7 @@ static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packe
 {
     struct bf_ledger *ledger = &queue->base.device->ledger;
     struct bf_wait *wait = &packet->wait;
-    bool satisfied = wait->satisfied;
-#ifdef BELFRY_BREAK_TICKET
-    satisfied = wait->fence->destroyed || atomic_load(&wait->fence->value) >= wait->node.key;
-#endif
-    if (satisfied || ledger->lost)
+    if (wait->satisfied || ledger->lost)
         return batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
     if (batched) /* the frontier has yet to take in what is in the batch */
         return BF_PASSAGE_LATER;
@@ -177,10 +173,6 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
         if (i == engine->number || epoch <= ledger->engines[i].completed ||
             epoch <= engine->waited[i])
             continue;
-#ifdef BELFRY_BREAK_ELISION
-        if (waits == 0 && epoch % 3 == 0)
-            continue;
-#endif
         add_wait(packet, device->engines[i].epoch, epoch);
         engine->waited[i] = epoch;
         waits++;

@@ -564,9 +564,6 @@ static void pump(struct bf_engine *engine, uint64_t *engines)
         bf_lock_release(&engine->lock);
         if (handed_on)
             return;
-#ifdef BELFRY_BREAK_RECHECK
-        return;
-#endif
     } while (atomic_load(&engine->dirty));
 }
 

@@ -115,10 +115,8 @@ void bf_engines_pump(struct bf_device *device, uint64_t mask);
 /* The caller has just released the lock: looks again, and pumps 'mask' as well. */
 static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
 {
-#ifndef BELFRY_BREAK_RECHECK
     if (atomic_load(&engine->dirty))
         mask |= bf_engine_bit(engine);
-#endif
     if (mask)
         bf_engines_pump(engine->device, mask);
 }

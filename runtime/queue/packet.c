@@ -175,14 +175,6 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device,
         wait_syncs[i] = sync_of(device, wait_infos[i].semaphore, wait_infos[i].value);
     for (uint32_t i = 0; i < signals; i++)
         signal_syncs[i] = sync_of(device, signal_infos[i].semaphore, signal_infos[i].value);
-#ifdef BELFRY_BREAK_BINARY_WAIT
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < waits; i++) {
-        if (wait_syncs[i].sem && wait_syncs[i].sem->timeline)
-            wait_infos[kept++] = wait_infos[i];
-    }
-    p->submit.waitSemaphoreInfoCount = kept;
-#endif
     return p;
 }
 

@@ -86,10 +86,6 @@ void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle)
 bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target)
 {
-#ifdef BELFRY_BREAK_RULE_M
-    if (side == BF_FOR_WAIT && sem->timeline)
-        return true;
-#endif
     if (atomic_load(&sem->reached[side]) >= target)
         return true;
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))

@@ -1,6 +1,7 @@
 /* The interrupt path: fences that the GPU signals by itself, and who learns of it. With the library
- * that has hooks (runtime/base/hook.h), the GPU is played by the test. */
+ * that has hooks (tests/support/hook.h), the GPU is played by the test. */
 #include "fixture.h"
+#include "support/hook.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -12,8 +13,7 @@
 static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
                                                 .family = UINT32_MAX};
 
-enum { HOOK_MONITORED, HOOK_WOKEN };
-static void (**hook)(int point);
+static void (**hook)(enum test_hook_point point);
 static _Atomic uint64_t *(*monitored_of)(BfFence fence);
 
 static BfFence make_written(struct fixture *f)
@@ -34,8 +34,8 @@ static _Atomic uint64_t *word_of(BfFence fence)
 
 static void open_hooks(struct fixture *f)
 {
-    hook = (void (**)(int))dlsym(RTLD_DEFAULT, "bf_hook");
-    monitored_of = (_Atomic uint64_t *(*)(BfFence))dlsym(RTLD_DEFAULT, "bf_hook_monitored_value");
+    hook = (void (**)(enum test_hook_point))dlsym(RTLD_DEFAULT, "test_hook");
+    monitored_of = (_Atomic uint64_t *(*)(BfFence))dlsym(RTLD_DEFAULT, "test_hook_monitored_value");
     assert_non_null(hook);
     assert_non_null(monitored_of);
     fixture_open(f, &writable);
@@ -135,9 +135,9 @@ static void queues_wait_for_what_the_program_writes(void **state)
  * applied by the interrupt's own call, whatever it names. */
 static _Atomic bool late;
 
-static void come_late(int point)
+static void come_late(enum test_hook_point point)
 {
-    while (point == HOOK_WOKEN && atomic_load(&late))
+    while (point == TEST_HOOK_WOKEN && atomic_load(&late))
         sched_yield();
 }
 
@@ -182,9 +182,9 @@ static struct {
     bool interrupt;
 } gpu;
 
-static void signal_in_between(int point)
+static void signal_in_between(enum test_hook_point point)
 {
-    if (point == HOOK_MONITORED && gpu.word) {
+    if (point == TEST_HOOK_MONITORED && gpu.word) {
         _Atomic uint64_t *word = gpu.word;
         gpu.word = NULL; /* once */
         gpu.interrupt = gpu_signals(word, gpu.monitored, gpu.value);

@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* Here, a reader may be held up between two steps (base/hook.h). */
-#define BELFRY_HOOKS
-#include "base/map.h"
+/* A reader may be held up between two steps: base/map.h with the break hook_map_probe. */
+#include "support/hook.h"
 
-void (*bf_hook)(enum bf_hook_point point);
+#include "base/map.h"
 
 #define KEYS 512
 
@@ -248,9 +247,9 @@ static struct {
     uint32_t held_up;
 } slow;
 
-static void change_tables(enum bf_hook_point point)
+static void change_tables(enum test_hook_point point)
 {
-    if (point != BF_HOOK_MAP_PROBE || !slow.seen)
+    if (point != TEST_HOOK_MAP_PROBE || !slow.seen)
         return;
     struct bf_map_table *seen = slow.seen;
     slow.seen = NULL; /* once */
@@ -273,7 +272,7 @@ static void test_a_reader_whose_table_is_reused(void **state)
         keys[i] = random_next(&slow.random) | 1;
         assert_true(bf_map_insert(&slow.map, keys[i], &keys[i]));
     }
-    bf_hook = change_tables;
+    test_hook = change_tables;
     for (uint32_t i = 0; i < 1000 / FEWER; i++) {
         /* A key that stands behind another's slot, and will take that when tables change. */
         uint64_t before = random_next(&slow.random) | 1, passing;
@@ -288,7 +287,7 @@ static void test_a_reader_whose_table_is_reused(void **state)
                          i % 2 ? &passing : &keys[i % 12]);
         bf_map_remove(&slow.map, passing);
     }
-    bf_hook = NULL;
+    test_hook = NULL;
     assert_true(slow.held_up > 100 / FEWER);
     bf_map_finish(&slow.map, NULL, NULL);
 }
