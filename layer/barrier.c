@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "queue/command_buffer.h"
+#include "gpu/command_buffer.h"
 
 /* Barriers of one command that need no allocation. */
 #define STACK_BARRIERS 16

@@ -8,7 +8,7 @@
 #include "layer/access/access.h"
 #include "layer/chain.h"
 #include "layer/commands.h"
-#include "device/dispatch.h"
+#include "gpu/dispatch.h"
 #include "device/placement.h"
 #include "device/timeline.h"
 #include "base/message.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/label.h"
+#include "scheduler/label.h"
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
                                                    VkQueue *queue)

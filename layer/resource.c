@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "layer/chain.h"
-#include "queue/command_buffer.h"
+#include "gpu/command_buffer.h"
 
 /* A CONCURRENT list with the real families in it. 'families' holds the list while it is used. */
 struct sharing {

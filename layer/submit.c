@@ -6,8 +6,8 @@
 
 #include "layer/chain.h"
 #include "base/message.h"
-#include "queue/frame_boundary.h"
-#include "queue/packet.h"
+#include "scheduler/frame_boundary.h"
+#include "scheduler/packet.h"
 
 /* A converted vkQueueSubmit that fits here needs no allocation. */
 #define SCRATCH 4096

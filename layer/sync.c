@@ -41,7 +41,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
                                                        const VkSemaphoreSignalInfo *info)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && bf_above_hear_signal(d->runtime, info->semaphore))
+    if (d->runtime && bf_upper_layers_hear_signal(d->runtime, info->semaphore))
         return VK_SUCCESS;
     PFN_vkSignalSemaphore next =
         d->vk.vkSignalSemaphore ? d->vk.vkSignalSemaphore : d->vk.vkSignalSemaphoreKHR;
@@ -92,7 +92,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime)
-        bf_witness_drop_semaphore(d->runtime, info->semaphore);
+        bf_last_submission_drop_semaphore(d->runtime, info->semaphore);
     VkResult result = d->vk.vkImportSemaphoreFdKHR(device, info);
     if (result == VK_SUCCESS && d->runtime)
         bf_semaphore_imported(d->runtime, info->semaphore);
@@ -110,7 +110,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
                                               ? d->vk.vkGetSemaphoreCounterValue
                                               : d->vk.vkGetSemaphoreCounterValueKHR;
     if (d->runtime &&
-        bf_above_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
+        bf_upper_layers_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
         return VK_ERROR_OUT_OF_HOST_MEMORY; /* one of the command's own errors */
     VkResult result = next(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
@@ -127,7 +127,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetEventStatus(VkDevice device, VkEvent e
     return result;
 }
 
-/* Fences whose payload others may change are watched less closely (queue/witness.h). */
+/* Fences whose payload others may change are watched less closely (scheduler/last_submission.h). */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenceCreateInfo *info,
                                                    const VkAllocationCallbacks *allocator,
                                                    VkFence *fence)
@@ -151,7 +151,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportFenceFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime) {
-        bf_witness_drop_fences(d->runtime, 1, &info->fence);
+        bf_last_submission_drop_fences(d->runtime, 1, &info->fence);
         VkResult result = bf_vkfence_set_external(d->runtime, info->fence);
         if (result != VK_SUCCESS)
             return result;
@@ -182,7 +182,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && fence) {
-        bf_witness_drop_fences(d->runtime, 1, &fence);
+        bf_last_submission_drop_fences(d->runtime, 1, &fence);
         bf_vkfence_forget(d->runtime, fence);
     }
     d->vk.vkDestroyFence(device, fence, allocator);
@@ -193,7 +193,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetFences(VkDevice device, uint32_t cou
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime)
-        bf_witness_drop_fences(d->runtime, count, fences);
+        bf_last_submission_drop_fences(d->runtime, count, fences);
     return d->vk.vkResetFences(device, count, fences);
 }
 

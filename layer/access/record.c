@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "layer/chain.h"
-#include "queue/command_buffer.h"
+#include "gpu/command_buffer.h"
 
 /* -------------------------------------------------------------------------------- Command buffers -- */
 

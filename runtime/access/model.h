@@ -14,7 +14,7 @@
 #include "access/record.h"
 #include "base/lock.h"
 #include "base/map.h"
-#include "fence/observer.h"
+#include "scheduler/observer.h"
 
 /* observe.c */
 extern const struct bf_observer_calls bf_access_observer_calls;

@@ -1,5 +1,5 @@
 /*
- * The check as an observer of a device (fence/observer.h). It is for whoever creates devices: the
+ * The check as an observer of a device (scheduler/observer.h). It is for whoever creates devices: the
  * check is created first, its observer passed to bf_device_create, and the check destroyed after the
  * device.
  */
@@ -7,7 +7,7 @@
 #define BELFRY_ACCESS_OBSERVE_H
 
 #include "access/access.h"
-#include "fence/observer.h"
+#include "scheduler/observer.h"
 
 /* NULL for NULL. */
 BF_SHARED struct bf_observer *bf_access_observer(struct bf_access *access);

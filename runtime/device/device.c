@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "background/public.h"
-#include "device/dispatch.h"
+#include "gpu/dispatch.h"
 #include "log/log.h"
 #include "base/clock.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
-#include "queue/watcher.h"
+#include "scheduler/watcher.h"
 
 /* While held work may still produce a query's result, it is asked for at this interval. */
 #define QUERY_SLICE_NS UINT64_C(500000)
@@ -171,7 +171,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->buffer_address = device->vk.vkGetBufferDeviceAddress
                                  ? device->vk.vkGetBufferDeviceAddress
                                  : device->vk.vkGetBufferDeviceAddressKHR;
-    device->stores_words = info->buffer_addresses && info->shader_int64 && device->buffer_address;
+    device->writes_values = info->buffer_addresses && info->shader_int64 && device->buffer_address;
     if (device->vk.vkGetMemoryHostPointerPropertiesEXT)
         device->host_pointer_alignment = info->host_pointer_alignment;
     device->fence_log = info->fence_log;
@@ -196,7 +196,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (result != VK_SUCCESS)
         goto fail;
     init_observer(device, info);
-    result = bf_ledger_init(&device->ledger, device);
+    result = bf_pending_init(&device->pending, device);
     if (result != VK_SUCCESS)
         goto fail;
     result = bf_device_begin_background(device, info);
@@ -233,13 +233,13 @@ void bf_device_destroy(struct bf_device *device)
     bf_watchers_finish(device);
     /* What the GPU has signalled by now, other processes may wait for; here nothing more begins. */
     struct bf_effects effects = {0};
-    if (device->ledger.engines && !bf_device_is_lost(device))
-        bf_ledger_retire(&device->ledger, &effects);
+    if (device->pending.engines && !bf_device_is_lost(device))
+        bf_pending_retire(&device->pending, &effects);
     effects.engines = 0;
     bf_effects_run(device, &effects);
-    bf_ledger_stop(&device->ledger);
+    bf_pending_stop(&device->pending);
     bf_command_queues_finish(device);
-    bf_ledger_finish(&device->ledger);
+    bf_pending_finish(&device->pending);
     for (uint32_t i = 0; i < device->queue_count; i++)
         bf_queue_free_packets(&device->queues[i]);
     for (uint32_t i = 0; i < device->engine_count; i++) {
@@ -255,7 +255,7 @@ void bf_device_destroy(struct bf_device *device)
             device->vk.vkDestroySemaphore(device->handle, engine->epoch, NULL);
         if (engine->barrier_pool)
             device->vk.vkDestroyCommandPool(device->handle, engine->barrier_pool, NULL);
-        bf_stores_finish(engine);
+        bf_gpu_writes_finish(engine);
         bf_label_release(engine->labels);
         free(engine->waited);
         free(engine->queues);
@@ -264,8 +264,8 @@ void bf_device_destroy(struct bf_device *device)
     bf_map_finish(&device->fences, free_fence, NULL);
     bf_map_finish(&device->command_buffers, NULL, NULL);
     bf_observer_unlist(device->observer);
-    bf_store_pipeline_finish(device);
-    bf_words_finish(device);
+    bf_gpu_write_pipeline_finish(device);
+    bf_value_memories_finish(device);
     free(device->queues);
     free(device->engines);
     free(device);
@@ -277,7 +277,7 @@ VkResult bf_device_lose(struct bf_device *device, const char *where)
         bf_message(BF_MESSAGE_ERROR, "device lost (%s): what is held is dropped, waits end", where);
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
-        bf_ledger_lose(&device->ledger);
+        bf_pending_lose(&device->pending);
         bf_observe_stop(device->observer, "the device is lost");
         atomic_store(&device->loss_told, true);
         bf_signpost_announce(&device->progress);

@@ -11,18 +11,18 @@
 #include <volk.h>
 
 #include "belfry/belfry.h"
-#include "device/above.h"
-#include "device/gpu_clock.h"
-#include "device/sharing.h"
-#include "fence/ledger.h"
-#include "fence/observer.h"
-#include "fence/store.h"
-#include "fence/word.h"
+#include "gpu/upper_layers.h"
+#include "gpu/clock.h"
+#include "gpu/sharing.h"
+#include "scheduler/pending.h"
+#include "scheduler/observer.h"
+#include "gpu/write.h"
+#include "gpu/value_memory.h"
 #include "base/export.h"
 #include "base/lock.h"
 #include "base/map.h"
-#include "queue/engine.h"
-#include "queue/label.h"
+#include "scheduler/engine.h"
+#include "scheduler/label.h"
 #include "queue/queue.h"
 #include "settings/settings.h"
 #include "trace/trace.h"
@@ -55,7 +55,7 @@ struct bf_device {
     VkPhysicalDeviceMemoryProperties memory;
     bool native_fences; /* their feature is enabled (fence/native.h) */
     /* Shaders can store 64 bits through an address: bufferDeviceAddress and shaderInt64. */
-    bool stores_words;
+    bool writes_values;
     PFN_vkGetBufferDeviceAddress buffer_address;
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
     enum bf_fence_log_mode fence_log;
@@ -63,7 +63,7 @@ struct bf_device {
     struct bf_device *next_registered;
     bool attached;        /* by the program, not by the layer */
     uint32_t api_version; /* what the program may use; 0 where it is attached */
-    struct bf_above above;
+    struct bf_upper_layers upper_layers;
     bool summary; /* attached: of its trace one is printed at its end */
 
     uint32_t engine_count, queue_count;
@@ -72,7 +72,7 @@ struct bf_device {
     _Atomic bool shared; /* some engine has several queues */
 
     struct bf_map semaphores, fences;
-    struct bf_map command_buffers;    /* queue/command_buffer.h */
+    struct bf_map command_buffers;    /* gpu/command_buffer.h */
     _Atomic bool external_fences;     /* there has been one */
     _Atomic uint32_t deferred_fences; /* fences that held packets carry */
     struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
@@ -91,11 +91,11 @@ struct bf_device {
     /* NULL: nobody. Set while the program has no queue yet. */
     const struct bf_execute_observer *execute_observer;
 
-    struct bf_ledger ledger; /* command queues and fences */
-    struct bf_words words;
+    struct bf_pending pending; /* command queues and fences */
+    struct bf_value_memories value_memories;
     struct bf_gpu_clock gpu_clock;
     _Atomic uint32_t log_handles; /* given to fences and semaphores so far */
-    struct bf_store_pipeline store_pipeline;
+    struct bf_gpu_write_pipeline write_pipeline;
     PFN_vkCmdPipelineBarrier2 pipeline_barrier;
     _Atomic uint32_t command_queues_made, fences_made; /* for their names */
     struct bf_counters counters;

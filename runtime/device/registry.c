@@ -84,7 +84,7 @@ static bool check_semaphores(struct bf_device *device, const VkSemaphoreSubmitIn
             continue;
         bf_message(BF_MESSAGE_ERROR, "bfVkQueueSubmit: semaphore 0x%llx is none of this device's%s",
                    (unsigned long long)list[i].semaphore,
-                   bf_above_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+                   bf_upper_layers_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
         return false;
     }
     return true;
@@ -127,7 +127,7 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
-    PFN_vkQueueSubmit2 submit2 = bf_above_submit2(queue->device);
+    PFN_vkQueueSubmit2 submit2 = bf_upper_layers_submit2(queue->device);
     if (!submit2)
         return submit_here(queue, vk_queue, count, infos, fence);
     bf_lock_acquire(&queue->calls_lock);
@@ -154,7 +154,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->device->attached) {
-        atomic_store(&queue->unwitnessed, true); /* whatever went in there */
+        atomic_store(&queue->completion_unknown, true); /* whatever went in there */
         bf_engine_leave(queue->engine, 0);
         bf_observe_idle(queue->device->observer); /* it may have been a wait */
     } else {

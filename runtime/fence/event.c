@@ -23,7 +23,7 @@
 #include "base/handle.h"
 #include "base/lock.h"
 #include "base/message.h"
-#include "fence/observer.h"
+#include "scheduler/observer.h"
 
 struct bf_event {
     _Atomic uint32_t references; /* the handle's one and each registration's */

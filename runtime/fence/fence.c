@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "fence/bridge.h"
-#include "fence/gate.h"
-#include "fence/ledger.h"
+#include "fence/import_export.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/pending.h"
 #include "fence/native.h"
 #include "fence/shared.h"
 #include "fence/wait.h"
@@ -34,11 +34,11 @@ void bf_fence_release(struct bf_fence *fence)
 {
     if (--fence->references)
         return;
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     if (fence->previous)
         fence->previous->next = fence->next;
     else
-        ledger->fences = fence->next;
+        pending->fences = fence->next;
     if (fence->next)
         fence->next->previous = fence->previous;
     bf_semaphore_release(fence->imported);
@@ -100,7 +100,7 @@ static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effect
 static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_heap *heaps[] = {&fence->queue_waits, &fence->cpu_waits};
-    bf_gates_reached(fence, value);
+    bf_peer_waits_reached(fence, value);
     for (int i = 0; i < 2; i++) {
         while (heaps[i]->root && heaps[i]->root->key <= value)
             satisfy(heaps[i], wait_of(heaps[i]->root), effects);
@@ -110,21 +110,21 @@ static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effe
 
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    if (fence->device->ledger.lost || fence->always_signaled || !bf_shared_set(fence, value) ||
+    if (fence->device->pending.lost || fence->always_signaled || !bf_shared_set(fence, value) ||
         fence->destroyed)
         return;
-    bf_fence_take(fence, value, effects);
+    bf_fence_set_value(fence, value, effects);
 }
 
-void bf_fence_take(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     /* The last of its waits may hold the last reference. */
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     atomic_store(&fence->value, value);
     satisfy_up_to(fence, value, effects);
-    bf_bridge_applied(fence, value, effects);
-    bf_shared_publish(fence); /* what the mirror has been told */
+    bf_export_applied(fence, value, effects);
+    bf_shared_publish(fence); /* what the exported semaphore has been told */
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }
@@ -196,11 +196,11 @@ bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit)
            !(fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU);
 }
 
-void bf_fence_cross(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+void bf_fence_pass_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
     satisfy_up_to(fence, value, effects);
-    bf_bridge_applied(fence, value, effects);
+    bf_export_applied(fence, value, effects);
     bf_shared_publish(fence);
     bf_fence_release(fence);
 }
@@ -282,7 +282,7 @@ struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_
     return front;
 }
 
-void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+void bf_fence_unblock_queues(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_wait *next;
     for (struct bf_wait *wait = fence->blocked; wait; wait = next) {
@@ -339,15 +339,15 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags 
     fence->value = value;
     fence->references = 1;
     fence->monitored = UINT64_MAX;
-    struct bf_ledger *ledger = &device->ledger;
-    bf_lock_acquire(&ledger->lock);
-    if (ledger->lost)
+    struct bf_pending *pending = &device->pending;
+    bf_lock_acquire(&pending->lock);
+    if (pending->lost)
         atomic_store(&fence->value, UINT64_MAX);
-    fence->next = ledger->fences;
+    fence->next = pending->fences;
     if (fence->next)
         fence->next->previous = fence;
-    ledger->fences = fence;
-    bf_lock_release(&ledger->lock);
+    pending->fences = fence;
+    bf_lock_release(&pending->lock);
     if (device->trace) {
         char name[32];
         snprintf(name, sizeof(name), "fence %u", atomic_fetch_add(&device->fences_made, 1));
@@ -374,7 +374,7 @@ void bf_fence_destroy(struct bf_fence *fence)
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
     bf_trace_name_semaphore(device->trace, (uintptr_t)fence, NULL);
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     bf_observe_fence_remove(fence->observed);
     bool lingers = bf_shared_linger(fence, &effects);
     if (lingers) {
@@ -383,22 +383,22 @@ void bf_fence_destroy(struct bf_fence *fence)
         fence->destroyed = true;
         bf_fence_satisfy_all(fence, &effects);
     }
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     if (fence->imported)
-        bf_bridge_release_queues(fence, &effects);
+        bf_import_release_queues(fence, &effects);
     if (!lingers)
         bf_shared_leave(fence);
-    bf_bridge_stop(fence, true);
-    bf_lock_acquire(&device->ledger.lock);
+    bf_import_export_stop(fence, true);
+    bf_lock_acquire(&device->pending.lock);
     bf_fence_release(fence);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     bf_effects_run(device, &effects);
 }
 
 static uint64_t get_value(struct bf_fence *fence)
 {
     if (fence->imported)
-        return bf_bridge_value(fence);
+        return bf_import_value(fence);
     bf_shared_look(fence);
     if (fence->native && bf_native_is_program_written(fence))
         bf_native_look(fence);
@@ -407,13 +407,13 @@ static uint64_t get_value(struct bf_fence *fence)
         return value;
     struct bf_device *device = fence->device;
     struct bf_effects effects = {0};
-    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    VkResult result = bf_pending_retire(&device->pending, &effects);
     bf_effects_run(device, &effects);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_device_lost(device, "bfGetFenceValue");
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     value = atomic_load(&fence->value);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     return value;
 }
 
@@ -445,21 +445,21 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (fence->imported)
-        return bf_bridge_signal(fence, value);
+        return bf_import_signal(fence, value);
     VkResult result = bf_shared_check(fence);
     if (result != VK_SUCCESS)
         return result;
     /* What the GPU has done by now comes before this signal. */
     if (atomic_load(&fence->pending) &&
-        bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST) {
+        bf_pending_retire(&device->pending, &effects) == VK_ERROR_DEVICE_LOST) {
         bf_effects_run(device, &effects);
         return bf_device_lost(device, __func__);
     }
-    bf_bridge_announce(fence, value);
+    bf_fence_announce(fence, value);
     bf_observe_fence_signal(fence->observed, value);
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     bf_fence_signal(fence, value, &effects);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     bf_trace_host_signal(device->trace, (struct bf_trace_sync){(uintptr_t)fence, value});
     bf_effects_run(device, &effects);
     return VK_SUCCESS;

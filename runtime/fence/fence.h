@@ -2,16 +2,16 @@
  * A fence: a 64-bit value that may be set to anything, and those who wait for it.
  *
  * Vulkan has no such object. A queue's signal *means* 'this value, once these epochs are reached'
- * (a frontier, fence/ledger.h); until then it is an update on its way. The CPU's signal applies at
+ * (a frontier, scheduler/pending.h); until then it is an update on its way. The CPU's signal applies at
  * once. Nothing of a fence is ever given to the driver, so any value may follow any other.
  *
- *  F-1  Updates apply one at a time, each once, under the ledger's lock: the values that a fence
+ *  F-1  Updates apply one at a time, each once, under the pending signals' lock: the values that a fence
  *       takes are a sequence, and bfGetFenceValue reads its last element.
  *  F-2  A wait is armed when it is asked for. It is satisfied for good by the first value from then
  *       on that reaches it: arming looks at the value and enters the heap, applying sets the value
  *       and empties the heap up to it, both under the lock. No later value can undo that.
  *  F-3  'monitored' is the least value that a CPU waiter wants, less one; UINT64_MAX when none does.
- *       An update above it is watched by a sleeper (fence/sleeper.h), any other by nobody.
+ *       An update above it is watched by a sleeper (scheduler/sleeper.h), any other by nobody.
  *  F-4  A value, and what it sets off, are seen together: events are set and threads are told under
  *       the lock that the value is set under, and who reads while an update is being applied waits
  *       for that lock. So whoever reads a value finds its events set, and whoever sees an event
@@ -31,7 +31,7 @@
 #include "belfry/belfry.h"
 #include "base/heap.h"
 #include "base/lock.h"
-#include "fence/observer.h"
+#include "scheduler/observer.h"
 
 struct bf_command_queue;
 struct bf_device;
@@ -45,7 +45,7 @@ struct bf_sleeper;
 struct bf_update;
 
 /* One value of one fence, waited for by a queue (as part of its packet) or by the CPU (as part of a
- * group). Everything is guarded by the ledger's lock. */
+ * group). Everything is guarded by the pending signals' lock. */
 struct bf_wait {
     struct bf_heap_node node;           /* its key is the value */
     struct bf_fence *fence;             /* referenced */
@@ -93,17 +93,17 @@ struct bf_fence {
     struct bf_heap cpu_waits;   /* the same */
     struct bf_wait *blocked;    /* those of queue_waits that a queue stands at */
 
-    /* Imported (fence/bridge.h): the value is this semaphore's counter. */
+    /* Imported (fence/import_export.h): the value is this semaphore's counter. */
     struct bf_semaphore *imported;
     struct bf_sleeper *sleeper;
 
-    /* Exported: 'mirror' is signalled with each value larger than all before. */
-    VkSemaphore mirror;
-    uint64_t mirror_wanted;
-    struct bf_lock mirror_lock; /* held over vkSignalSemaphore, so that signals only grow */
-    uint64_t mirror_signalled;
-    bool mirror_listed; /* somebody is about to signal it */
-    struct bf_fence *next_mirrored;
+    /* Exported: 'exported semaphore' is signalled with each value larger than all before. */
+    VkSemaphore exported;
+    uint64_t exported_wanted;
+    struct bf_lock exported_lock; /* held over vkSignalSemaphore, so that signals only grow */
+    uint64_t exported_signalled;
+    bool exported_listed; /* somebody is about to signal it */
+    struct bf_fence *next_exported;
 
     /* Imported or exported: what the program calls the semaphore; 0: it is neither. */
     _Atomic uint64_t named;
@@ -127,7 +127,7 @@ bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
 /* What bfDestroyFence does, for a queue's own as well. */
 void bf_fence_destroy(struct bf_fence *fence);
 
-/* The ledger's lock is held for all of these, up to bf_fence_of. */
+/* The pending signals' lock is held for all of these, up to bf_fence_of. */
 
 /* The fence takes the value, whoever set it: satisfies what it reaches (F-2). Does nothing once the
  * device is lost or the fence destroyed. */
@@ -147,8 +147,8 @@ void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects);
 void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects);
 /* Those who are told by fence/shared.c. The fence takes a value that is set already; and one that was
  * set, and has been overwritten before anybody here has looked: it satisfies what it reaches. */
-void bf_fence_take(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
-void bf_fence_cross(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+void bf_fence_pass_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
 /* Arms a wait whose fence and value are set. Returns true if it is satisfied already; then it is in
  * no heap. */
@@ -169,7 +169,7 @@ bool bf_fence_only_grows(const struct bf_fence *fence);
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value);
 
 /* An update of that value has been accepted: queues that stand at a wait it reaches go on. */
-void bf_fence_ground(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+void bf_fence_unblock_queues(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
 /* Satisfies all that waits, or the queues alone, whatever they wait for (F-5). */
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects);

@@ -4,7 +4,7 @@
 
 #include "belfry/native_fence.h"
 #include "device/device.h"
-#include "fence/ledger.h"
+#include "scheduler/pending.h"
 #include "fence/native.h"
 #include "log/log.h"
 #include "base/handle.h"
@@ -17,10 +17,10 @@
 /* All fences that somebody waits for, natives or others too. */
 static void look_at_all(struct bf_device *device, bool legacy, struct bf_effects *effects)
 {
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     struct bf_fence *next;
-    bf_lock_acquire(&ledger->lock);
-    for (struct bf_fence *fence = ledger->fences; fence; fence = next) {
+    bf_lock_acquire(&pending->lock);
+    for (struct bf_fence *fence = pending->fences; fence; fence = next) {
         bf_fence_reference(fence);
         if (fence->native)
             bf_native_sample(fence, effects);
@@ -29,26 +29,26 @@ static void look_at_all(struct bf_device *device, bool legacy, struct bf_effects
         next = fence->next;
         bf_fence_release(fence);
     }
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
 }
 
 static void look_at(struct bf_device *device, uint32_t count, struct bf_fence *const *fences,
                     struct bf_effects *effects)
 {
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     for (uint32_t i = 0; i < count; i++) {
         if (fences[i]->native)
             bf_native_sample(fences[i], effects);
         else
             bf_fence_look_again(fences[i], effects);
     }
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
 }
 
-/* The fence that the log calls so; the ledger's lock is held. NULL: it has been destroyed. */
-static struct bf_fence *find(struct bf_ledger *ledger, uint32_t handle)
+/* The fence that the log calls so; the pending signals' lock is held. NULL: it has been destroyed. */
+static struct bf_fence *find(struct bf_pending *pending, uint32_t handle)
 {
-    struct bf_fence *fence = ledger->fences;
+    struct bf_fence *fence = pending->fences;
     while (fence && fence->log_handle != handle)
         fence = fence->next;
     return fence;
@@ -59,7 +59,7 @@ static struct bf_fence *find(struct bf_ledger *ledger, uint32_t handle)
 static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
 {
     struct bf_engine *engine = queue->engine;
-    struct bf_ledger *ledger = &queue->device->ledger;
+    struct bf_pending *pending = &queue->device->pending;
     struct bf_log *log = queue->log;
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
@@ -90,13 +90,13 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
         known =
             bf_log_cursor_read(log->interrupts, items, AT_ONCE, &count, &lost) == BF_LOG_READ_OK &&
             lost == 0;
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < count; i++) {
-            struct bf_fence *fence = find(ledger, items[i].fence);
+            struct bf_fence *fence = find(pending, items[i].fence);
             if (fence && fence->native)
                 bf_native_sample(fence, effects);
         }
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
     }
     bf_engine_leave(engine, 0);
     return known;
@@ -106,7 +106,7 @@ VkResult bf_interrupt_handle(struct bf_device *device, const struct bf_interrupt
                              struct bf_effects *effects)
 {
     /* What has been signalled by queues of Belfry's applies first, in its order (IN-3). */
-    VkResult result = bf_ledger_retire(&device->ledger, effects);
+    VkResult result = bf_pending_retire(&device->pending, effects);
     if (result != VK_SUCCESS)
         return result;
     bool found = interrupt->count || (interrupt->queue && look_at_log(interrupt->queue, effects));

@@ -2,7 +2,7 @@
  * The interrupt path: how the CPU side learns that the GPU has signalled fences that it waits for.
  *
  * WDDM's GPU raises an interrupt where a new value exceeds the fence's monitored value; Belfry's
- * sleepers (fence/sleeper.h) return from the driver's wait for an epoch that a watched update needs,
+ * sleepers (scheduler/sleeper.h) return from the driver's wait for an epoch that a watched update needs,
  * which is the same thing. Either way somebody comes here and says what may have been signalled: an
  * array of fences; none, for all that are waited for; or a queue, whose log tells.
  *

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "fence/bridge.h"
-#include "fence/ledger.h"
+#include "fence/import_export.h"
+#include "scheduler/pending.h"
 #include "fence/shared.h"
-#include "fence/sleeper.h"
+#include "scheduler/sleeper.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
 
@@ -22,21 +22,22 @@ bool bf_native_is_supported(const struct bf_device *device)
 static VkResult create_words(struct bf_device *device, bool single, struct bf_native *native)
 {
     bool local = native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
-    VkResult result =
-        bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_CURRENT, single, &native->current);
+    VkResult result = bf_value_memory_create(
+        device, local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_CURRENT, single, &native->current);
     if (result != VK_SUCCESS)
         return result;
-    result = bf_word_create(device, local ? BF_WORD_LOCAL : BF_WORD_MONITORED, single,
-                            &native->monitored);
+    result =
+        bf_value_memory_create(device, local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_MONITORED,
+                               single, &native->monitored);
     if (result != VK_SUCCESS)
-        bf_word_destroy(device, &native->current);
+        bf_value_memory_destroy(device, &native->current);
     return result;
 }
 
 VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
 {
     struct bf_device *device = fence->device;
-    VkResult result = bf_store_pipeline_ensure(device);
+    VkResult result = bf_gpu_write_pipeline_ensure(device);
     if (result != VK_SUCCESS)
         return result;
     struct bf_native *native = calloc(1, sizeof(*native));
@@ -52,11 +53,11 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
         free(native);
         return result;
     }
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     fence->native = native;
     bf_native_settled(fence);
     bf_native_monitored(fence);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     return fence->shared ? bf_shared_follow(fence) : VK_SUCCESS;
 }
 
@@ -81,8 +82,8 @@ VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInf
 
 void bf_native_free(struct bf_fence *fence)
 {
-    bf_word_destroy(fence->device, &fence->native->current);
-    bf_word_destroy(fence->device, &fence->native->monitored);
+    bf_value_memory_destroy(fence->device, &fence->native->current);
+    bf_value_memory_destroy(fence->device, &fence->native->monitored);
     free(fence->native);
     fence->native = NULL;
 }
@@ -90,13 +91,13 @@ void bf_native_free(struct bf_fence *fence)
 static void race(struct bf_fence *fence, struct bf_effects *effects)
 {
     fence->native->raced = true;
-    bf_ledger_monitor(&fence->device->ledger, fence, effects);
+    bf_pending_monitor(&fence->device->pending, fence, effects);
 }
 
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_native *native = fence->native;
-    if (fence->device->ledger.lost)
+    if (fence->device->pending.lost)
         return;
     if (native->current.value)
         atomic_store(native->current.value, value);
@@ -107,7 +108,7 @@ void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effec
 void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
                         struct bf_effects *effects)
 {
-    const struct bf_ledger *ledger = &fence->device->ledger;
+    const struct bf_pending *pending = &fence->device->pending;
     const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
     if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
@@ -117,8 +118,8 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
     /* What this engine has put behind itself counts, not what the queue has waited for: another
      * thread's wait may have passed since the execution was made ready (C-1). On one engine stores
      * are in order anyway. */
-    for (uint32_t i = 0; i < ledger->engine_count; i++) {
-        if (i != engine->number && before->frontier[i] > ledger->engines[i].completed &&
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        if (i != engine->number && before->frontier[i] > pending->engines[i].completed &&
             before->frontier[i] > engine->waited[i]) {
             race(fence, effects);
             return;
@@ -129,7 +130,7 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
 void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *queue, uint64_t value)
 {
     struct bf_native *native = fence->native;
-    if (fence->device->ledger.lost)
+    if (fence->device->pending.lost)
         return;
     if (!fence->first_update)
         bf_native_settled(fence);
@@ -140,7 +141,7 @@ void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *qu
 
 void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
 {
-    if (!bf_native_is_program_written(fence) || fence->device->ledger.lost)
+    if (!bf_native_is_program_written(fence) || fence->device->pending.lost)
         return;
     uint64_t value = atomic_load(fence->native->current.value);
     if (value != atomic_load_explicit(&fence->value, memory_order_relaxed))
@@ -151,9 +152,9 @@ void bf_native_look(struct bf_fence *fence)
 {
     struct bf_device *device = fence->device;
     struct bf_effects effects = {0};
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     bf_native_sample(fence, &effects);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     bf_effects_run(device, &effects);
 }
 
@@ -206,7 +207,7 @@ static VkBool32 all_atomic(const struct bf_device *device, VkQueueFlags flags, V
         if (!(engine->family_flags & flags) || (engine->family_flags & without))
             continue;
         any = true;
-        all = all && bf_engine_stores_atomically(engine);
+        all = all && bf_gpu_write_is_atomic(engine);
     }
     return any && all;
 }
@@ -222,8 +223,8 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(device)};
     if (!caps->supported)
         return VK_SUCCESS;
-    caps->currentValueStride = BF_WORD_STRIDE;
-    caps->monitoredValueStride = BF_WORD_STRIDE;
+    caps->currentValueStride = BF_VALUE_MEMORY_STRIDE;
+    caps->monitoredValueStride = BF_VALUE_MEMORY_STRIDE;
     caps->minimumAddress = 0;
     caps->maximumAddress = UINT64_MAX;
     caps->supportIntraGpuFenceType = VK_TRUE;
@@ -232,10 +233,10 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     caps->atomicDirect = all_atomic(device, VK_QUEUE_GRAPHICS_BIT, 0);
     caps->atomicCompute = all_atomic(device, VK_QUEUE_COMPUTE_BIT, 0);
     caps->atomicCopy = all_atomic(device, copy, 0);
-    struct bf_word word;
-    if (bf_word_create(device, BF_WORD_CURRENT, false, &word) == VK_SUCCESS) {
-        caps->readOnlyMapping = word.pages->buffer.read_only;
-        bf_word_destroy(device, &word);
+    struct bf_value_memory memory;
+    if (bf_value_memory_create(device, BF_VALUE_MEMORY_CURRENT, false, &memory) == VK_SUCCESS) {
+        caps->readOnlyMapping = memory.pages->buffer.read_only;
+        bf_value_memory_destroy(device, &memory);
     }
     return VK_SUCCESS;
 }
@@ -279,15 +280,15 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
                        mapping ? "the fence is not native" : "pMapping is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const struct bf_word *current = &fence->native->current;
+    const struct bf_value_memory *current = &fence->native->current;
     const struct bf_buffer *buffer = &current->pages->buffer;
     *mapping = (BfNativeFenceMapping){
         .pCurrentValue = buffer->shown ? (const volatile uint64_t *)((const char *)buffer->shown +
                                                                      current->offset)
                                        : NULL,
         .readOnly = buffer->read_only,
-        .currentValueAddress = bf_word_address(current),
-        .monitoredValueAddress = bf_word_address(&fence->native->monitored),
+        .currentValueAddress = bf_value_memory_address(current),
+        .monitoredValueAddress = bf_value_memory_address(&fence->native->monitored),
         .currentValueBuffer = buffer->handle,
         .currentValueOffset = current->offset,
         .monitoredValueBuffer = fence->native->monitored.pages->buffer.handle,
@@ -350,7 +351,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         return owned;
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     struct bf_effects effects = {0};
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
@@ -358,14 +359,14 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
             result = bf_shared_check((struct bf_fence *)fences[i]);
     }
     if (result == VK_SUCCESS)
-        result = bf_ledger_retire(ledger, &effects);
+        result = bf_pending_retire(pending, &effects);
     if (result != VK_SUCCESS) {
         bf_effects_run(device, &effects);
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
     }
     for (uint32_t i = 0; i < count && !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT); i++)
-        bf_bridge_announce((struct bf_fence *)fences[i], flags ? UINT64_MAX : values[i]);
-    bf_lock_acquire(&ledger->lock);
+        bf_fence_announce((struct bf_fence *)fences[i], flags ? UINT64_MAX : values[i]);
+    bf_lock_acquire(&pending->lock);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = (struct bf_fence *)fences[i];
         if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT) {
@@ -381,7 +382,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
             bf_fence_signal(fence, values[i], &effects);
         }
     }
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     for (uint32_t i = 0; i < count && !flags; i++)
         bf_trace_host_signal(device->trace,
                              (struct bf_trace_sync){(uintptr_t)fences[i], values[i]});

@@ -1,21 +1,21 @@
 /*
  * What a native fence has besides: its current value in a word that the GPU writes, and its
- * monitored value in another that the GPU may read (fence/word.h).
+ * monitored value in another that the GPU may read (gpu/value_memory.h).
  *
  *  NF-1  The current value is written by the GPU, behind the work that its signal follows
- *        (fence/store.h), and by the CPU where the CPU signals.
+ *        (gpu/write.h), and by the CPU where the CPU signals.
  *  NF-2  Whenever no signal of the fence is under way, the word is the fence's value. Signals that
  *        others precede get there in order. Those that race (the CPU's beside a queue's, or those of
- *        queues with nothing between them) may be stored in an order that isn't the ledger's: from
+ *        queues with nothing between them) may be stored in an order that isn't the pending signals': from
  *        then on the fence is watched, and when the last of them has been applied, under the
- *        ledger's lock and with no store of the fence left in any engine, the word is set to what
+ *        pending signals' lock and with no store of the fence left in any engine, the word is set to what
  *        the fence has come to. (A word that the CPU can't reach stays as it was stored.)
  *  NF-3  The monitored value follows 'monitored' (F-3): it is written when a CPU waiter comes or
  *        goes, then the current value is looked at again, and whoever it satisfies is let go: a
  *        signal that the new monitored value came too late for is found by that look. The look is
- *        bf_ledger_retire's and bf_fence_arm's, in this order: monitored value, engines' counters.
+ *        bf_pending_retire's and bf_fence_arm's, in this order: monitored value, engines' counters.
  *
- * The ledger's lock guards it all. Proven by tests/fence (native.c, native_races.c, native_memory.c).
+ * The pending signals' lock guards it all. Proven by tests/fence (native.c, native_races.c, native_memory.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H
@@ -25,14 +25,14 @@
 
 #include "belfry/native_fence.h"
 #include "fence/fence.h"
-#include "fence/word.h"
+#include "gpu/value_memory.h"
 #include "base/export.h"
 
 struct bf_command_queue;
 
 struct bf_native {
     BfNativeFenceType type;
-    struct bf_word current, monitored;
+    struct bf_value_memory current, monitored;
     bool cross_adapter; /* its monitored value is 0 for ever: whoever signals it interrupts */
     bool raced;         /* NF-2; never of one that the program writes: its word is followed */
 };
@@ -48,7 +48,7 @@ VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInf
  * own, and following what others set. Errors: bfCreateNativeFence's. */
 VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type);
 
-/* With the ledger's lock held, for native fences. */
+/* With the pending signals' lock held, for native fences. */
 
 /* The word of a fence that the program writes is looked at: the fence takes what is there. */
 void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects);

@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "fence/bridge.h"
-#include "fence/ledger.h"
+#include "fence/import_export.h"
+#include "scheduler/pending.h"
 #include "fence/native.h"
-#include "fence/shared_carrier.h"
-#include "fence/shared_envelope.h"
-#include "fence/shared_message.h"
+#include "fence/peer_timeline.h"
+#include "fence/peer_handle.h"
+#include "fence/socket_message.h"
 #include "fence/shared_watch.h"
-#include "fence/sleeper.h"
+#include "scheduler/sleeper.h"
 #include "base/message.h"
 
 #ifndef SO_PEERPIDFD
@@ -68,8 +68,8 @@ static void let_go(struct bf_shared *shared)
 static void close_far(struct bf_shared *shared)
 {
     close_fd(&shared->far);
-    if (shared->carriers)
-        close_fd(&shared->carriers->far);
+    if (shared->peer_timelines)
+        close_fd(&shared->peer_timelines->far);
 }
 
 /* Everything but the page, and what an owner needs to let go. */
@@ -91,7 +91,7 @@ void bf_shared_free(struct bf_shared *shared)
     let_go(shared);
     close_most(shared);
     bf_shared_page_unmap(&shared->view);
-    bf_carriers_free(shared->carriers);
+    bf_peer_timelines_free(shared->peer_timelines);
     free(shared);
 }
 
@@ -171,18 +171,18 @@ static VkResult find_owner(struct bf_shared *shared)
 static VkResult attach(struct bf_fence *fence, struct bf_shared *shared)
 {
     struct bf_device *device = fence->device;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     VkResult result = bf_sleepers_ensure(device); /* SH-7 */
     if (result != VK_SUCCESS) {
         bf_shared_free(shared);
         return result;
     }
-    bf_lock_acquire(&ledger->lock);
-    shared->serial = ledger->next_serial++;
+    bf_lock_acquire(&pending->lock);
+    shared->serial = pending->next_serial++;
     fence->shared = shared;
-    if (!ledger->lost)
+    if (!pending->lost)
         atomic_store(&fence->value, bf_shared_page_value(&shared->view));
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     bf_observe_fence_external(fence->observed);
     return bf_shared_watch_ends(fence);
 }
@@ -254,21 +254,21 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
 
 void bf_shared_leave(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_shared *shared = fence->shared;
     if (!shared)
         return;
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     bool left = shared->left;
     shared->left = true;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     if (left)
         return;
     bf_shared_watch_forget(fence);
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     close_most(shared);
     shared->watched = -1;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
 }
 
 /* ---------------------------------------------------------------------------------------- Values --
@@ -289,15 +289,15 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
     if (!shared || shared->left || shared->orphaned || fence->destroyed || fence->always_signaled ||
-        fence->device->ledger.lost)
+        fence->device->pending.lost)
         return;
     uint64_t peak = bf_shared_page_take_peak(&shared->view);
     uint64_t value = bf_shared_page_value(&shared->view);
     if (peak > value)
-        bf_fence_cross(fence, peak, effects);
+        bf_fence_pass_value(fence, peak, effects);
     if (value == atomic_load(&fence->value) || fence->always_signaled)
         return;
-    bf_fence_take(fence, value, effects);
+    bf_fence_set_value(fence, value, effects);
     if (fence->native)
         bf_native_signalled(fence, value, effects);
 }
@@ -311,11 +311,11 @@ void bf_shared_publish(struct bf_fence *fence)
     const struct bf_heap_node *least = fence->queue_waits.root;
     if (least && least->key && least->key - 1 < monitored)
         monitored = least->key - 1;
-    if (fence->mirror && fence->mirror_wanted < monitored)
-        monitored = fence->mirror_wanted;
+    if (fence->exported && fence->exported_wanted < monitored)
+        monitored = fence->exported_wanted;
     bf_shared_page_monitor(&shared->view, monitored);
     if (shared->lingering && !fence->cpu_waits.root)
-        bf_shared_watch_reap(&fence->device->ledger);
+        bf_shared_watch_reap(&fence->device->pending);
 }
 
 void bf_shared_look(struct bf_fence *fence)
@@ -324,11 +324,11 @@ void bf_shared_look(struct bf_fence *fence)
     if (!shared || (!bf_shared_page_has_peak(&shared->view) &&
                     bf_shared_page_value(&shared->view) == atomic_load(&fence->value)))
         return;
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_effects effects = {0};
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     bf_shared_absorb(fence, &effects);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     bf_effects_run(fence->device, &effects);
 }
 
@@ -349,10 +349,10 @@ VkResult bf_shared_check(struct bf_fence *fence)
 {
     if (!fence->shared)
         return VK_SUCCESS;
-    struct bf_ledger *ledger = &fence->device->ledger;
-    bf_lock_acquire(&ledger->lock);
+    struct bf_pending *pending = &fence->device->pending;
+    bf_lock_acquire(&pending->lock);
     bool orphaned = bf_shared_is_orphaned(fence);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return orphaned ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_SUCCESS;
 }
 
@@ -363,7 +363,7 @@ void bf_shared_lose(struct bf_fence *fence)
 {
     struct bf_shared *shared = fence->shared;
     if (shared)
-        bf_carriers_lose(shared->carriers);
+        bf_peer_timelines_lose(shared->peer_timelines);
     if (shared && shared->owned && !(shared->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT))
         bf_shared_set(fence, UINT64_MAX);
 }
@@ -372,7 +372,7 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
     if (!shared || shared->last[1] == -1 || !fence->cpu_waits.root || shared->orphaned ||
-        fence->device->ledger.lost)
+        fence->device->pending.lost)
         return false;
     shared->lingering = true;
     bf_fence_satisfy_queues(fence, effects);
@@ -402,8 +402,8 @@ static bool orphan(struct bf_fence *fence, struct bf_effects *effects)
     struct bf_shared *shared = fence->shared;
     bf_shared_absorb(fence, effects);
     shared->orphaned = true;
-    if (!fence->device->ledger.lost) {
-        bf_fence_take(fence, UINT64_MAX, effects);
+    if (!fence->device->pending.lost) {
+        bf_fence_set_value(fence, UINT64_MAX, effects);
         if (fence->native)
             bf_native_signalled(fence, UINT64_MAX, effects);
     }
@@ -473,7 +473,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     }
     result = bf_shared_check(fence);
     if (result == VK_SUCCESS && flags)
-        result = bf_envelope_export(fence, out);
+        result = bf_peer_handle_export(fence, out);
     if (result != VK_SUCCESS || flags)
         return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(fence->device, __func__) : result;
     int fd = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
@@ -485,7 +485,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
 
 /* The program doesn't know the fence yet, nor, after a failure, ever will. */
 static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
-                               struct bf_envelope *envelope)
+                               struct bf_peer_handle *peer_handle)
 {
     struct bf_device *device = fence->device;
     bool native = bf_native_is_supported(device) &&
@@ -493,11 +493,11 @@ static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared,
     VkResult result = attach(fence, shared);
     if (result == VK_SUCCESS && native)
         result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
-    if (result == VK_SUCCESS && envelope->matches)
-        result = bf_envelope_take_carriers(fence, fd, envelope);
+    if (result == VK_SUCCESS && peer_handle->matches)
+        result = bf_peer_handle_take_peer_timelines(fence, fd, peer_handle);
     if (result != VK_SUCCESS)
         bfDestroyFence((BfFence)fence);
-    bf_carriers_sweep(device);
+    bf_peer_timelines_sweep(device);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfOpenFenceFd") : result;
 }
 
@@ -518,18 +518,18 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     struct bf_shared *shared = shared_alloc();
     if (!shared)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    struct bf_envelope envelope;
+    struct bf_peer_handle peer_handle;
     struct bf_fence *fence = NULL;
-    result = bf_envelope_open(device, fd, flags & BF_SHARE_TRUSTED_BIT, &envelope);
+    result = bf_peer_handle_open(device, fd, flags & BF_SHARE_TRUSTED_BIT, &peer_handle);
     if (result == VK_SUCCESS)
-        result = open_shared(envelope.plain, shared);
+        result = open_shared(peer_handle.plain, shared);
     if (result == VK_SUCCESS)
         result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result == VK_SUCCESS)
-        result = finish_opening(fence, shared, fd, &envelope);
+        result = finish_opening(fence, shared, fd, &peer_handle);
     else
         bf_shared_free(shared);
-    bf_envelope_close(&envelope);
+    bf_peer_handle_close(&peer_handle);
     if (result == VK_SUCCESS)
         *out = (BfFence)fence;
     return result;

@@ -3,7 +3,7 @@
  *
  * The global fence is a page (fence/shared_page.h). Each object that bfCreateFence or bfOpenFenceFd
  * makes is a local one: a slot in the page, a mapping, and a fence like any other, whose value
- * follows the page's. It takes in what others have set, under its ledger's lock, before anything is
+ * follows the page's. It takes in what others have set, under its pending signals' lock, before anything is
  * armed or read, and when a thread that sleeps on the slot is woken (fence/shared_watch.h).
  *
  *  SH-6  A value reaches the page in one place (bf_shared_set), when the fence takes it, and what
@@ -40,10 +40,10 @@
 #include "fence/fence.h"
 #include "fence/shared_page.h"
 
-struct bf_carriers;
+struct bf_peer_timelines;
 struct bf_shared_listener;
 
-/* Guarded by the ledger's lock once the fence is known; what never changes can be read without. */
+/* Guarded by the pending signals' lock once the fence is known; what never changes can be read without. */
 struct bf_shared {
     struct bf_shared_view view;
     BfFenceFlags flags;
@@ -54,11 +54,11 @@ struct bf_shared {
     int owner;       /* the owner's process, as a pidfd; -1: the owner itself, or it can't be had */
     int watched;     /* SH-9: that, or 'far', or -1: nothing can end */
     int last[2];     /* SH-10: the pipe, else -1 */
-    struct bf_carriers *carriers;        /* fence/shared_carrier.h; NULL: nobody is trusted */
-    bool left;                           /* destroyed: it has no slot any more */
-    bool orphaned;                       /* SH-9 */
-    bool lingering;                      /* destroyed, with CPU waiters that stay */
-    struct bf_shared_listener *listener; /* sleeps on its slot; NULL: nobody has waited yet */
+    struct bf_peer_timelines *peer_timelines; /* fence/peer_timeline.h; NULL: nobody is trusted */
+    bool left;                                /* destroyed: it has no slot any more */
+    bool orphaned;                            /* SH-9 */
+    bool lingering;                           /* destroyed, with CPU waiters that stay */
+    struct bf_shared_listener *listener;      /* sleeps on its slot; NULL: nobody has waited yet */
     struct bf_fence *next_listened;
 };
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "fence/ledger.h"
+#include "scheduler/pending.h"
 #include "fence/shared.h"
-#include "fence/shared_carrier.h"
+#include "fence/peer_timeline.h"
 #include "base/clock.h"
 
 #define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
@@ -33,7 +33,7 @@ struct bf_shared_listener {
     struct bf_shared_listener *next;
     pthread_t id;
     bool single; /* it can sleep on one word alone: on its fence's slot */
-    /* Under the ledger's lock. */
+    /* Under the pending signals' lock. */
     bool stop;
     uint32_t count;
     struct bf_fence *fences;
@@ -44,13 +44,13 @@ struct bf_shared_listener {
 
 struct bf_shared_watch {
     struct bf_device *device;
-    /* Changed under both the sleepers' lock and the ledger's. */
+    /* Changed under both the sleepers' lock and the pending signals'. */
     struct bf_shared_listener *listeners;
     bool single; /* futex_waitv isn't there */
     /* The thread for ends. */
     int epoll, call;
     bool started;
-    bool stop;            /* under the ledger's lock */
+    bool stop;            /* under the pending signals' lock */
     _Atomic bool ticking; /* it looks who has gone */
     pthread_t id;
 };
@@ -79,7 +79,7 @@ static uint32_t take_turns(struct bf_shared_listener *listener, struct bf_effect
         _Atomic uint32_t *turn = bf_shared_page_turn(&f->shared->view);
         listener->words[n++] = word_of(turn, atomic_load(turn), 0);
         bf_shared_absorb(f, effects);
-        bf_carriers_look(f, effects);
+        bf_peer_timelines_look(f, effects);
     }
     return n;
 }
@@ -98,7 +98,7 @@ static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
 static void retire(struct bf_device *device)
 {
     struct bf_effects effects = {0};
-    if (bf_ledger_retire(&device->ledger, &effects) == VK_ERROR_DEVICE_LOST)
+    if (bf_pending_retire(&device->pending, &effects) == VK_ERROR_DEVICE_LOST)
         bf_device_lost(device, "looking for other processes' signals");
     bf_effects_run(device, &effects);
 }
@@ -107,17 +107,17 @@ static void *listen(void *argument)
 {
     struct bf_shared_listener *listener = argument;
     struct bf_device *device = listener->device;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     for (;;) {
         struct bf_effects effects = {0};
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_acquire(&pending->lock);
         bool stop = listener->stop;
         uint32_t n = stop ? 0 : take_turns(listener, &effects);
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
         bf_effects_run(device, &effects);
         if (stop)
             break;
-        if (atomic_load(&ledger->gates)) /* SH-21 */
+        if (atomic_load(&pending->peer_waits)) /* SH-21 */
             retire(device);
         int word = sleep_on(listener, n);
         bool set = listener->single ? word == 0 && n > 1 : word > 0; /* else it was called */
@@ -151,19 +151,19 @@ static bool start(pthread_t *id, void *(*run)(void *), void *argument)
 }
 
 /* The device's, made now if need be; the sleepers' lock is held. NULL: out of memory. */
-static struct bf_shared_watch *watch_of(struct bf_ledger *ledger)
+static struct bf_shared_watch *watch_of(struct bf_pending *pending)
 {
-    if (ledger->shared_watch)
-        return ledger->shared_watch;
+    if (pending->shared_watch)
+        return pending->shared_watch;
     struct bf_shared_watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return NULL;
-    watch->device = ledger->device;
+    watch->device = pending->device;
     watch->single = !has_waitv();
     watch->epoll = watch->call = -1;
-    bf_lock_acquire(&ledger->lock);
-    ledger->shared_watch = watch;
-    bf_lock_release(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
+    pending->shared_watch = watch;
+    bf_lock_release(&pending->lock);
     return watch;
 }
 
@@ -171,12 +171,12 @@ static struct bf_shared_watch *watch_of(struct bf_ledger *ledger)
 static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
 {
     uint32_t room = watch->single ? 1 : LISTENER_FENCES;
-    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_pending *pending = &watch->device->pending;
     struct bf_shared_listener *listener = watch->listeners;
-    bf_lock_acquire(&ledger->lock); /* for the counts */
+    bf_lock_acquire(&pending->lock); /* for the counts */
     while (listener && listener->count >= room)
         listener = listener->next;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     if (listener)
         return listener;
     listener = calloc(1, sizeof(*listener));
@@ -189,45 +189,45 @@ static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
         return NULL;
     }
     atomic_fetch_add(&watch->device->counters.sleeper_threads, 1);
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     listener->next = watch->listeners;
     watch->listeners = listener;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return listener;
 }
 
 VkResult bf_shared_watch_slot(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_shared *shared = fence->shared;
     VkResult result = VK_SUCCESS;
-    bf_lock_acquire(&ledger->sleeper_lock);
+    bf_lock_acquire(&pending->sleeper_lock);
     if (!shared->listener) { /* changed under both locks */
-        struct bf_shared_watch *watch = watch_of(ledger);
+        struct bf_shared_watch *watch = watch_of(pending);
         struct bf_shared_listener *listener = watch ? roomy_listener(watch) : NULL;
         if (listener) {
-            bf_lock_acquire(&ledger->lock);
+            bf_lock_acquire(&pending->lock);
             shared->listener = listener;
             shared->next_listened = listener->fences;
             listener->fences = fence;
             listener->count++;
-            bf_lock_release(&ledger->lock);
+            bf_lock_release(&pending->lock);
             call(listener);
         } else {
             result = VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    bf_lock_release(&ledger->sleeper_lock);
+    bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
 /* Ends and joins it. It is on no list any more; 'turn' is the word it may be asleep on. */
 static void end_listener(struct bf_shared_listener *listener, struct bf_shared_view *view)
 {
-    struct bf_ledger *ledger = &listener->device->ledger;
-    bf_lock_acquire(&ledger->lock);
+    struct bf_pending *pending = &listener->device->pending;
+    bf_lock_acquire(&pending->lock);
     listener->stop = true;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     call(listener);
     /* A page's word may be put back before it is seen to have changed: call again. */
     while (view && !atomic_load(&listener->ended)) {
@@ -249,10 +249,10 @@ static void unlink_listener(struct bf_shared_watch *watch, struct bf_shared_list
 
 static void forget_slot(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_shared *shared = fence->shared;
-    bf_lock_acquire(&ledger->sleeper_lock);
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->sleeper_lock);
+    bf_lock_acquire(&pending->lock);
     struct bf_shared_listener *listener = shared->listener;
     shared->listener = NULL;
     if (listener) {
@@ -262,10 +262,10 @@ static void forget_slot(struct bf_fence *fence)
         *link = shared->next_listened;
         listener->count--;
         if (listener->single)
-            unlink_listener(ledger->shared_watch, listener);
+            unlink_listener(pending->shared_watch, listener);
     }
-    bf_lock_release(&ledger->lock);
-    bf_lock_release(&ledger->sleeper_lock);
+    bf_lock_release(&pending->lock);
+    bf_lock_release(&pending->sleeper_lock);
     if (listener && listener->single)
         end_listener(listener, &shared->view);
     else if (listener)
@@ -276,9 +276,9 @@ static void forget_slot(struct bf_fence *fence)
  */
 
 /* With a reference; or NULL. The lock is held. */
-static struct bf_fence *find(struct bf_ledger *ledger, uint64_t serial)
+static struct bf_fence *find(struct bf_pending *pending, uint64_t serial)
 {
-    struct bf_fence *fence = ledger->fences;
+    struct bf_fence *fence = pending->fences;
     while (fence && !(fence->shared && fence->shared->serial == serial))
         fence = fence->next;
     if (fence)
@@ -287,9 +287,9 @@ static struct bf_fence *find(struct bf_ledger *ledger, uint64_t serial)
 }
 
 /* A lingering fence that nobody waits for, with a reference; or NULL. The lock is held. */
-static struct bf_fence *find_done(struct bf_ledger *ledger)
+static struct bf_fence *find_done(struct bf_pending *pending)
 {
-    struct bf_fence *fence = ledger->fences;
+    struct bf_fence *fence = pending->fences;
     while (fence && !(fence->shared && fence->shared->lingering && !fence->cpu_waits.root))
         fence = fence->next;
     if (fence)
@@ -299,10 +299,10 @@ static struct bf_fence *find_done(struct bf_ledger *ledger)
 
 static void release(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
-    bf_lock_acquire(&ledger->lock);
+    struct bf_pending *pending = &fence->device->pending;
+    bf_lock_acquire(&pending->lock);
     bf_fence_release(fence);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
 }
 
 void bf_shared_bury(struct bf_fence *fence)
@@ -313,16 +313,16 @@ void bf_shared_bury(struct bf_fence *fence)
 
 static void handle_end(struct bf_shared_watch *watch, uint64_t what)
 {
-    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_pending *pending = &watch->device->pending;
     struct bf_effects effects = {0};
-    bf_lock_acquire(&ledger->lock);
-    struct bf_fence *fence = find(ledger, what / KINDS);
+    bf_lock_acquire(&pending->lock);
+    struct bf_fence *fence = find(pending, what / KINDS);
     bool over = false;
     if (fence && what % KINDS == OWNER_ENDED)
         over = bf_shared_owner_ended(fence, &effects);
     else if (fence)
         over = bf_shared_end_lingering(fence, &effects);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     if (over)
         bf_shared_bury(fence);
     if (fence)
@@ -332,15 +332,15 @@ static void handle_end(struct bf_shared_watch *watch, uint64_t what)
 
 static void reap(struct bf_shared_watch *watch)
 {
-    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_pending *pending = &watch->device->pending;
     struct bf_fence *fence;
     for (;;) {
         struct bf_effects effects = {0};
-        bf_lock_acquire(&ledger->lock);
-        fence = find_done(ledger);
+        bf_lock_acquire(&pending->lock);
+        fence = find_done(pending);
         if (fence)
             bf_shared_end_lingering(fence, &effects);
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
         if (!fence)
             return;
         bf_shared_bury(fence);
@@ -349,26 +349,26 @@ static void reap(struct bf_shared_watch *watch)
     }
 }
 
-/* Who adds a gate and then finds it ticking leaves it at that. */
+/* Who adds a peer wait and then finds it ticking leaves it at that. */
 static void stop_ticking(struct bf_shared_watch *watch)
 {
     atomic_store(&watch->ticking, false);
-    if (atomic_load(&watch->device->ledger.gates))
+    if (atomic_load(&watch->device->pending.peer_waits))
         atomic_store(&watch->ticking, true);
 }
 
 static void *await_ends(void *argument)
 {
     struct bf_shared_watch *watch = argument;
-    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_pending *pending = &watch->device->pending;
     struct epoll_event events[16];
     uint32_t idle = 0;
     for (;;) {
         int n = epoll_wait(watch->epoll, events, 16, atomic_load(&watch->ticking) ? TICK_MS : -1);
         if (atomic_load(&watch->ticking)) {
-            idle = atomic_load(&ledger->gates) ? 0 : idle + 1;
+            idle = atomic_load(&pending->peer_waits) ? 0 : idle + 1;
             if (idle == 0)
-                bf_carriers_watch(watch->device);
+                bf_peer_timelines_watch(watch->device);
             if (idle >= IDLE_TICKS)
                 stop_ticking(watch);
         }
@@ -382,9 +382,9 @@ static void *await_ends(void *argument)
             (void)size;
             reap(watch);
         }
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_acquire(&pending->lock);
         bool stop = watch->stop;
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
         if (stop)
             return NULL;
     }
@@ -405,7 +405,7 @@ static VkResult add(struct bf_shared_watch *watch, int fd, uint32_t events, uint
 /* The sleepers' lock is held. What was made of it is kept if the rest can't be. */
 static VkResult ensure_thread(struct bf_shared_watch *watch)
 {
-    struct bf_ledger *ledger = &watch->device->ledger;
+    struct bf_pending *pending = &watch->device->pending;
     if (watch->started)
         return VK_SUCCESS;
     if (watch->epoll == -1)
@@ -421,9 +421,9 @@ static VkResult ensure_thread(struct bf_shared_watch *watch)
             close(fd);
             return result;
         }
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_acquire(&pending->lock);
         watch->call = fd;
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
     }
     watch->started = start(&watch->id, await_ends, watch);
     if (watch->started)
@@ -433,12 +433,12 @@ static VkResult ensure_thread(struct bf_shared_watch *watch)
 
 VkResult bf_shared_watch_ends(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_shared *shared = fence->shared;
     if (shared->watched == -1 && shared->last[0] == -1)
         return VK_SUCCESS;
-    bf_lock_acquire(&ledger->sleeper_lock);
-    struct bf_shared_watch *watch = watch_of(ledger);
+    bf_lock_acquire(&pending->sleeper_lock);
+    struct bf_shared_watch *watch = watch_of(pending);
     VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result == VK_SUCCESS && shared->watched != -1)
         result = add(watch, shared->watched,
@@ -446,16 +446,16 @@ VkResult bf_shared_watch_ends(struct bf_fence *fence)
                      shared->serial * KINDS + OWNER_ENDED);
     if (result == VK_SUCCESS && shared->last[0] != -1)
         result = add(watch, shared->last[0], EPOLLONESHOT, shared->serial * KINDS + LAST_LEFT);
-    bf_lock_release(&ledger->sleeper_lock);
+    bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
-VkResult bf_shared_watch_peers(struct bf_ledger *ledger)
+VkResult bf_shared_watch_peers(struct bf_pending *pending)
 {
-    bf_lock_acquire(&ledger->sleeper_lock);
-    struct bf_shared_watch *watch = watch_of(ledger);
+    bf_lock_acquire(&pending->sleeper_lock);
+    struct bf_shared_watch *watch = watch_of(pending);
     VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_lock_release(&ledger->sleeper_lock);
+    bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
@@ -466,62 +466,62 @@ static void call_thread(struct bf_shared_watch *watch)
     (void)size; /* it can only be full, and then it is set */
 }
 
-void bf_shared_watch_gates(struct bf_ledger *ledger)
+void bf_shared_watch_gates(struct bf_pending *pending)
 {
-    bf_lock_acquire(&ledger->lock);
-    struct bf_shared_watch *watch = ledger->shared_watch;
+    bf_lock_acquire(&pending->lock);
+    struct bf_shared_watch *watch = pending->shared_watch;
     if (watch && !atomic_exchange(&watch->ticking, true))
         call_thread(watch);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
 }
 
-void bf_shared_watch_reap(struct bf_ledger *ledger)
+void bf_shared_watch_reap(struct bf_pending *pending)
 {
-    if (ledger->shared_watch && ledger->shared_watch->call != -1)
-        call_thread(ledger->shared_watch);
+    if (pending->shared_watch && pending->shared_watch->call != -1)
+        call_thread(pending->shared_watch);
 }
 
 void bf_shared_watch_forget(struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &fence->device->ledger;
+    struct bf_pending *pending = &fence->device->pending;
     struct bf_shared *shared = fence->shared;
     forget_slot(fence);
-    bf_lock_acquire(&ledger->sleeper_lock);
-    struct bf_shared_watch *watch = ledger->shared_watch;
+    bf_lock_acquire(&pending->sleeper_lock);
+    struct bf_shared_watch *watch = pending->shared_watch;
     if (watch && watch->epoll != -1) {
         if (shared->watched != -1)
             epoll_ctl(watch->epoll, EPOLL_CTL_DEL, shared->watched, NULL);
         if (shared->last[0] != -1)
             epoll_ctl(watch->epoll, EPOLL_CTL_DEL, shared->last[0], NULL);
     }
-    bf_lock_release(&ledger->sleeper_lock);
+    bf_lock_release(&pending->sleeper_lock);
 }
 
-void bf_shared_watch_stop(struct bf_ledger *ledger)
+void bf_shared_watch_stop(struct bf_pending *pending)
 {
-    struct bf_shared_watch *watch = ledger->shared_watch;
+    struct bf_shared_watch *watch = pending->shared_watch;
     if (!watch)
         return;
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     watch->stop = true;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     if (watch->started) {
         call_thread(watch);
         pthread_join(watch->id, NULL);
     }
     while (watch->listeners) {
         struct bf_shared_listener *listener = watch->listeners;
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_acquire(&pending->lock);
         watch->listeners = listener->next;
         struct bf_fence *fence = listener->fences;
         for (struct bf_fence *f = fence; f; f = f->shared->next_listened)
             f->shared->listener = NULL;
-        bf_lock_release(&ledger->lock);
+        bf_lock_release(&pending->lock);
         end_listener(listener, listener->single && fence ? &fence->shared->view : NULL);
     }
-    bf_lock_acquire(&ledger->lock);
-    ledger->shared_watch = NULL;
-    bf_lock_release(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
+    pending->shared_watch = NULL;
+    bf_lock_release(&pending->lock);
     if (watch->epoll != -1)
         close(watch->epoll);
     if (watch->call != -1)

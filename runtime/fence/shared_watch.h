@@ -10,8 +10,8 @@
  *  SH-12 One thread per device waits for owners' deaths and last openers (SH-9, SH-10), in epoll,
  *        from the first such fence on. Each event comes once, and is of a serial number, never of an
  *        object that may have gone.
- *        While there are gates it looks every 20 ms who has gone (SH-18), and for a second after.
- *  SH-13 All of them are joined before anything else of the ledger is stopped.
+ *        While there are peer waits it looks every 20 ms who has gone (SH-18), and for a second after.
+ *  SH-13 All of them are joined before anything else of the pending signals is stopped.
  *
  * Proven by tests/fence (shared.c counts wake-ups; shared_death.c).
  */
@@ -23,7 +23,7 @@
 #include <vulkan/vulkan.h>
 
 struct bf_fence;
-struct bf_ledger;
+struct bf_pending;
 struct bf_shared_watch;
 
 /* The fence's slot has a listener from here on. No lock is held.
@@ -34,21 +34,21 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence);
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS. */
 VkResult bf_shared_watch_ends(struct bf_fence *fence);
 
-/* Gates are there, or may come (fence/gate.h): a thread looks now and then who has gone. No lock is
+/* Peer waits are there, or may come (scheduler/peer_wait.h): a thread looks now and then who has gone. No lock is
  * held. Errors of the first: as bf_shared_watch_ends. */
-VkResult bf_shared_watch_peers(struct bf_ledger *ledger);
-void bf_shared_watch_gates(struct bf_ledger *ledger);
+VkResult bf_shared_watch_peers(struct bf_pending *pending);
+void bf_shared_watch_gates(struct bf_pending *pending);
 
 /* The fence has lingered and no longer does: it is left, and its handle's reference released. */
 void bf_shared_bury(struct bf_fence *fence);
 
 /* A lingering fence has no waiter any more: it is ended soon. The lock is held. */
-void bf_shared_watch_reap(struct bf_ledger *ledger);
+void bf_shared_watch_reap(struct bf_pending *pending);
 
 /* No thread knows the fence's slot or descriptors any more. No lock is held. */
 void bf_shared_watch_forget(struct bf_fence *fence);
 
 /* SH-13. */
-void bf_shared_watch_stop(struct bf_ledger *ledger);
+void bf_shared_watch_stop(struct bf_pending *pending);
 
 #endif

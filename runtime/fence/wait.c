@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "device/device.h"
-#include "fence/bridge.h"
+#include "fence/import_export.h"
 #include "fence/event.h"
 #include "fence/fence.h"
-#include "fence/ledger.h"
-#include "fence/observer.h"
+#include "scheduler/pending.h"
+#include "scheduler/observer.h"
 #include "fence/shared.h"
-#include "fence/sleeper.h"
+#include "scheduler/sleeper.h"
 #include "base/clock.h"
 #include "base/message.h"
 
@@ -87,14 +87,14 @@ static bool group_cancel(struct bf_group *group)
 static bool group_arm(struct bf_device *device, struct bf_group *group, const BfFence *fences,
                       BfFenceWaitFlags flags, struct bf_effects *effects)
 {
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     uint32_t count = group->count; /* once the lock is released it may fire and be gone */
     group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
     for (uint32_t i = 0; i < count && device->observer; i++) {
         group->waits[i].observed = ((struct bf_fence *)fences[i])->observed;
         bf_observe_fence_reference(group->waits[i].observed);
     }
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     for (uint32_t i = 0; i < count; i++) /* on account of the waits before (SH-2) */
         bf_fence_look_outside((struct bf_fence *)fences[i], effects);
     for (uint32_t i = 0; i < count && group->missing; i++) {
@@ -107,17 +107,17 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
         group_cancel(group);
     }
     for (uint32_t i = 0; i < count && !satisfied; i++)
-        bf_ledger_monitor(ledger, (struct bf_fence *)fences[i], effects);
+        bf_pending_monitor(pending, (struct bf_fence *)fences[i], effects);
     for (uint32_t i = 0; i < count && !satisfied; i++) /* on account of these */
         bf_fence_look_outside((struct bf_fence *)fences[i], effects);
     /* Once the lock is released, the wait may end and the program destroy the fences. */
     for (uint32_t i = 0; i < count && !satisfied; i++)
         bf_sleeper_kick_locked(((struct bf_fence *)fences[i])->sleeper);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return satisfied;
 }
 
-/* What stands between the calls and the ledger: threads that will look, and a look of our own. */
+/* What stands between the calls and the pending signals: threads that will look, and a look of our own. */
 static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence *fences,
                         struct bf_effects *effects)
 {
@@ -127,12 +127,12 @@ static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence 
         struct bf_fence *fence = (struct bf_fence *)fences[i];
         pending = pending || atomic_load(&fence->pending);
         if (fence->imported)
-            result = bf_bridge_prepare_wait(fence, effects);
+            result = bf_import_prepare_wait(fence, effects);
         else
             result = bf_shared_listen(fence);
     }
     if (result == VK_SUCCESS && pending)
-        result = bf_ledger_retire(&device->ledger, effects);
+        result = bf_pending_retire(&device->pending, effects);
     return result;
 }
 
@@ -202,9 +202,9 @@ static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint6
         in_time = bf_futex_wait(&group->done, 0, deadline == UINT64_MAX ? NULL : &until);
     VkResult result = VK_SUCCESS;
     if (!atomic_load(&group->done)) {
-        bf_lock_acquire(&device->ledger.lock);
+        bf_lock_acquire(&device->pending.lock);
         bool cancelled = group_cancel(group);
-        bf_lock_release(&device->ledger.lock);
+        bf_lock_release(&device->pending.lock);
         if (cancelled) {
             result = VK_TIMEOUT;
             group_release(group); /* nobody will fire it */
@@ -243,8 +243,8 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
      * may be gone by now: that, too, ends a wait. */
     if (result == VK_SUCCESS && group->orphaned)
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    bool told = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
-    for (uint32_t i = 0; told && i < count; i++)
+    bool report_failure = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
+    for (uint32_t i = 0; report_failure && i < count; i++)
         bf_observe_fence_reached(group->waits[i].observed, values[i]);
     group_release(group);
     return bf_device_is_lost(device) ? bf_device_settle(device) : result;

@@ -2,7 +2,7 @@
 #include "device/device.h"
 #include "log/log.h"
 #include "log/writer.h"
-#include "queue/engine.h"
+#include "scheduler/engine.h"
 
 static struct bf_log_source source_of(const struct bf_log_writer *writer, enum bf_log_side side)
 {

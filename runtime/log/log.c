@@ -7,8 +7,8 @@
 #include "log/writer.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
-#include "queue/engine.h"
-#include "queue/packet.h"
+#include "scheduler/engine.h"
+#include "scheduler/packet.h"
 
 /* Command buffers that an engine with logs has room for from the beginning, so that few submissions
  * ever need memory. */
@@ -19,7 +19,7 @@ bool bf_log_is_possible(const struct bf_queue *queue)
     const struct bf_engine *engine = queue->engine;
     const struct bf_command_queue *commands =
         queue->is_command_queue ? (const struct bf_command_queue *)queue : NULL;
-    return engine->device->fence_log != BF_FENCE_LOG_OFF && bf_engine_can_store(engine) &&
+    return engine->device->fence_log != BF_FENCE_LOG_OFF && bf_gpu_write_is_possible(engine) &&
            !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
 }
 
@@ -62,7 +62,7 @@ static void see_off(struct bf_log *log, uint64_t completed)
 static bool is_over(const struct bf_engine *engine, uint64_t epoch)
 {
     uint64_t completed;
-    return epoch <= engine->device->ledger.engines[engine->number].completed ||
+    return epoch <= engine->device->pending.engines[engine->number].completed ||
            (bf_engine_completed_epoch((struct bf_engine *)engine, &completed) == VK_SUCCESS &&
             epoch <= completed);
 }
@@ -80,16 +80,16 @@ static bool is_at_work(struct bf_queue *queue)
     struct bf_device *device = queue->device;
     if (queue->is_command_queue) {
         const struct bf_command_queue *commands = bf_command_queue_of(queue);
-        bf_lock_acquire(&device->ledger.lock);
+        bf_lock_acquire(&device->pending.lock);
         uint64_t epoch = commands->frontier[queue->engine->number];
-        bf_lock_release(&device->ledger.lock);
+        bf_lock_release(&device->pending.lock);
         return !is_over(queue->engine, epoch);
     }
-    if (atomic_load(&queue->unwitnessed))
+    if (atomic_load(&queue->completion_unknown))
         return true;
     if (device->trace && atomic_load(&queue->issued) == 0) /* all of it is counted there */
         return false;
-    return !atomic_load(&queue->engine->shared) || !bf_witness_is_reached(queue);
+    return !atomic_load(&queue->engine->shared) || !bf_last_submission_is_reached(queue);
 }
 
 /* A submission of the writer's own behind all that the engine has been given, which keeps the time
@@ -314,7 +314,7 @@ void bf_log_flush(struct bf_log *log)
     uint64_t completed;
     if (bf_engine_completed_epoch(engine, &completed) != VK_SUCCESS)
         return;
-    bf_ledger_see(&engine->device->ledger, engine->number, completed);
+    bf_pending_see(&engine->device->pending, engine->number, completed);
     bf_log_writer_collect(log->writer, completed);
 }
 

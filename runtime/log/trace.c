@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "log/log.h"
 #include "log/writer.h"
-#include "queue/engine.h"
+#include "scheduler/engine.h"
 #include "queue/queue.h"
 
 /* More than the document's 4 KiB hold, so that nothing is overwritten between two looks. */

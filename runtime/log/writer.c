@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/commands.h"
+#include "gpu/commands.h"
 #include "device/device.h"
-#include "device/gpu_clock.h"
+#include "gpu/clock.h"
 #include "base/clock.h"
 
 /* What a slot's command buffers copy from, or the host. */

@@ -10,7 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "device/memory.h"
+#include "gpu/memory.h"
 #include "log/log.h"
 
 /* Slots for each entry of a log: so often its numbers may go round it before the first of them has

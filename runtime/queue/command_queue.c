@@ -4,20 +4,20 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "fence/bridge.h"
-#include "fence/gate.h"
-#include "fence/ledger.h"
+#include "fence/import_export.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/pending.h"
 #include "fence/native.h"
 #include "fence/shared.h"
-#include "fence/shared_carrier.h"
+#include "fence/peer_timeline.h"
 #include "fence/shared_watch.h"
-#include "fence/store.h"
+#include "gpu/write.h"
 #include "log/log.h"
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
-#include "queue/command_buffer.h"
-#include "queue/label.h"
+#include "gpu/command_buffer.h"
+#include "scheduler/label.h"
 
 /* Command buffers of one call that the direct path keeps on its stack; more go by a packet. */
 #define DIRECT_BUFFERS 16
@@ -37,19 +37,19 @@ static enum bf_log_when log_when(struct bf_command_queue *queue)
                : BF_LOG_AFTER_LAST;
 }
 
-/* The queue has come to a signal. The ledger's lock is held. */
+/* The queue has come to a signal. The pending signals' lock is held. */
 static void log_signal(struct bf_command_queue *queue, const struct bf_fence *fence, uint64_t value)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     uint32_t own = queue->base.engine->number;
     if (!bf_log_is_enabled(queue->base.log))
         return;
     enum bf_log_when when = BF_LOG_AT_NS;
-    if (queue->frontier[own] > ledger->engines[own].completed)
+    if (queue->frontier[own] > pending->engines[own].completed)
         when = BF_LOG_AFTER_LAST;
     /* Waits that it has passed since its last packet may be over later. */
-    for (uint32_t i = 0; i < ledger->engine_count; i++) {
-        if (i != own && queue->frontier[i] > ledger->engines[i].completed)
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        if (i != own && queue->frontier[i] > pending->engines[i].completed)
             when = BF_LOG_WITH_STAMP;
     }
     bf_log_note_fence(queue->base.log, BF_LOG_SIGNALS, fence, value, when, bf_now_ns());
@@ -65,27 +65,27 @@ uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue)
 
 void bf_command_queue_reap(struct bf_command_queue *queue)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     if (!queue->gone || queue->first_update)
         return;
     if (queue->previous)
         queue->previous->next = queue->next;
     else
-        ledger->queues = queue->next;
+        pending->queues = queue->next;
     if (queue->next)
         queue->next->previous = queue->previous;
     bf_queue_free_packets(&queue->base);
     free(queue);
 }
 
-/* The wait goes to the driver, for another process's signal. The ledger's lock is held. */
+/* The wait goes to the driver, for another process's signal. The pending signals' lock is held. */
 static bool resolve(struct bf_command_queue *queue, struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
     uint64_t value = packet->wait.node.key;
-    if (!bf_carriers_resolve(packet))
+    if (!bf_peer_timelines_resolve(packet))
         return false;
-    packet->gated = true;
+    packet->waits_for_peer = true;
     if (!packet->log_noted)
         bf_log_note_fence(queue->base.log, BF_LOG_WAITS, fence, value,
                           (enum bf_log_when)packet->log_when, packet->called_ns);
@@ -96,21 +96,21 @@ static bool resolve(struct bf_command_queue *queue, struct bf_packet *packet)
 static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packet *packet,
                                  bool batched)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     struct bf_wait *wait = &packet->wait;
-    if (wait->satisfied || ledger->lost)
+    if (wait->satisfied || pending->lost)
         return batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
     if (batched) /* the frontier has yet to take in what is in the batch */
         return BF_PASSAGE_LATER;
     const struct bf_update *update = bf_fence_update_reaching(wait->fence, wait->node.key);
     if (update) {
-        bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
+        bf_frontier_join(queue->frontier, update->frontier, pending->engine_count);
         return BF_PASSAGE_DONE;
     }
     do {
         if (resolve(queue, packet))
             return BF_PASSAGE_NATIVE;
-    } while (!bf_carriers_want(packet));
+    } while (!bf_peer_timelines_want(packet));
     bf_fence_block(wait, queue);
     atomic_store(&queue->base.blocked, true);
     return BF_PASSAGE_BLOCKED;
@@ -123,9 +123,9 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
     enum bf_passage passage = batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
     if (packet->kind == BF_PACKET_WAIT) {
         struct bf_trace_sync obstacle = {(uintptr_t)packet->wait.fence, packet->wait.node.key};
-        bf_lock_acquire(&device->ledger.lock);
+        bf_lock_acquire(&device->pending.lock);
         passage = pass_wait(queue, packet, batched);
-        bf_lock_release(&device->ledger.lock);
+        bf_lock_release(&device->pending.lock);
         if (passage == BF_PASSAGE_BLOCKED) {
             bf_trace_packet_held(device->trace, &packet->trace, obstacle);
             atomic_fetch_add_explicit(&device->counters.blocked_waits, 1, memory_order_relaxed);
@@ -138,12 +138,12 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
 
 void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *packet)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     if (!packet->imported || packet->wait_count == 0)
         return;
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     bool destroyed = packet->imported->destroyed;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     if (!destroyed)
         return;
     bf_semaphore_release(packet->waits[0].sem);
@@ -165,39 +165,39 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
 {
     struct bf_device *device = queue->base.device;
     struct bf_engine *engine = queue->base.engine;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     uint32_t waits = 0;
-    bf_lock_acquire(&ledger->lock);
-    for (uint32_t i = 0; i < ledger->engine_count; i++) {
+    bf_lock_acquire(&pending->lock);
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
         uint64_t epoch = queue->frontier[i];
-        if (i == engine->number || epoch <= ledger->engines[i].completed ||
+        if (i == engine->number || epoch <= pending->engines[i].completed ||
             epoch <= engine->waited[i])
             continue;
         add_wait(packet, device->engines[i].epoch, epoch);
         engine->waited[i] = epoch;
         waits++;
     }
-    if (packet->carried)
-        bf_carrier_number(packet);
+    if (packet->signals_peers)
+        bf_peer_timeline_number(packet);
     uint64_t own = queue->frontier[engine->number];
-    bool behind = own > ledger->engines[engine->number].completed && own > engine->fenced_epoch &&
+    bool behind = own > pending->engines[engine->number].completed && own > engine->fenced_epoch &&
                   engine->batch_barrier == 0;
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     /* Executions of its own in this batch that no barrier in the batch comes after. */
     bool overlaps = queue->position != 0 && queue->position >= engine->batch_barrier;
     queue->position = engine->batch_count + 1;
     /* A store begins with a barrier of its own, and ends with one. */
-    bool alone = packet->store && packet->submit.commandBufferInfoCount == 1;
+    bool alone = packet->write && packet->submit.commandBufferInfoCount == 1;
     if (((behind || overlaps) && !alone) || packet->submit.commandBufferInfoCount == 0) {
         bf_packet_put_barrier(packet, engine->barrier);
         engine->batch_barrier = engine->batch_count + 1;
         atomic_fetch_add_explicit(&device->counters.barriers, 1, memory_order_relaxed);
     }
-    if (packet->store)
+    if (packet->write)
         engine->batch_barrier = engine->batch_count + 2;
     if (packet->counted) {
         packet->update->value = ++queue->progressed;
-        __atomic_store_n(&packet->store->slot->value, queue->progressed, __ATOMIC_RELAXED);
+        __atomic_store_n(&packet->write->slot->value, queue->progressed, __ATOMIC_RELAXED);
     }
     atomic_fetch_add_explicit(&device->counters.semaphore_waits, waits, memory_order_relaxed);
 }
@@ -208,20 +208,21 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
     struct bf_device *device = queue->base.device;
     if (packet->kind == BF_PACKET_EXECUTE)
         queue->issued_epoch = packet->epoch;
-    bool gated = packet->gated && packet->gate;
-    if (!packet->update && !gated)
+    bool waits_for_peer = packet->waits_for_peer && packet->peer_wait;
+    if (!packet->update && !waits_for_peer)
         return;
-    bf_lock_acquire(&device->ledger.lock);
-    if (gated) {
-        bf_gate_add(&device->ledger, packet->gate, queue->base.engine->number, packet->epoch);
-        bf_lock_release(&device->ledger.lock);
-        bf_shared_watch_gates(&device->ledger);
+    bf_lock_acquire(&device->pending.lock);
+    if (waits_for_peer) {
+        bf_peer_wait_add(&device->pending, packet->peer_wait, queue->base.engine->number,
+                         packet->epoch);
+        bf_lock_release(&device->pending.lock);
+        bf_shared_watch_gates(&device->pending);
         return;
     }
-    if (packet->store && packet->update->fence->always_signaled)
-        packet->store->slot->value = UINT64_MAX; /* nor does the word change any more */
-    bf_ledger_announce(&device->ledger, queue, packet, queue->issued_epoch, effects);
-    bf_lock_release(&device->ledger.lock);
+    if (packet->write && packet->update->fence->always_signaled)
+        packet->write->slot->value = UINT64_MAX; /* nor does the word change any more */
+    bf_pending_announce(&device->pending, queue, packet, queue->issued_epoch, effects);
+    bf_lock_release(&device->pending.lock);
 }
 
 uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,
@@ -229,9 +230,9 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
 {
     struct bf_device *device = queue->base.device;
     struct bf_engine *engine = queue->base.engine;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     struct bf_effects effects = {0};
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     if (packet->kind == BF_PACKET_WAIT) {
         if (accepted && packet->wait.fence && !packet->log_noted)
             bf_log_note_fence(queue->base.log, BF_LOG_WAITS, packet->wait.fence,
@@ -245,31 +246,31 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
         queue->frontier[engine->number] = packet->epoch;
     if (packet->imported)
         bf_fence_release(packet->imported);
-    if (packet->gated && packet->gate) {
+    if (packet->waits_for_peer && packet->peer_wait) {
         if (accepted)
-            packet->gate->packet = NULL; /* it stays with the ledger */
+            packet->peer_wait->packet = NULL; /* it stays with the pending signals */
         else
-            bf_gate_free(packet->gate);
-        packet->gate = NULL;
+            bf_peer_wait_free(packet->peer_wait);
+        packet->peer_wait = NULL;
     }
     /* An update that has gone has been applied, or the device lost, since it was announced. */
     if (packet->update && packet->announced)
-        bf_ledger_confirm(ledger, packet, &effects);
+        bf_pending_confirm(pending, packet, &effects);
     else if (packet->update && accepted)
-        bf_ledger_accept(ledger, queue, packet->update, &effects);
+        bf_pending_accept(pending, queue, packet->update, &effects);
     else if (packet->update)
-        bf_ledger_drop_update(ledger, packet->update);
-    bf_lock_release(&ledger->lock);
-    if (packet->store && accepted)
-        bf_store_accepted(engine, packet->store, packet->epoch);
-    else if (packet->store)
-        bf_store_drop(engine, packet->store);
+        bf_pending_drop_update(pending, packet->update);
+    bf_lock_release(&pending->lock);
+    if (packet->write && accepted)
+        bf_gpu_write_accepted(engine, packet->write, packet->epoch);
+    else if (packet->write)
+        bf_gpu_write_drop(engine, packet->write);
     if (packet->kind == BF_PACKET_EXECUTE && accepted) {
-        uint64_t fenced = packet->store ? packet->epoch : packet->barrier ? packet->epoch - 1 : 0;
+        uint64_t fenced = packet->write ? packet->epoch : packet->barrier ? packet->epoch - 1 : 0;
         if (engine->fenced_epoch < fenced)
             engine->fenced_epoch = fenced;
         atomic_fetch_add_explicit(&device->counters.submissions, 1, memory_order_relaxed);
-        if (packet->gated)
+        if (packet->waits_for_peer)
             atomic_fetch_add_explicit(&device->counters.peer_waits, 1, memory_order_relaxed);
     }
     uint64_t engines = effects.engines;
@@ -279,12 +280,12 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
 
 bool bf_command_queues_have_backlog(struct bf_device *device)
 {
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     bool backlog = false;
-    bf_lock_acquire(&ledger->lock);
-    for (struct bf_command_queue *q = ledger->queues; q && !backlog; q = q->next)
+    bf_lock_acquire(&pending->lock);
+    for (struct bf_command_queue *q = pending->queues; q && !backlog; q = q->next)
         backlog = bf_queue_has_backlog(&q->base);
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return backlog;
 }
 
@@ -301,34 +302,34 @@ static void leave_engine(struct bf_command_queue *queue)
 
 void bf_command_queues_finish(struct bf_device *device)
 {
-    struct bf_ledger *ledger = &device->ledger;
-    bf_lock_acquire(&ledger->lock);
-    while (ledger->queues) {
-        struct bf_command_queue *queue = ledger->queues;
+    struct bf_pending *pending = &device->pending;
+    bf_lock_acquire(&pending->lock);
+    while (pending->queues) {
+        struct bf_command_queue *queue = pending->queues;
         bf_handle_remove(queue);
         for (struct bf_packet *p = queue->base.head; p; p = p->next) {
             if (p->kind == BF_PACKET_WAIT)
                 bf_fence_disarm(&p->wait);
             if (p->update)
-                bf_ledger_drop_update(ledger, p->update);
+                bf_pending_drop_update(pending, p->update);
             if (p->imported)
                 bf_fence_release(p->imported);
-            if (p->gated && p->gate) {
-                bf_gate_free(p->gate);
-                p->gate = NULL;
+            if (p->waits_for_peer && p->peer_wait) {
+                bf_peer_wait_free(p->peer_wait);
+                p->peer_wait = NULL;
             }
         }
         while (queue->first_update) {
             struct bf_update *next = queue->first_update->next;
-            bf_ledger_drop_update(ledger, queue->first_update);
+            bf_pending_drop_update(pending, queue->first_update);
             queue->first_update = next;
         }
         queue->gone = true;
         leave_engine(queue);
         bf_command_queue_reap(queue);
     }
-    ledger->active = NULL;
-    bf_lock_release(&ledger->lock);
+    pending->active = NULL;
+    bf_lock_release(&pending->lock);
 }
 
 /* After a call that may have put many signals on their way (E-7). */
@@ -336,25 +337,26 @@ static VkResult settle(struct bf_device *device, const char *call)
 {
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
-    if (!bf_ledger_is_crowded(&device->ledger))
+    if (!bf_pending_is_crowded(&device->pending))
         return VK_SUCCESS;
     struct bf_effects effects = {0};
-    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    VkResult result = bf_pending_retire(&device->pending, &effects);
     bf_effects_run(device, &effects);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, call) : VK_SUCCESS;
 }
 
 /* The store and the signal of an execution that never comes about. */
-static void drop_signal(struct bf_engine *engine, struct bf_store *store, struct bf_update *update)
+static void drop_signal(struct bf_engine *engine, struct bf_gpu_write *write,
+                        struct bf_update *update)
 {
-    struct bf_ledger *ledger = &engine->device->ledger;
-    if (store)
-        bf_store_drop(engine, store);
+    struct bf_pending *pending = &engine->device->pending;
+    if (write)
+        bf_gpu_write_drop(engine, write);
     if (!update)
         return;
-    bf_lock_acquire(&ledger->lock);
-    bf_ledger_drop_update(ledger, update);
-    bf_lock_release(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
+    bf_pending_drop_update(pending, update);
+    bf_lock_release(&pending->lock);
 }
 
 static void trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *packet,
@@ -369,7 +371,7 @@ static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packe
 {
     bf_trace_packet_queued_with(
         queue->base.device->trace, &packet->trace, queue->base.trace_id,
-        what->store && !what->count ? BF_TRACE_SIGNAL : BF_TRACE_EXECUTE,
+        what->write && !what->count ? BF_TRACE_SIGNAL : BF_TRACE_EXECUTE,
         &(struct bf_trace_contents){.count = what->count, .buffers = what->buffers});
     if (what->update && !what->counted)
         trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uintptr_t)what->update->fence,
@@ -377,7 +379,7 @@ static void trace_queued(struct bf_command_queue *queue, struct bf_packet *packe
     if (what->wait)
         trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)what->fence,
                     what->value);
-    if (what->signal && !what->carried)
+    if (what->signal && !what->signals_peers)
         trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uint64_t)what->signal->handle,
                     what->value);
 }
@@ -388,13 +390,13 @@ static VkResult submit_execution(struct bf_command_queue *queue, const struct bf
     struct bf_device *device = queue->base.device;
     struct bf_packet *packet = bf_packet_from_execution(&queue->base, what);
     if (!packet) {
-        drop_signal(queue->base.engine, what->store, what->update);
+        drop_signal(queue->base.engine, what->write, what->update);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (what->fence) {
-        bf_lock_acquire(&device->ledger.lock);
+        bf_lock_acquire(&device->pending.lock);
         bf_fence_reference(what->fence);
-        bf_lock_release(&device->ledger.lock);
+        bf_lock_release(&device->pending.lock);
     }
     trace_queued(queue, packet, what);
     bf_queue_append(&queue->base, packet);
@@ -409,7 +411,7 @@ static VkResult execute(struct bf_command_queue *queue, const struct bf_executio
                         const char *call)
 {
     VkResult result;
-    if (what->carried || !try_direct(queue, what, &result))
+    if (what->signals_peers || !try_direct(queue, what, &result))
         return submit_execution(queue, what, call);
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(queue->base.device, call) : result;
 }
@@ -445,16 +447,16 @@ static bool suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer bu
 /* The driver refused it. */
 static void withdraw(struct bf_engine *engine, struct bf_packet *packet)
 {
-    struct bf_ledger *ledger = &engine->device->ledger;
-    bf_lock_acquire(&ledger->lock);
+    struct bf_pending *pending = &engine->device->pending;
+    bf_lock_acquire(&pending->lock);
     if (packet->announced)
-        bf_ledger_withdraw(ledger, packet);
-    bf_lock_release(&ledger->lock);
-    drop_signal(engine, packet->store, packet->update);
+        bf_pending_withdraw(pending, packet);
+    bf_lock_release(&pending->lock);
+    drop_signal(engine, packet->write, packet->update);
 }
 
 /* The uncontended case, with nothing held: no allocation, no copy, no lock but the engine's and the
- * ledger's. False: nothing was done, go by a packet. */
+ * pending signals'. False: nothing was done, go by a packet. */
 static bool try_direct(struct bf_command_queue *queue, const struct bf_execution *what,
                        VkResult *result)
 {
@@ -477,13 +479,13 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
                 {
                     .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                     .pWaitSemaphoreInfos = waits,
-                    .commandBufferInfoCount = count + (what->store != NULL),
+                    .commandBufferInfoCount = count + (what->write != NULL),
                     .pCommandBufferInfos = infos + 2,
                     .signalSemaphoreInfoCount = 1,
                     .pSignalSemaphoreInfos = &signal,
                 },
             .command_buffers = infos + 1,
-            .store = what->store,
+            .write = what->write,
             .update = what->update,
             .counted = what->counted,
             .epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1,
@@ -492,7 +494,7 @@ static bool try_direct(struct bf_command_queue *queue, const struct bf_execution
         for (uint32_t i = 0; i < packet.submit.commandBufferInfoCount; i++) {
             infos[i + 2] = (VkCommandBufferSubmitInfo){
                 .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                .commandBuffer = i < count ? what->buffers[i] : what->store->commands,
+                .commandBuffer = i < count ? what->buffers[i] : what->write->commands,
             };
         }
         queue->position = engine->batch_count = engine->batch_barrier = 0;
@@ -544,22 +546,22 @@ static VkResult take_signal(struct bf_command_queue *queue, struct bf_fence *fen
                             struct bf_execution *what)
 {
     struct bf_engine *engine = queue->base.engine;
-    struct bf_ledger *ledger = &engine->device->ledger;
+    struct bf_pending *pending = &engine->device->pending;
     VkResult result = VK_SUCCESS;
     if (fence->native)
         result =
-            bf_store_take(engine, &fence->native->current, value,
-                          fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT, &what->store);
+            bf_gpu_write_take(engine, &fence->native->current, value,
+                              fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT, &what->write);
     if (result != VK_SUCCESS)
         return result;
-    bf_lock_acquire(&ledger->lock);
-    what->update = bf_ledger_take_update(ledger, fence, value);
-    bf_lock_release(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
+    what->update = bf_pending_take_update(pending, fence, value);
+    bf_lock_release(&pending->lock);
     if (what->update)
         return VK_SUCCESS;
-    if (what->store)
-        bf_store_drop(engine, what->store);
-    what->store = NULL;
+    if (what->write)
+        bf_gpu_write_drop(engine, what->write);
+    what->write = NULL;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -623,7 +625,7 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
                                uint64_t value, struct bf_effects *effects)
 {
     struct bf_device *device = queue->base.device;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     enum settled how = QUEUED;
     bool idle = false;
     /* Its last packet may be complete while the driver call that it went in is about to return on
@@ -632,13 +634,13 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
         bf_engine_pump_taking_over(queue->base.engine);
     if (bf_queue_has_backlog(&queue->base))
         return QUEUED;
-    bf_lock_acquire(&ledger->lock);
-    VkResult result = bf_ledger_is_idle(ledger, queue, &idle);
+    bf_lock_acquire(&pending->lock);
+    VkResult result = bf_pending_is_idle(pending, queue, &idle);
     if (idle && atomic_load(&fence->pending)) {
         /* It applies after whatever the GPU has signalled by now. */
-        bf_lock_release(&ledger->lock);
-        result = bf_ledger_retire(ledger, effects);
-        bf_lock_acquire(&ledger->lock);
+        bf_lock_release(&pending->lock);
+        result = bf_pending_retire(pending, effects);
+        bf_lock_acquire(&pending->lock);
     }
     if (result != VK_SUCCESS) {
         how = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
@@ -646,40 +648,40 @@ static enum settled signal_now(struct bf_command_queue *queue, struct bf_fence *
                   : LOST;
     } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
         how = SETTLED;
-        if (bf_ledger_is_complete(ledger, queue->frontier)) {
+        if (bf_pending_is_complete(pending, queue->frontier)) {
             log_signal(queue, fence, value);
-            bf_ledger_retire_known(ledger, effects);
+            bf_pending_retire_known(pending, effects);
             bf_fence_signal(fence, value, effects);
-        } else if (fence->shared && fence->shared->carriers) {
+        } else if (fence->shared && fence->shared->peer_timelines) {
             how = QUEUED; /* other processes' GPUs may want to wait for it */
         } else if (queue->last_update && queue->last_update->packet) {
             /* Another thread is about to give the driver what signals, and the frontier has yet to
              * take that in: behind it on the queue's list, a lesser frontier must not stand. */
             how = QUEUED;
         } else {
-            struct bf_update *update = bf_ledger_take_update(ledger, fence, value);
+            struct bf_update *update = bf_pending_take_update(pending, fence, value);
             if (update) {
                 log_signal(queue, fence, value);
-                bf_ledger_accept(ledger, queue, update, effects);
+                bf_pending_accept(pending, queue, update, effects);
             } else {
                 how = OUT_OF_MEMORY;
             }
         }
     }
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return how;
 }
 
 static VkResult queue_signal(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value)
 {
     struct bf_device *device = queue->base.device;
-    struct bf_ledger *ledger = &device->ledger;
+    struct bf_pending *pending = &device->pending;
     struct bf_packet *packet = bf_packet_create(&queue->base, BF_PACKET_SIGNAL);
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_lock_acquire(&ledger->lock);
-    packet->update = bf_ledger_take_update(ledger, fence, value);
-    bf_lock_release(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
+    packet->update = bf_pending_take_update(pending, fence, value);
+    bf_lock_release(&pending->lock);
     if (!packet->update) {
         bf_packet_free(packet);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -716,19 +718,19 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
 static VkResult signal_by_carrier(struct bf_command_queue *queue, struct bf_fence *fence,
                                   uint64_t value)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     struct bf_execution what = {0};
-    bf_lock_acquire(&ledger->lock);
-    bool can = fence->shared && fence->shared->carriers;
+    bf_lock_acquire(&pending->lock);
+    bool can = fence->shared && fence->shared->peer_timelines;
     if (can)
-        what.update = bf_ledger_take_update(ledger, fence, value);
-    bf_lock_release(&ledger->lock);
+        what.update = bf_pending_take_update(pending, fence, value);
+    bf_lock_release(&pending->lock);
     if (!can)
         return VK_INCOMPLETE;
     if (!what.update)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_carriers_take(queue, &what);
-    if (what.carried)
+    bf_peer_timelines_take(queue, &what);
+    if (what.signals_peers)
         return submit_execution(queue, &what, "bfQueueSignal");
     drop_signal(queue->base.engine, NULL, what.update);
     return VK_INCOMPLETE;
@@ -743,7 +745,7 @@ static VkResult signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *f
         return VK_SUCCESS;
     VkResult result = take_signal(queue, fence, value, &what);
     if (result == VK_SUCCESS)
-        bf_carriers_take(queue, &what);
+        bf_peer_timelines_take(queue, &what);
     return result == VK_SUCCESS ? execute(queue, &what, "bfQueueSignal") : result;
 }
 
@@ -760,14 +762,14 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return bf_device_settle(device);
     if (fence->imported) {
         uint64_t before;
-        if (!bf_bridge_may_signal(fence, value, &before, __func__))
+        if (!bf_import_may_signal(fence, value, &before, __func__))
             return VK_ERROR_VALIDATION_FAILED_EXT;
-        bf_bridge_announce(fence, value);
+        bf_fence_announce(fence, value);
         bf_observe_queue_signal(queue->observed, fence->observed, value);
         VkResult result = submit_execution(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
-            bf_bridge_will_not_signal(fence, value, before);
+            bf_import_will_not_signal(fence, value, before);
         return observed_result(device, result);
     }
     if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
@@ -780,7 +782,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     VkResult owned = bf_shared_check(fence);
     if (owned != VK_SUCCESS)
         return owned;
-    bf_bridge_announce(fence, value);
+    bf_fence_announce(fence, value);
     bf_observe_queue_signal(queue->observed, fence->observed, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         (bf_log_is_read(queue->base.log) && fence->log_handle))
@@ -808,7 +810,7 @@ enum waited { PASSED, HAS_TO_WAIT, HAS_TO_LOOK };
 static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fence, uint64_t value,
                             bool looked)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
+    struct bf_pending *pending = &queue->base.device->pending;
     struct bf_log *log = queue->base.log;
     bool passed = atomic_load(&fence->value) >= value;
     /* The log has it in its place among what is held. */
@@ -820,7 +822,7 @@ static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fen
         return PASSED;
     }
     enum waited how = HAS_TO_WAIT;
-    bf_lock_acquire(&ledger->lock);
+    bf_lock_acquire(&pending->lock);
     const struct bf_update *update;
     if (!looked && !bf_fence_only_grows(fence)) {
         how = HAS_TO_LOOK;
@@ -832,33 +834,33 @@ static enum waited wait_now(struct bf_command_queue *queue, struct bf_fence *fen
     } else if ((update = bf_fence_update_reaching(fence, value)) != NULL &&
                !bf_queue_has_backlog(&queue->base)) {
         bf_log_note_fence(log, BF_LOG_WAITS, fence, value, log_when(queue), bf_now_ns());
-        bf_frontier_join(queue->frontier, update->frontier, ledger->engine_count);
+        bf_frontier_join(queue->frontier, update->frontier, pending->engine_count);
         how = PASSED;
     }
-    bf_lock_release(&ledger->lock);
+    bf_lock_release(&pending->lock);
     return how;
 }
 
 static VkResult look(struct bf_device *device)
 {
     struct bf_effects effects = {0};
-    VkResult result = bf_ledger_retire(&device->ledger, &effects);
+    VkResult result = bf_pending_retire(&device->pending, &effects);
     bf_effects_run(device, &effects);
     return result;
 }
 
 static struct bf_packet *create_wait(struct bf_command_queue *queue, struct bf_fence *fence)
 {
-    struct bf_ledger *ledger = &queue->base.device->ledger;
-    bf_lock_acquire(&ledger->lock);
-    bool trusted = fence->shared && fence->shared->carriers;
-    bf_lock_release(&ledger->lock);
+    struct bf_pending *pending = &queue->base.device->pending;
+    bf_lock_acquire(&pending->lock);
+    bool trusted = fence->shared && fence->shared->peer_timelines;
+    bf_lock_release(&pending->lock);
     if (!trusted)
         return bf_packet_create(&queue->base, BF_PACKET_WAIT);
-    struct bf_gate *gate = calloc(1, sizeof(*gate));
-    struct bf_packet *packet = gate ? bf_packet_from_wait(&queue->base, gate) : NULL;
+    struct bf_peer_wait *peer_wait = calloc(1, sizeof(*peer_wait));
+    struct bf_packet *packet = peer_wait ? bf_packet_from_wait(&queue->base, peer_wait) : NULL;
     if (!packet)
-        free(gate);
+        free(peer_wait);
     return packet;
 }
 
@@ -902,12 +904,12 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     bf_trace_packet_queued(device->trace, &packet->trace, queue->base.trace_id, BF_TRACE_WAIT, 0);
     trace_fence(queue, &packet->trace, BF_TRACE_FENCE_WAIT, (uintptr_t)fence, value);
     struct bf_effects effects = {0};
-    bf_lock_acquire(&device->ledger.lock);
+    bf_lock_acquire(&device->pending.lock);
     packet->log_when = (uint8_t)log_when(queue);
     bf_fence_look_outside(fence, &effects); /* on account of the waits before (SH-2) */
     bool satisfied = bf_fence_arm(fence, &packet->wait);
     bf_fence_look_outside(fence, &effects);
-    bf_lock_release(&device->ledger.lock);
+    bf_lock_release(&device->pending.lock);
     if (!satisfied)
         packet->called_ns = bf_now_ns();
     else
@@ -926,9 +928,9 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     VkResult result = bf_fence_create(queue->base.device, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
-    bf_lock_acquire(&queue->base.device->ledger.lock);
+    bf_lock_acquire(&queue->base.device->pending.lock);
     fence->log_handle = 0; /* nobody's business */
-    bf_lock_release(&queue->base.device->ledger.lock);
+    bf_lock_release(&queue->base.device->pending.lock);
     BfFence done = (BfFence)fence;
     const uint64_t one = 1;
     result = bfQueueSignal(handle, done, one);

@@ -7,7 +7,7 @@
 #include "log/log.h"
 #include "base/clock.h"
 #include "base/message.h"
-#include "queue/label.h"
+#include "scheduler/label.h"
 
 /* Operations of one call that the direct path keeps on its stack; more go by packets. */
 #define DIRECT_SYNCS 16
@@ -94,15 +94,15 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* The timeline value that witnesses a batch, or NULL. */
-static const VkSemaphoreSubmitInfo *find_witness(struct bf_device *device,
-                                                 const VkSubmitInfo2 *info)
+/* The timeline value that completion signals a batch, or NULL. */
+static const VkSemaphoreSubmitInfo *find_completion_signal(struct bf_device *device,
+                                                           const VkSubmitInfo2 *info)
 {
     const VkSemaphoreSubmitInfo *s = info->pSignalSemaphoreInfos;
     if (info->signalSemaphoreInfoCount != 1)
         return NULL;
     struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
-    return bf_witness_suits(sem, s->stageMask) ? s : NULL;
+    return bf_last_submission_suits(sem, s->stageMask) ? s : NULL;
 }
 
 /* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False: it
@@ -161,13 +161,13 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed))
         return true;
     if (fence && bf_vkfence_is_external(device, fence))
-        atomic_store(&queue->unwitnessed, true);
+        atomic_store(&queue->completion_unknown, true);
     else
-        bf_witness_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
+        bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     return true;
 }
 
-/* Hands the program's own structs to the driver. On a shared engine its last batch needs a witness;
+/* Hands the program's own structs to the driver. On a shared engine its last batch needs a completion signal;
  * where the program gives none, a copy of that batch signals the epoch too. False: the epoch
  * doesn't fit. */
 static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
@@ -183,17 +183,17 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     }
     if (fence && bf_vkfence_is_external(queue->device, fence)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
-        atomic_store(&queue->unwitnessed, true);
+        atomic_store(&queue->completion_unknown, true);
         return true;
     }
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
-    const VkSemaphoreSubmitInfo *signal = last ? find_witness(queue->device, last) : NULL;
+    const VkSemaphoreSubmitInfo *signal = last ? find_completion_signal(queue->device, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
     if (signal || (fence && signal_count == 0)) {
         *result = bf_engine_driver_submit(engine, count, infos, fence);
         if (*result == VK_SUCCESS)
-            bf_witness_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
-                           signal ? signal->value : 0, 0);
+            bf_last_submission_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
+                                   signal ? signal->value : 0, 0);
         return true;
     }
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
@@ -209,7 +209,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store_explicit(&engine->accepted_epoch, epoch, memory_order_release);
-        bf_witness_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
+        bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     }
     return true;
 }
@@ -542,7 +542,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
                     atomic_fetch_add(&raw->signals[i].sem->queued[BF_FOR_WAIT], 1);
             }
             engines = bf_packet_accepted(&view);
-            atomic_store(&queue->unwitnessed, true);
+            atomic_store(&queue->completion_unknown, true);
         }
     } else {
         bf_message(
@@ -577,7 +577,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     bf_engine_enter(engine);
     bf_label_enter(engine, queue->labels);
     result = device->vk.vkQueuePresentKHR(engine->handle, info);
-    atomic_store(&queue->unwitnessed, true);
+    atomic_store(&queue->completion_unknown, true);
     uint64_t engines = 0;
     /* A present that fails has consumed its waits all the same, save for a lost device or no
      * memory (VK_KHR_swapchain, vkQueuePresentKHR). */
@@ -627,13 +627,13 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (!atomic_load(&engine->shared) || atomic_load(&queue->unwitnessed)) {
-        bool was = atomic_exchange(&queue->unwitnessed, false);
+    if (!atomic_load(&engine->shared) || atomic_load(&queue->completion_unknown)) {
+        bool was = atomic_exchange(&queue->completion_unknown, false);
         result = bf_queue_call(queue, queue_wait_idle, device);
         if (was && result != VK_SUCCESS)
-            atomic_store(&queue->unwitnessed, true);
+            atomic_store(&queue->completion_unknown, true);
     } else {
-        result = bf_witness_wait(queue);
+        result = bf_last_submission_wait(queue);
     }
     return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
 }
@@ -672,7 +672,7 @@ VkResult bf_device_wait_idle(struct bf_device *device)
         bf_lock_acquire(&device->engines[i].lock);
     VkResult result = device->vk.vkDeviceWaitIdle(device->handle);
     for (uint32_t i = 0; i < device->queue_count && result == VK_SUCCESS; i++)
-        atomic_store(&device->queues[i].unwitnessed, false);
+        atomic_store(&device->queues[i].completion_unknown, false);
     for (uint32_t i = device->engine_count; i-- > 0;)
         bf_lock_release(&device->engines[i].lock);
     for (uint32_t i = 0; i < device->engine_count; i++)

@@ -13,8 +13,8 @@
 
 #include "base/export.h"
 #include "base/lock.h"
-#include "queue/packet.h"
-#include "queue/witness.h"
+#include "scheduler/packet.h"
+#include "scheduler/last_submission.h"
 
 struct bf_engine;
 struct bf_log;
@@ -30,7 +30,7 @@ struct bf_queue {
     bool is_command_queue;     /* queue/command_queue.h */
     uint32_t trace_id;
 
-    /* Under the layer: around what goes down the chain on this VkQueue (AB-4, device/above.h), and
+    /* Under the layer: around what goes down the chain on this VkQueue (AB-4, gpu/upper_layers.h), and
      * between bfLockVkQueue and bfUnlockVkQueue. Taken before any other. */
     struct bf_lock calls_lock;
     struct bf_lock lock; /* leaf lock: the packet list and the spares */
@@ -44,15 +44,15 @@ struct bf_queue {
     struct bf_log *_Atomic log; /* log/log.h; NULL: none so far. Made under the engine's lock */
     _Atomic bool log_asked;     /* for the timeline */
 
-    struct bf_label *labels; /* open (queue/label.h) */
+    struct bf_label *labels; /* open (scheduler/label.h) */
     uint32_t labels_lost;    /* open too, and left out */
 
     _Atomic bool blocked; /* the first packet waits for 'waiter', which will release it */
     struct bf_waiter waiter;
 
-    struct bf_witness witness; /* on shared engines: of its last submission */
-    /* Presented, or submitted without a witness, since it was last idle: only the driver knows. */
-    _Atomic bool unwitnessed;
+    struct bf_last_submission last_submission; /* on shared engines: of its last submission */
+    /* Presented, or submitted without a completion signal, since it was last idle: only the driver knows. */
+    _Atomic bool completion_unknown;
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)

@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "base/handle.h"
 #include "base/message.h"
-#include "fence/observer.h"
+#include "scheduler/observer.h"
 #include "queue/command_queue.h"
 
 static bool check_use(uint32_t i, const BfResourceUse *use)
@@ -35,10 +35,10 @@ static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *u
     bool image = use->image != VK_NULL_HANDLE, known;
     uint64_t named = image ? (uint64_t)use->image : (uint64_t)use->buffer;
     if (image) {
-        use->image = bf_above_image(device, use->image);
+        use->image = bf_upper_layers_image(device, use->image);
         known = observer->calls->knows_image(observer, use->image);
     } else {
-        use->buffer = bf_above_buffer(device, use->buffer);
+        use->buffer = bf_upper_layers_buffer(device, use->buffer);
         known = observer->calls->knows_buffer(observer, use->buffer);
     }
     if (known || observer->calls->has_stopped(observer))
@@ -46,7 +46,7 @@ static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *u
     VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;
     bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
                image ? "image" : "buffer", (unsigned long long)named,
-               bf_above_excuse(device, type));
+               bf_upper_layers_excuse(device, type));
     return false;
 }
 

@@ -1,5 +1,5 @@
 /*
- * What the layer tells the runtime of command buffers (guarantee K-1, queue/command_buffer.h): the
+ * What the layer tells the runtime of command buffers (guarantee K-1, gpu/command_buffer.h): the
  * family that the program sees and the level, from allocation to the end, on devices of every shape
  * and when memory runs out.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "queue/command_buffer.h"
+#include "gpu/command_buffer.h"
 
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT

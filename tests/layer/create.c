@@ -396,7 +396,7 @@ static void test_native_fences(void **state)
             unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
             fake_load(&(struct fake_driver){.extensions = with ? host_memory : NULL,
                                             .no_host_reset = !with,
-                                            .stores_words = with});
+                                            .writes_values = with});
             assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
             setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
             setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);

@@ -197,9 +197,9 @@ static void fill_features2(VkPhysicalDevice physical, VkPhysicalDeviceFeatures2 
                 !fake.driver.no_host_reset;
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
             ((VkPhysicalDeviceBufferDeviceAddressFeatures *)s)->bufferDeviceAddress =
-                fake.driver.stores_words;
+                fake.driver.writes_values;
     }
-    features->features.shaderInt64 = fake.driver.stores_words;
+    features->features.shaderInt64 = fake.driver.writes_values;
 }
 
 static void drv_GetPhysicalDeviceProperties2(VkPhysicalDevice physical,

@@ -1,5 +1,5 @@
 /*
- * Debug labels of queues (guarantees N-1 to N-4, queue/label.h): whoever shares a VkQueue, and
+ * Debug labels of queues (guarantees N-1 to N-4, scheduler/label.h): whoever shares a VkQueue, and
  * whatever is held, a queue's labels are around its own batches.
  *
  * What reaches the driver is written as a line: "+a" begins the label a, "-a" ends it, "!a" is

@@ -2,7 +2,7 @@
 # what poll and the allocator do.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 # (An event tells the observers when it has been seen.)
-belfry_objects(parts fence/observer.c base/handle.c base/map.c base/message.c)
+belfry_objects(parts scheduler/observer.c base/handle.c base/map.c base/message.c)
 foreach(name event event_threads)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${runtime}/fence/event.c ${parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)

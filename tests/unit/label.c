@@ -1,5 +1,5 @@
 /*
- * Labels when memory runs out (queue/label.h): one that can't be kept is left out with its end, and
+ * Labels when memory runs out (scheduler/label.h): one that can't be kept is left out with its end, and
  * those around it stay as they are; nothing is lost or freed twice. The engine below is the test's
  * own.
  */
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "device/device.h"
-#include "queue/label.h"
+#include "scheduler/label.h"
 
 void *__real_malloc(size_t size);
 void __real_free(void *memory);

@@ -2,7 +2,7 @@
 # and a thread sanitizer sees only what it has built.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 belfry_objects(map_parts base/map.c)
-belfry_objects(semaphore_parts base/map.c base/message.c queue/semaphore.c)
+belfry_objects(semaphore_parts base/map.c base/message.c scheduler/semaphore.c)
 belfry_objects(family_parts device/family.c)
 belfry_objects(placement_parts device/placement.c device/family.c base/message.c)
 foreach(name map semaphore family placement)
@@ -17,7 +17,7 @@ target_sources(test_map PRIVATE ${map_header} ${CMAKE_SOURCE_DIR}/tests/support/
 target_include_directories(test_map BEFORE PRIVATE ${map_header_folder} ${CMAKE_SOURCE_DIR}/tests)
 
 # With its allocations made to fail.
-belfry_objects(label_parts queue/label.c)
+belfry_objects(label_parts scheduler/label.c)
 add_executable(test_label ${CMAKE_CURRENT_LIST_DIR}/label.c ${label_parts})
 target_include_directories(test_label PRIVATE ${runtime} ${runtime}/include)
 target_link_libraries(test_label PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)

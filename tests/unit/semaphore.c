@@ -1,6 +1,6 @@
 /*
  * What the scheduler knows of semaphores, alone: counters, waiters, and the race of S-2
- * (queue/semaphore.h) between a queue that blocks and a thread that raises the counter. The device
+ * (scheduler/semaphore.h) between a queue that blocks and a thread that raises the counter. The device
  * below, the pump and the trace are the test's own.
  */
 #include <pthread.h>
@@ -14,8 +14,8 @@
 
 #include "device/device.h"
 #include "base/message.h"
-#include "queue/semaphore.h"
-#include "queue/watcher.h"
+#include "scheduler/semaphore.h"
+#include "scheduler/watcher.h"
 
 static uint64_t pumped;
 static uint32_t watchers_started, watchers_stopped;
@@ -35,7 +35,7 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
     watchers_started++;
 }
 
-void bf_witness_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
+void bf_last_submission_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
 {
     (void)device;
     (void)semaphore;

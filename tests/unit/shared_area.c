@@ -1,5 +1,5 @@
 /*
- * What trusted processes share of a fence's carriers (fence/shared_area.h): who may signal one is
+ * What trusted processes share of a fence's carriers (fence/peer_memory.h): who may signal one is
  * the kernel's to say (SH-14), what is on its way is found until it begins to apply (SH-15), and
  * whatever lies there, nobody comes to harm (SH-16).
  */
@@ -14,20 +14,20 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fence/shared_area.h"
+#include "fence/peer_memory.h"
 
 struct opener {
-    struct bf_area_view area;
+    struct bf_peer_memory_view area;
     struct bf_shared_view page;
 };
 
 static void open_all(struct opener *openers, int count)
 {
     int area = -1, page = -1;
-    assert_int_equal(bf_area_create(&area), VK_SUCCESS);
+    assert_int_equal(bf_peer_memory_create(&area), VK_SUCCESS);
     assert_int_equal(bf_shared_page_create(0, &page), VK_SUCCESS);
     for (int i = 0; i < count; i++) {
-        assert_int_equal(bf_area_join(&openers[i].area, area, "join"), VK_SUCCESS);
+        assert_int_equal(bf_peer_memory_join(&openers[i].area, area, "join"), VK_SUCCESS);
         assert_int_equal(bf_shared_page_join(&openers[i].page, page, "join"), VK_SUCCESS);
     }
     close(area);
@@ -36,7 +36,7 @@ static void open_all(struct opener *openers, int count)
 
 static void close_one(struct opener *o)
 {
-    bf_area_leave(&o->area);
+    bf_peer_memory_leave(&o->area);
     bf_shared_page_leave(&o->page);
     bf_shared_page_unmap(&o->page);
 }
@@ -51,33 +51,33 @@ static void a_carrier_has_one_signaller_and_none_after_a_death(void **state)
     (void)state;
     struct opener o[3];
     open_all(o, 3);
-    assert_true(bf_area_claim(&o[0].area, 0));
-    assert_false(bf_area_claim(&o[1].area, 0));
-    assert_true(bf_area_claim(&o[1].area, 1));
-    assert_true(bf_area_is_claimed(&o[1].area, 0));
-    assert_true(bf_area_is_claimed(&o[2].area, 1));
-    assert_false(bf_area_is_claimed(&o[2].area, 2));
+    assert_true(bf_peer_memory_claim(&o[0].area, 0));
+    assert_false(bf_peer_memory_claim(&o[1].area, 0));
+    assert_true(bf_peer_memory_claim(&o[1].area, 1));
+    assert_true(bf_peer_memory_is_claimed(&o[1].area, 0));
+    assert_true(bf_peer_memory_is_claimed(&o[2].area, 1));
+    assert_false(bf_peer_memory_is_claimed(&o[2].area, 2));
     /* It leaves in order: another may have it. */
-    bf_area_unclaim(&o[0].area, 0);
-    assert_false(bf_area_is_claimed(&o[2].area, 0));
-    assert_true(bf_area_claim(&o[2].area, 0));
+    bf_peer_memory_unclaim(&o[0].area, 0);
+    assert_false(bf_peer_memory_is_claimed(&o[2].area, 0));
+    assert_true(bf_peer_memory_claim(&o[2].area, 0));
     /* It does not: nobody may. */
     close_one(&o[1]);
-    assert_false(bf_area_is_claimed(&o[2].area, 1));
-    assert_false(bf_area_claim(&o[2].area, 1));
-    assert_false(bf_area_claim(&o[0].area, 1));
-    assert_false(bf_area_is_claimed(&o[0].area, 1));
-    bf_area_abandon(&o[2].area);
+    assert_false(bf_peer_memory_is_claimed(&o[2].area, 1));
+    assert_false(bf_peer_memory_claim(&o[2].area, 1));
+    assert_false(bf_peer_memory_claim(&o[0].area, 1));
+    assert_false(bf_peer_memory_is_claimed(&o[0].area, 1));
+    bf_peer_memory_abandon(&o[2].area);
     assert_int_equal(o[2].area.claimed, 0);
-    assert_false(bf_area_is_claimed(&o[0].area, 0));
-    assert_false(bf_area_claim(&o[0].area, 0));
+    assert_false(bf_peer_memory_is_claimed(&o[0].area, 0));
+    assert_false(bf_peer_memory_claim(&o[0].area, 0));
     /* One at a time sees to those who wait. */
-    assert_true(bf_area_begin_release(&o[0].area, 1));
-    assert_false(bf_area_begin_release(&o[2].area, 1));
-    bf_area_end_release(&o[0].area, 1);
-    assert_true(bf_area_begin_release(&o[2].area, 1));
+    assert_true(bf_peer_memory_begin_release(&o[0].area, 1));
+    assert_false(bf_peer_memory_begin_release(&o[2].area, 1));
+    bf_peer_memory_end_release(&o[0].area, 1);
+    assert_true(bf_peer_memory_begin_release(&o[2].area, 1));
     close_one(&o[2]);
-    assert_true(bf_area_begin_release(&o[0].area, 1));
+    assert_true(bf_peer_memory_begin_release(&o[0].area, 1));
     close_one(&o[0]);
 }
 
@@ -85,7 +85,7 @@ static void assert_found(const struct opener *o, uint64_t value, uint32_t carrie
 {
     uint32_t which = UINT32_MAX;
     uint64_t found = 0;
-    assert_int_equal(bf_area_find(&o->area, value, &which, &found), point != 0);
+    assert_int_equal(bf_peer_memory_find(&o->area, value, &which, &found), point != 0);
     assert_int_equal(found, point);
     assert_int_equal(which, point ? carrier : UINT32_MAX);
 }
@@ -96,31 +96,31 @@ static void a_signal_is_found_from_its_publication_until_it_begins_to_apply(void
     struct opener o[2];
     uint64_t largest;
     open_all(o, 2);
-    assert_true(bf_area_claim(&o[0].area, 3));
+    assert_true(bf_peer_memory_claim(&o[0].area, 3));
     assert_found(&o[1], 1, 3, 0);
-    assert_false(bf_area_largest(&o[1].area, &largest));
-    bf_area_publish(&o[0].area, &o[0].page, 3, 11, 5);
-    bf_area_publish(&o[0].area, &o[0].page, 3, 12, 2);
-    bf_area_publish(&o[0].area, &o[0].page, 3, 13, 9);
+    assert_false(bf_peer_memory_largest(&o[1].area, &largest));
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 3, 11, 5);
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 3, 12, 2);
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 3, 13, 9);
     assert_found(&o[1], 1, 3, 11);
     assert_found(&o[1], 5, 3, 11);
     assert_found(&o[1], 6, 3, 13);
     assert_found(&o[1], 10, 3, 0);
     assert_found(&o[0], 1, 3, 0); /* its own it knows better */
-    assert_true(bf_area_largest(&o[1].area, &largest));
+    assert_true(bf_peer_memory_largest(&o[1].area, &largest));
     assert_int_equal(largest, 9);
-    bf_area_begin(&o[0].area, 3, 11);
+    bf_peer_memory_begin(&o[0].area, 3, 11);
     assert_found(&o[1], 1, 3, 12);
-    assert_false(bf_area_is_applied(&o[1].area, 3, 11));
-    bf_area_apply(&o[0].area, &o[0].page, 3, 11);
-    assert_true(bf_area_is_applied(&o[1].area, 3, 11));
-    assert_false(bf_area_is_applied(&o[1].area, 3, 12));
-    bf_area_begin(&o[0].area, 3, 13);
-    bf_area_apply(&o[0].area, &o[0].page, 3, 13);
+    assert_false(bf_peer_memory_is_applied(&o[1].area, 3, 11));
+    bf_peer_memory_apply(&o[0].area, &o[0].page, 3, 11);
+    assert_true(bf_peer_memory_is_applied(&o[1].area, 3, 11));
+    assert_false(bf_peer_memory_is_applied(&o[1].area, 3, 12));
+    bf_peer_memory_begin(&o[0].area, 3, 13);
+    bf_peer_memory_apply(&o[0].area, &o[0].page, 3, 13);
     assert_found(&o[1], 0, 3, 0);
-    assert_int_equal(bf_area_last_point(&o[1].area, 3), 13);
+    assert_int_equal(bf_peer_memory_last_point(&o[1].area, 3), 13);
     /* Of one that is dead nothing is promised any more. */
-    bf_area_publish(&o[0].area, &o[0].page, 3, 14, 20);
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 3, 14, 20);
     assert_found(&o[1], 20, 3, 14);
     close_one(&o[0]);
     assert_found(&o[1], 20, 3, 0);
@@ -133,11 +133,11 @@ static void what_is_overwritten_is_not_found(void **state)
     (void)state;
     struct opener o[2];
     open_all(o, 2);
-    assert_true(bf_area_claim(&o[0].area, 0));
-    for (uint64_t p = 1; p <= 2 * BF_AREA_ENTRIES + 3; p++)
-        bf_area_publish(&o[0].area, &o[0].page, 0, p, 100 + p);
-    assert_found(&o[1], 1, 0, BF_AREA_ENTRIES + 4);
-    assert_found(&o[1], 100 + 2 * BF_AREA_ENTRIES + 3, 0, 2 * BF_AREA_ENTRIES + 3);
+    assert_true(bf_peer_memory_claim(&o[0].area, 0));
+    for (uint64_t p = 1; p <= 2 * BF_PEER_MEMORY_ENTRIES + 3; p++)
+        bf_peer_memory_publish(&o[0].area, &o[0].page, 0, p, 100 + p);
+    assert_found(&o[1], 1, 0, BF_PEER_MEMORY_ENTRIES + 4);
+    assert_found(&o[1], 100 + 2 * BF_PEER_MEMORY_ENTRIES + 3, 0, 2 * BF_PEER_MEMORY_ENTRIES + 3);
     close_one(&o[0]);
     close_one(&o[1]);
 }
@@ -147,21 +147,21 @@ static void those_are_woken_whom_it_concerns(void **state)
     (void)state;
     struct opener o[3];
     open_all(o, 3);
-    assert_true(bf_area_claim(&o[0].area, 0));
-    bf_area_want(&o[1].area, &o[1].page, 6);
-    bf_area_gate(&o[2].area, &o[2].page, true);
+    assert_true(bf_peer_memory_claim(&o[0].area, 0));
+    bf_peer_memory_want(&o[1].area, &o[1].page, 6);
+    bf_peer_memory_gate(&o[2].area, &o[2].page, true);
     uint32_t own = turn_of(&o[0]), one = turn_of(&o[1]), two = turn_of(&o[2]);
-    bf_area_publish(&o[0].area, &o[0].page, 0, 1, 6);
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 0, 1, 6);
     assert_int_equal(turn_of(&o[1]), one);
-    bf_area_publish(&o[0].area, &o[0].page, 0, 2, 7);
+    bf_peer_memory_publish(&o[0].area, &o[0].page, 0, 2, 7);
     assert_int_equal(turn_of(&o[1]), one + 1);
     assert_int_equal(turn_of(&o[2]), two);
-    bf_area_begin(&o[0].area, 0, 1);
+    bf_peer_memory_begin(&o[0].area, 0, 1);
     assert_int_equal(turn_of(&o[2]), two);
-    bf_area_apply(&o[0].area, &o[0].page, 0, 1);
+    bf_peer_memory_apply(&o[0].area, &o[0].page, 0, 1);
     assert_int_equal(turn_of(&o[2]), two + 1);
-    bf_area_gate(&o[2].area, &o[2].page, false);
-    bf_area_apply(&o[0].area, &o[0].page, 0, 2);
+    bf_peer_memory_gate(&o[2].area, &o[2].page, false);
+    bf_peer_memory_apply(&o[0].area, &o[0].page, 0, 2);
     assert_int_equal(turn_of(&o[2]), two + 1);
     assert_int_equal(turn_of(&o[1]), one + 1);
     assert_int_equal(turn_of(&o[0]), own);
@@ -177,21 +177,21 @@ static void whatever_lies_there_harms_nobody(void **state)
     uint32_t carrier = 0;
     open_all(o, 2);
     for (int round = 0; round < 2000; round++) {
-        for (size_t i = 0; i < sizeof(struct bf_area) / 8; i++) {
+        for (size_t i = 0; i < sizeof(struct bf_peer_memory) / 8; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
             ((volatile uint64_t *)o[0].area.area)[i] = round % 3   ? random
                                                        : round % 2 ? UINT64_MAX
                                                                    : 0;
         }
-        bf_area_find(&o[1].area, random, &carrier, &value);
-        assert_true(carrier < BF_AREA_CARRIERS);
-        bf_area_largest(&o[1].area, &value);
-        bf_area_claim(&o[1].area, round % BF_AREA_CARRIERS);
-        bf_area_publish(&o[1].area, &o[1].page, carrier, random, random);
-        bf_area_begin(&o[1].area, carrier, random);
-        bf_area_apply(&o[1].area, &o[1].page, carrier, random);
-        bf_area_last_point(&o[1].area, carrier);
-        bf_area_unclaim(&o[1].area, round % BF_AREA_CARRIERS);
+        bf_peer_memory_find(&o[1].area, random, &carrier, &value);
+        assert_true(carrier < BF_PEER_MEMORY_TIMELINES);
+        bf_peer_memory_largest(&o[1].area, &value);
+        bf_peer_memory_claim(&o[1].area, round % BF_PEER_MEMORY_TIMELINES);
+        bf_peer_memory_publish(&o[1].area, &o[1].page, carrier, random, random);
+        bf_peer_memory_begin(&o[1].area, carrier, random);
+        bf_peer_memory_apply(&o[1].area, &o[1].page, carrier, random);
+        bf_peer_memory_last_point(&o[1].area, carrier);
+        bf_peer_memory_unclaim(&o[1].area, round % BF_PEER_MEMORY_TIMELINES);
     }
     close_one(&o[0]);
     close_one(&o[1]);
@@ -200,18 +200,18 @@ static void whatever_lies_there_harms_nobody(void **state)
 static void what_is_no_area_is_refused(void **state)
 {
     (void)state;
-    struct bf_area_view view;
+    struct bf_peer_memory_view view;
     int page = -1, area = -1;
     assert_int_equal(bf_shared_page_create(0, &page), VK_SUCCESS);
-    assert_int_equal(bf_area_join(&view, page, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(bf_area_join(&view, -1, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(bf_area_create(&area), VK_SUCCESS);
-    uint32_t *words = mmap(NULL, BF_AREA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, area, 0);
+    assert_int_equal(bf_peer_memory_join(&view, page, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(bf_peer_memory_join(&view, -1, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(bf_peer_memory_create(&area), VK_SUCCESS);
+    uint32_t *words = mmap(NULL, BF_PEER_MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, area, 0);
     assert_ptr_not_equal(words, MAP_FAILED);
-    words[2] = BF_AREA_VERSION + 1;
-    assert_int_equal(bf_area_join(&view, area, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    words[2] = BF_PEER_MEMORY_VERSION + 1;
+    assert_int_equal(bf_peer_memory_join(&view, area, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(view.fd, -1);
-    munmap(words, BF_AREA_SIZE);
+    munmap(words, BF_PEER_MEMORY_SIZE);
     close(page);
     close(area);
 }
@@ -231,10 +231,10 @@ static void *write_entries(void *argument)
 {
     struct writer *w = argument;
     for (uint64_t p = 1; p <= POINTS; p++) {
-        bf_area_publish(&w->o->area, &w->o->page, 0, p, p % 2 ? p : p + 1000000);
+        bf_peer_memory_publish(&w->o->area, &w->o->page, 0, p, p % 2 ? p : p + 1000000);
         if (p > 8) {
-            bf_area_begin(&w->o->area, 0, p - 8);
-            bf_area_apply(&w->o->area, &w->o->page, 0, p - 8);
+            bf_peer_memory_begin(&w->o->area, 0, p - 8);
+            bf_peer_memory_apply(&w->o->area, &w->o->page, 0, p - 8);
         }
     }
     atomic_store(&w->done, true);
@@ -247,13 +247,13 @@ static void an_entry_is_read_whole(void **state)
     struct opener o[2];
     pthread_t thread;
     open_all(o, 2);
-    assert_true(bf_area_claim(&o[0].area, 0));
+    assert_true(bf_peer_memory_claim(&o[0].area, 0));
     struct writer w = {.o = &o[0]};
     assert_int_equal(pthread_create(&thread, NULL, write_entries, &w), 0);
     while (!atomic_load(&w.done)) {
         uint32_t carrier;
         uint64_t point;
-        if (bf_area_find(&o[1].area, 1000000, &carrier, &point))
+        if (bf_peer_memory_find(&o[1].area, 1000000, &carrier, &point))
             assert_int_equal(point % 2, 0);
     }
     pthread_join(thread, NULL);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "belfry/belfry.h"
-#include "device/commands.h"
+#include "gpu/commands.h"
 #include "device/device.h"
 #include "base/clock.h"
 #include "queue/command_queue.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/commands.h"
+#include "gpu/commands.h"
 #include "device/device.h"
 #include "specialize/check/dummy_samples.h"
 #include "specialize/check/dummy_sets.h"

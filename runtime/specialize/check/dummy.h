@@ -21,7 +21,7 @@
 
 #include <volk.h>
 
-#include "device/memory.h"
+#include "gpu/memory.h"
 #include "specialize/check/inputs.h"
 #include "specialize/check/subject.h"
 

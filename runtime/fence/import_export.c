@@ -1,0 +1,365 @@
+#include "fence/import_export.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "scheduler/pending.h"
+#include "fence/shared.h"
+#include "scheduler/sleeper.h"
+#include "base/handle.h"
+#include "base/message.h"
+#include "scheduler/watcher.h"
+
+void bf_export_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    if (!fence->exported || value <= fence->exported_wanted)
+        return;
+    fence->exported_wanted = value;
+    if (fence->exported_listed)
+        return;
+    fence->exported_listed = true;
+    bf_fence_reference(fence);
+    fence->next_exported = effects->exported;
+    effects->exported = fence;
+}
+
+bool bf_export_watches(const struct bf_fence *fence, uint64_t value)
+{
+    return fence->exported && value > fence->exported_wanted;
+}
+
+void bf_fence_announce(struct bf_fence *fence, uint64_t value)
+{
+    VkSemaphore named = (VkSemaphore)atomic_load(&fence->named);
+    if (!named)
+        return;
+    bf_lock_acquire(&fence->announce_lock);
+    if (value > fence->announced) {
+        VkSemaphore semaphore = fence->imported ? fence->imported->handle : fence->exported;
+        fence->announced = value;
+        bf_upper_layers_announce(fence->device, named, semaphore, value);
+    }
+    bf_lock_release(&fence->announce_lock);
+}
+
+/* The exported semaphore's lock is held. */
+static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
+{
+    struct bf_device *device = fence->device;
+    if (!fence->exported || wanted <= fence->exported_signalled)
+        return VK_SUCCESS;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = fence->exported,
+        .value = wanted,
+    };
+    VkResult result = device->signal_semaphore(device->handle, &info);
+    if (result == VK_SUCCESS)
+        fence->exported_signalled = wanted;
+    return result;
+}
+
+void bf_export_signal(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_pending *pending = &device->pending;
+    bf_lock_acquire(&fence->exported_lock);
+    bf_lock_acquire(&pending->lock);
+    uint64_t wanted = fence->exported_wanted;
+    VkSemaphore exported = fence->exported;
+    fence->exported_listed = false;
+    bf_lock_release(&pending->lock);
+    VkResult result = exported ? signal_mirror(fence, wanted) : VK_SUCCESS;
+    if (result == VK_SUCCESS && exported)
+        bf_semaphore_host_signal(device, exported, wanted);
+    bf_lock_release(&fence->exported_lock);
+    if (result != VK_SUCCESS) /* nobody else would ever signal it */
+        bf_device_lost(device, "signalling an exported semaphore");
+    bf_lock_acquire(&pending->lock);
+    bf_fence_release(fence);
+    bf_lock_release(&pending->lock);
+}
+
+VkResult bf_import_observe(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_device *device = fence->device;
+    uint64_t value;
+    atomic_fetch_add_explicit(&device->counters.counter_queries, 1, memory_order_relaxed);
+    VkResult result = device->counter_value(device->handle, fence->imported->handle, &value);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&device->pending.lock);
+    if (value > atomic_load(&fence->value))
+        bf_fence_apply(fence, value, effects);
+    bf_lock_release(&device->pending.lock);
+    return VK_SUCCESS;
+}
+
+uint64_t bf_import_value(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    VkResult result = bf_device_is_lost(device) ? VK_SUCCESS : bf_import_observe(fence, &effects);
+    bf_effects_run(device, &effects);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "bfGetFenceValue");
+    return atomic_load(&fence->value);
+}
+
+bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
+                          const char *call)
+{
+    struct bf_semaphore *sem = fence->imported;
+    struct bf_pending *pending = &fence->device->pending;
+    struct bf_effects effects = {0};
+    bf_import_observe(fence, &effects);
+    bf_effects_run(fence->device, &effects);
+    bf_lock_acquire(&pending->lock);
+    uint64_t least = atomic_load(&fence->value);
+    if (least < atomic_load(&sem->reached[BF_FOR_WAIT]))
+        least = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    if (least < atomic_load(&sem->queued[BF_FOR_WAIT]))
+        least = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    *before = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    if (value > least)
+        atomic_store(&sem->queued[BF_FOR_WAIT], value);
+    bf_lock_release(&pending->lock);
+    if (value > least)
+        return true;
+    bf_message(
+        BF_MESSAGE_ERROR,
+        "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
+        call, (unsigned long long)value, (unsigned long long)least);
+    return false;
+}
+
+void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before)
+{
+    /* Unless a larger one has been called for since. */
+    atomic_compare_exchange_strong(&fence->imported->queued[BF_FOR_WAIT], &value, before);
+}
+
+VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
+{
+    struct bf_device *device = fence->device;
+    struct bf_effects effects = {0};
+    VkResult result = bf_import_observe(fence, &effects);
+    uint64_t now = atomic_load(&fence->value);
+    if (result == VK_SUCCESS && value <= now) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfSignalFence: value %llu: an imported fence takes only more than its %llu",
+                   (unsigned long long)value, (unsigned long long)now);
+        result = VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (result == VK_SUCCESS) {
+        const VkSemaphoreSignalInfo info = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+            .semaphore = fence->imported->handle,
+            .value = value,
+        };
+        bf_fence_announce(fence, value);
+        bf_observe_fence_signal(fence->observed, value);
+        result = device->signal_semaphore(device->handle, &info);
+    }
+    if (result == VK_SUCCESS) {
+        bf_semaphore_host_signal(device, fence->imported->handle, value);
+        result = bf_import_observe(fence, &effects);
+    }
+    bf_effects_run(device, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfSignalFence") : result;
+}
+
+VkResult bf_import_prepare_wait(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_pending *pending = &fence->device->pending;
+    bf_lock_acquire(&fence->exported_lock); /* one thread makes it */
+    struct bf_sleeper *sleeper = fence->sleeper;
+    if (!sleeper) {
+        sleeper = bf_sleeper_create_for(fence);
+        bf_lock_acquire(&pending->lock);
+        fence->sleeper = sleeper;
+        bf_lock_release(&pending->lock);
+    }
+    bf_lock_release(&fence->exported_lock);
+    return sleeper ? bf_import_observe(fence, effects) : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_device *device = fence->device;
+    /* A pump that began before the fence was marked may be looking at its semaphore. */
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        if (!atomic_load(&engine->takes_queues))
+            continue;
+        bf_engine_enter(engine);
+        bf_engine_leave(engine, 0);
+    }
+    effects->engines |= bf_semaphore_look_again(fence->imported);
+}
+
+void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
+{
+    struct bf_device *device = fence->device;
+    bf_lock_acquire(&device->pending.lock);
+    struct bf_sleeper *sleeper = fence->sleeper;
+    fence->sleeper = NULL;
+    bf_lock_release(&device->pending.lock);
+    bf_sleeper_destroy(sleeper);
+    if (fence->exported) {
+        bf_lock_acquire(&fence->exported_lock); /* nobody is signalling it */
+        bf_lock_acquire(&device->pending.lock);
+        fence->exported = VK_NULL_HANDLE;
+        bf_lock_release(&device->pending.lock);
+        bf_lock_release(&fence->exported_lock);
+    }
+    bf_lock_acquire(&device->pending.registered_lock);
+    struct bf_semaphore *known =
+        fence->registered ? bf_semaphore_find(device, fence->registered) : NULL;
+    if (known && --known->bridges == 0) {
+        bf_semaphore_reference(known);
+        bf_semaphore_forget(device, fence->registered);
+        if (device_stays && atomic_load(&known->waiter_count))
+            bf_watcher_start(device, known);
+        bf_semaphore_release(known);
+    }
+    fence->registered = VK_NULL_HANDLE;
+    bf_lock_release(&device->pending.registered_lock);
+}
+
+/* The program's timeline semaphore as Belfry knows it; VK_NULL_HANDLE and one line where it is none
+ * that can be a fence. */
+static VkSemaphore find_semaphore(struct bf_device *device, VkSemaphore named, const char *call)
+{
+    VkSemaphore semaphore = bf_upper_layers_semaphore(device, named);
+    const struct bf_semaphore *known = semaphore ? bf_semaphore_find(device, semaphore) : NULL;
+    bool ours = known || (device->attached && semaphore);
+    if (!ours)
+        bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is none of this device's%s", call,
+                   (unsigned long long)named,
+                   bf_upper_layers_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+    else if (known && !known->timeline)
+        bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is a binary one", call,
+                   (unsigned long long)named);
+    return ours && (!known || known->timeline) ? semaphore : VK_NULL_HANDLE;
+}
+
+/* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
+ * is made now, of one that may be signalled where Belfry doesn't see it. */
+static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, bool external,
+                                 uint64_t *counter)
+{
+    struct bf_device *device = fence->device;
+    struct bf_semaphore *known;
+    VkResult result = device->counter_value(device->handle, semaphore, counter);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&device->pending.registered_lock);
+    known = bf_semaphore_find(device, semaphore);
+    if (!known) {
+        result = bf_semaphore_register(device, semaphore, true, external, *counter);
+        known = bf_semaphore_find(device, semaphore);
+        if (result == VK_SUCCESS)
+            known->bridges = 1;
+    } else if (known->bridges) {
+        known->bridges++;
+    }
+    if (result == VK_SUCCESS && known->bridges)
+        fence->registered = semaphore;
+    bf_lock_release(&device->pending.registered_lock);
+    return result;
+}
+
+VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!semaphore || !out) {
+        bf_message(BF_MESSAGE_ERROR, "bfImportFence: semaphore or pFence is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
+    if (!semaphore)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_fence *fence;
+    uint64_t counter;
+    VkResult result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    result = find_or_register(fence, semaphore, true, &counter);
+    if (result != VK_SUCCESS) {
+        bfDestroyFence((BfFence)fence);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    bf_lock_acquire(&device->pending.lock);
+    atomic_store(&device->pending.observes_unseen_causes, true);
+    fence->imported = bf_semaphore_find(device, semaphore);
+    bf_semaphore_reference(fence->imported);
+    if (!device->pending.lost)
+        atomic_store(&fence->value, counter);
+    bf_lock_release(&device->pending.lock);
+    fence->announced = counter;
+    atomic_store(&fence->named, (uint64_t)named);
+    bf_observe_fence_remove(fence->observed);
+    fence->observed = bf_observe_semaphore_import(device->observer, semaphore);
+    *out = (BfFence)fence;
+    return VK_SUCCESS;
+}
+
+VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_device *device = fence->device;
+    if (!semaphore || fence->imported || fence->exported) {
+        bf_message(BF_MESSAGE_ERROR, "bfExportFence: %s",
+                   !semaphore ? "semaphore is NULL"
+                              : "the fence is imported, or has been exported already");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const VkSemaphore named = semaphore;
+    semaphore = find_semaphore(device, named, __func__);
+    if (!semaphore)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    VkResult result = bf_sleepers_ensure(device);
+    uint64_t counter = 0;
+    if (result == VK_SUCCESS)
+        result = bf_shared_listen(fence);
+    if (result == VK_SUCCESS)
+        result = find_or_register(fence, semaphore, false, &counter);
+    if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfExportFence: the semaphore's counter, %llu, is above the fence",
+                   (unsigned long long)counter);
+        result = VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (result != VK_SUCCESS) {
+        bf_import_export_stop(fence, true);
+        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    }
+    struct bf_effects effects = {0};
+    bf_observe_semaphore_export(device->observer, semaphore, fence->observed);
+    bf_lock_acquire(&device->pending.lock);
+    if (fence->exported) { /* another thread was quicker */
+        bf_lock_release(&device->pending.lock);
+        bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence has been exported already");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    fence->exported = semaphore;
+    fence->exported_wanted = fence->exported_signalled = counter;
+    bf_shared_publish(fence);
+    bf_shared_absorb(fence, &effects);
+    bf_export_applied(fence, atomic_load(&fence->value), &effects);
+    bf_pending_monitor(&device->pending, fence, &effects);
+    fence->announced = counter;
+    bf_lock_release(&device->pending.lock);
+    atomic_store(&fence->named, (uint64_t)named);
+    bf_fence_announce(fence, bfGetFenceValue(handle));
+    bf_effects_run(device, &effects);
+    return VK_SUCCESS;
+}

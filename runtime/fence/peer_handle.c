@@ -1,0 +1,271 @@
+#include "fence/peer_handle.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "fence/shared.h"
+#include "fence/peer_timeline.h"
+#include "fence/shared_watch.h"
+#include "base/message.h"
+
+#define ENVELOPE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "peer handle" */
+#define ENVELOPE_VERSION 1u
+#define OPAQUE_FD        VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
+
+/* What lies beside the descriptors: the plain one, the peer memory, the peer timelines. */
+struct header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t peer_timelines;
+    uint8_t device_uuid[VK_UUID_SIZE];
+    uint8_t driver_uuid[VK_UUID_SIZE];
+};
+
+enum { PLAIN, AREA, CARRIERS, DESCRIPTORS = CARRIERS + BF_PEER_MEMORY_TIMELINES };
+
+_Static_assert(DESCRIPTORS <= BF_MESSAGE_DESCRIPTORS, "they all go in one message");
+
+static struct header header_of(const struct bf_device *device)
+{
+    struct header header = {.magic = ENVELOPE_MAGIC,
+                            .version = ENVELOPE_VERSION,
+                            .peer_timelines = BF_PEER_MEMORY_TIMELINES};
+    memcpy(header.device_uuid, device->sharing.device_uuid, VK_UUID_SIZE);
+    memcpy(header.driver_uuid, device->sharing.driver_uuid, VK_UUID_SIZE);
+    return header;
+}
+
+/* --------------------------------------------------------------------------------------- Opening --
+ */
+
+VkResult bf_peer_handle_open(const struct bf_device *device, int fd, bool trusted,
+                             struct bf_peer_handle *peer_handle)
+{
+    const struct header own = header_of(device);
+    struct header header = {0};
+    *peer_handle = (struct bf_peer_handle){.plain = fd};
+    /* Room for no more than is wanted: what there is no room for never comes in. */
+    const uint32_t wanted = trusted ? DESCRIPTORS : 1;
+    VkResult result = bf_message_peek(fd, &header, sizeof(header), wanted, &peer_handle->inside);
+    if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) /* whoever opens the plain one will say so */
+        return VK_SUCCESS;
+    if (result != VK_SUCCESS)
+        return result;
+    if (header.magic != ENVELOPE_MAGIC) {
+        bf_message_drop(&peer_handle->inside, 0);
+        return VK_SUCCESS;
+    }
+    bool whole = peer_handle->inside.size == sizeof(header) && !peer_handle->inside.cut &&
+                 header.version == ENVELOPE_VERSION &&
+                 header.peer_timelines == BF_PEER_MEMORY_TIMELINES;
+    if (whole && peer_handle->inside.count == wanted && !(trusted && peer_handle->inside.fds_cut)) {
+        peer_handle->is_one = true;
+        peer_handle->plain = peer_handle->inside.fds[PLAIN];
+        peer_handle->matches = trusted && memcmp(&header, &own, sizeof(own)) == 0;
+        if (!peer_handle->matches)
+            bf_message_drop(&peer_handle->inside, AREA);
+        return VK_SUCCESS;
+    }
+    bool few = whole && peer_handle->inside.count < wanted && peer_handle->inside.fds_cut;
+    bf_message_drop(&peer_handle->inside, 0);
+    if (few) /* there are no numbers left for them */
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    bf_message(BF_MESSAGE_ERROR,
+               "bfOpenFenceFd: fd: %d is no whole envelope of a fence of this version", fd);
+    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+}
+
+void bf_peer_handle_close(struct bf_peer_handle *peer_handle)
+{
+    bf_message_drop(&peer_handle->inside, 0);
+}
+
+/* The descriptor is used up, whatever happens. */
+static VkResult import(struct bf_device *device, VkSemaphore semaphore, int *fd)
+{
+    const VkImportSemaphoreFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+        .semaphore = semaphore,
+        .handleType = OPAQUE_FD,
+        .fd = *fd,
+    };
+    VkResult result = device->vk.vkImportSemaphoreFdKHR(device->handle, &info);
+    if (result != VK_SUCCESS)
+        close(*fd);
+    *fd = -1;
+    return result;
+}
+
+static VkResult create(struct bf_device *device, struct bf_peer_timeline *peer_timeline,
+                       bool exported)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = OPAQUE_FD,
+    };
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = exported ? &export : NULL,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    VkSemaphore semaphore;
+    VkResult result = device->vk.vkCreateSemaphore(device->handle, &info, NULL, &semaphore);
+    if (result != VK_SUCCESS)
+        return result;
+    peer_timeline->sem = bf_semaphore_create_unknown(semaphore);
+    if (peer_timeline->sem)
+        return VK_SUCCESS;
+    device->vk.vkDestroySemaphore(device->handle, semaphore, NULL);
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* The object has the peer timelines from here on, unless it has others. */
+static VkResult give(struct bf_fence *fence, struct bf_peer_timelines *peer_timelines)
+{
+    struct bf_pending *pending = &fence->device->pending;
+    struct bf_shared *shared = fence->shared;
+    VkResult result = bf_shared_watch_peers(pending);
+    if (result != VK_SUCCESS) {
+        bf_peer_timelines_free(peer_timelines);
+        return result;
+    }
+    bf_lock_acquire(&pending->lock);
+    bool first = !shared->peer_timelines && !pending->lost;
+    if (first) {
+        bf_peer_memory_want(&peer_timelines->area, &shared->view, UINT64_MAX);
+        bf_peer_memory_gate(&peer_timelines->area, &shared->view, false);
+        shared->peer_timelines = peer_timelines;
+    }
+    bf_lock_release(&pending->lock);
+    if (!first)
+        bf_peer_timelines_free(peer_timelines);
+    return VK_SUCCESS;
+}
+
+VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
+                                            struct bf_peer_handle *peer_handle)
+{
+    struct bf_device *device = fence->device;
+    struct bf_message *inside = &peer_handle->inside;
+    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(device);
+    if (!peer_timelines)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result =
+        bf_peer_memory_join(&peer_timelines->area, inside->fds[AREA], "bfOpenFenceFd");
+    if (result == VK_SUCCESS) {
+        peer_timelines->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        result = peer_timelines->far == -1 ? bf_message_error() : VK_SUCCESS;
+    }
+    /* From the last on: what has been used up is off the message's list. */
+    while (result == VK_SUCCESS && inside->count > CARRIERS) {
+        struct bf_peer_timeline *peer_timeline =
+            &peer_timelines->peer_timelines[inside->count - 1 - CARRIERS];
+        result = create(device, peer_timeline, false);
+        if (result == VK_SUCCESS)
+            result = import(device, peer_timeline->sem->handle, &inside->fds[--inside->count]);
+        if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfOpenFenceFd: fd: %d: the driver knows no such semaphore", fd);
+    }
+    if (result == VK_SUCCESS)
+        return give(fence, peer_timelines);
+    bf_peer_timelines_free(peer_timelines);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------- Exporting --
+ */
+
+static VkResult get_fd(struct bf_device *device, const struct bf_peer_timeline *peer_timeline,
+                       int *fd)
+{
+    const VkSemaphoreGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+        .semaphore = peer_timeline->sem->handle,
+        .handleType = OPAQUE_FD,
+    };
+    return device->vk.vkGetSemaphoreFdKHR(device->handle, &info, fd);
+}
+
+/* The message, in a socket whose other end nobody needs. */
+static VkResult seal(const struct bf_device *device, const struct bf_message *message, int *far)
+{
+    const struct header header = header_of(device);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
+        return bf_message_error();
+    VkResult result =
+        bf_message_put(ends[0], &header, sizeof(header), message->fds, message->count);
+    close(ends[0]);
+    if (result == VK_SUCCESS)
+        *far = ends[1];
+    else
+        close(ends[1]);
+    return result;
+}
+
+static VkResult make(struct bf_fence *fence)
+{
+    struct bf_device *device = fence->device;
+    struct bf_message message = {0};
+    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(device);
+    if (!peer_timelines)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    message.fds[PLAIN] = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
+    VkResult result = message.fds[PLAIN] == -1 ? bf_message_error() : VK_SUCCESS;
+    message.count += result == VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = bf_peer_memory_create(&message.fds[AREA]);
+    message.count += result == VK_SUCCESS;
+    if (result == VK_SUCCESS)
+        result = bf_peer_memory_join(&peer_timelines->area, message.fds[AREA], "bfExportFenceFd");
+    for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES && result == VK_SUCCESS; i++) {
+        result = create(device, &peer_timelines->peer_timelines[i], true);
+        if (result == VK_SUCCESS)
+            result = get_fd(device, &peer_timelines->peer_timelines[i], &message.fds[CARRIERS + i]);
+        message.count += result == VK_SUCCESS;
+    }
+    if (result == VK_SUCCESS)
+        result = seal(device, &message, &peer_timelines->far);
+    bf_message_drop(&message, 0);
+    if (result == VK_SUCCESS)
+        return give(fence, peer_timelines);
+    bf_peer_timelines_free(peer_timelines);
+    return result;
+}
+
+VkResult bf_peer_handle_export(struct bf_fence *fence, int *out)
+{
+    struct bf_pending *pending = &fence->device->pending;
+    VkResult result = VK_SUCCESS;
+    for (;;) {
+        bf_lock_acquire(&pending->lock);
+        const struct bf_peer_timelines *peer_timelines = fence->shared->peer_timelines;
+        int far = peer_timelines ? peer_timelines->far : -1;
+        bool lost = pending->lost;
+        bf_lock_release(&pending->lock);
+        if (far != -1) {
+            *out = fcntl(far, F_DUPFD_CLOEXEC, 0);
+            return *out == -1 ? bf_message_error() : VK_SUCCESS;
+        }
+        if (lost)
+            return VK_ERROR_DEVICE_LOST;
+        if (!fence->shared->owned) {
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfExportFenceFd: flags: BF_SHARE_TRUSTED_BIT: this object was "
+                       "opened from a descriptor without it");
+            return VK_ERROR_FEATURE_NOT_PRESENT;
+        }
+        result = make(fence);
+        bf_peer_timelines_sweep(fence->device);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+}

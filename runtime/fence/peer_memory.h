@@ -1,0 +1,132 @@
+/*
+ * What trusted processes share of a fence beside its page (fence/peer_timeline.h): which queues'
+ * signals are on their way, so that another process's GPU can wait for them. A sealed memfd, of
+ * which only those learn who exchange the fence with BF_SHARE_TRUSTED_BIT. Nothing here knows of
+ * devices.
+ *
+ * A peer timeline is a timeline semaphore that all of them have. Of each the peer memory says who signals it, up
+ * to which point that has come about, and which values its next points bring the fence.
+ *
+ *  SH-14 A peer timeline has one signaller at a time: who holds the kernel's lock on the peer timeline's byte of
+ *        the memfd, on an open file description of its own. The lock is only ever tried, and goes
+ *        with its process. A peer timeline whose signaller has not left it in order is nobody's any more:
+ *        what was promised on it may still come, or never.
+ *  SH-15 An entry says 'point p brings the value v'. Its writer stores 'begun' = p before the fence
+ *        takes the value, and 'applied' = p after. A reader uses an entry only with p above 'begun',
+ *        read after his wait was armed: so the value is taken after that, and satisfies the wait by
+ *        SH-1 whatever it is set to later. An entry that is overwritten while it is read is not
+ *        used; one that has been overwritten costs a wait its short cut, nothing else.
+ *  SH-16 Nothing read from the peer memory is an index, a length or a pointer, and every loop ends whatever
+ *        the peer memory does meanwhile (as SH-4).
+ *
+ * Proven by tests/unit (shared_area.c) and tests/fence (shared_trusted*.c).
+ */
+#ifndef BELFRY_FENCE_PEER_MEMORY_H
+#define BELFRY_FENCE_PEER_MEMORY_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "fence/shared_page.h"
+
+/* So many queues, in all processes, can have signals on their way that others' GPUs wait for. */
+#define BF_PEER_MEMORY_TIMELINES 4
+/* Of one peer timeline that are known at once. */
+#define BF_PEER_MEMORY_ENTRIES 16
+#define BF_PEER_MEMORY_SIZE    8192
+#define BF_PEER_MEMORY_MAGIC   UINT64_C(0x6165726166796662) /* "bfyfarea" */
+#define BF_PEER_MEMORY_VERSION 1u
+
+struct bf_peer_memory_entry {
+    _Atomic uint64_t point; /* 0: none, or being written */
+    _Atomic uint64_t value;
+};
+
+struct bf_peer_memory_timeline {
+    alignas(64) _Atomic uint64_t begun; /* SH-15 */
+    _Atomic uint64_t applied;
+    _Atomic uint32_t used; /* it has a signaller, or had one that didn't leave in order */
+    struct bf_peer_memory_entry entries[BF_PEER_MEMORY_ENTRIES];
+};
+
+struct bf_peer_memory_slot {
+    /* Least value that a blocked queue of the opener's waits for, less one; UINT64_MAX: none. */
+    _Atomic uint64_t wanted;
+    _Atomic uint32_t waits_for_peer; /* the opener waits for an 'applied' */
+    uint32_t padding;
+};
+
+struct bf_peer_memory {
+    alignas(64) _Atomic uint64_t magic;
+    _Atomic uint32_t version;
+    struct bf_peer_memory_timeline peer_timelines[BF_PEER_MEMORY_TIMELINES];
+    struct bf_peer_memory_slot slots[BF_SHARED_SLOTS]; /* by the page's slots */
+};
+
+_Static_assert(sizeof(struct bf_peer_memory) <= BF_PEER_MEMORY_SIZE, "it is mapped whole");
+
+/* One opener's view; the object that has it serialises the calls. */
+struct bf_peer_memory_view {
+    struct bf_peer_memory *area;
+    int fd;           /* holds the locks; -1 */
+    uint32_t claimed; /* peer timelines that are this opener's, as bits */
+};
+
+/* A sealed peer memory, as a descriptor the caller owns.
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_peer_memory_create(int *fd);
+
+/* Maps the peer memory behind the descriptor, which stays the caller's.
+ * Errors: as bf_shared_page_join's, but for slots. */
+VkResult bf_peer_memory_join(struct bf_peer_memory_view *view, int fd, const char *call);
+
+/* Unmaps it; lets go of what is claimed. Does nothing the second time. */
+void bf_peer_memory_leave(struct bf_peer_memory_view *view);
+
+/* SH-14. False: somebody has it, or nobody can any more. */
+bool bf_peer_memory_claim(struct bf_peer_memory_view *view, uint32_t peer_timeline);
+/* All its points have been applied: another may have it. */
+void bf_peer_memory_unclaim(struct bf_peer_memory_view *view, uint32_t peer_timeline);
+/* All that are claimed, as if their signaller had died. */
+void bf_peer_memory_abandon(struct bf_peer_memory_view *view);
+/* One opener at a time sees to those who wait for one that has. False: another does. */
+bool bf_peer_memory_begin_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
+void bf_peer_memory_end_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
+/* Has somebody else got it, who is alive? */
+bool bf_peer_memory_is_claimed(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
+
+/* A point for the next signaller to begin above, as far as the peer memory knows. */
+uint64_t bf_peer_memory_last_point(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
+
+/* The signaller's: the point is on its way; the fence is about to take its value; it has. Each wakes
+ * those openers whom it concerns. Never block. */
+void bf_peer_memory_publish(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
+                            uint32_t peer_timeline, uint64_t point, uint64_t value);
+void bf_peer_memory_begin(struct bf_peer_memory_view *view, uint32_t peer_timeline, uint64_t point);
+void bf_peer_memory_apply(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
+                          uint32_t peer_timeline, uint64_t point);
+
+/* Somebody else's signal on its way that brings at least the value, of a signaller who is alive:
+ * the first of its peer timeline. */
+bool bf_peer_memory_find(const struct bf_peer_memory_view *view, uint64_t value,
+                         uint32_t *peer_timeline, uint64_t *point);
+/* The largest value that others' signals on their way bring; false: there are none. */
+bool bf_peer_memory_largest(const struct bf_peer_memory_view *view, uint64_t *value);
+
+static inline bool bf_peer_memory_is_applied(const struct bf_peer_memory_view *view,
+                                             uint32_t peer_timeline, uint64_t point)
+{
+    return atomic_load(&view->area->peer_timelines[peer_timeline].applied) >= point;
+}
+
+/* What the opener's slot of the page is to be woken for; does nothing once it has none. */
+void bf_peer_memory_want(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
+                         uint64_t wanted);
+void bf_peer_memory_gate(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
+                         bool waits_for_peer);
+
+#endif

@@ -1,0 +1,373 @@
+#include "fence/peer_timeline.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "scheduler/pending.h"
+#include "fence/shared.h"
+#include "fence/shared_watch.h"
+#include "base/message.h"
+#include "queue/command_queue.h"
+
+/* A peer timeline that is beyond this has points no more: drivers bound how far ahead a signal may be. */
+#define LAST_POINT (UINT64_MAX / 2)
+
+/* Looks that find no signaller before it counts as gone: the kernel may be ending its work. */
+#define MISSES 2
+
+struct bf_peer_timelines *bf_peer_timelines_create(struct bf_device *device)
+{
+    struct bf_peer_timelines *peer_timelines = calloc(1, sizeof(*peer_timelines));
+    if (!peer_timelines)
+        return NULL;
+    peer_timelines->device = device;
+    peer_timelines->area.fd = peer_timelines->far = -1;
+    return peer_timelines;
+}
+
+void bf_peer_timelines_free(struct bf_peer_timelines *peer_timelines)
+{
+    if (!peer_timelines)
+        return;
+    struct bf_pending *pending = &peer_timelines->device->pending;
+    peer_timelines->next = atomic_load(&pending->spent_peer_timelines);
+    while (!atomic_compare_exchange_weak(&pending->spent_peer_timelines, &peer_timelines->next,
+                                         peer_timelines)) {
+    }
+}
+
+void bf_peer_timelines_sweep(struct bf_device *device)
+{
+    struct bf_peer_timelines *next = atomic_exchange(&device->pending.spent_peer_timelines, NULL);
+    while (next) {
+        struct bf_peer_timelines *peer_timelines = next;
+        next = peer_timelines->next;
+        for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
+            struct bf_peer_timeline *c = &peer_timelines->peer_timelines[i];
+            if ((peer_timelines->area.claimed & UINT32_C(1) << i) &&
+                bf_peer_memory_is_applied(&peer_timelines->area, i, c->point))
+                bf_peer_memory_unclaim(&peer_timelines->area, i);
+            if (!c->sem)
+                continue;
+            device->vk.vkDestroySemaphore(device->handle, c->sem->handle, NULL);
+            bf_semaphore_release(c->sem);
+        }
+        bf_peer_memory_leave(&peer_timelines->area);
+        if (peer_timelines->far != -1)
+            close(peer_timelines->far);
+        free(peer_timelines);
+    }
+}
+
+void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines)
+{
+    if (peer_timelines)
+        bf_peer_memory_abandon(&peer_timelines->area);
+}
+
+static struct bf_peer_timelines *carriers_of(const struct bf_fence *fence)
+{
+    return fence->shared ? fence->shared->peer_timelines : NULL;
+}
+
+/* --------------------------------------------------------------------------------------- Signals --
+ */
+
+static struct bf_peer_timelines *carriers_of_update(const struct bf_update *update,
+                                                    uint32_t *peer_timeline)
+{
+    *peer_timeline = update->peer_timeline - 1;
+    return carriers_of(update->fence);
+}
+
+/* The queue's own; or one that is nobody's, in this process or in any. The pending signals' lock is held.
+ * BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
+static uint32_t find_carrier(struct bf_peer_timelines *peer_timelines,
+                             const struct bf_command_queue *queue, bool *fresh)
+{
+    uint32_t idle = BF_PEER_MEMORY_TIMELINES;
+    *fresh = false;
+    for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
+        const struct bf_peer_timeline *c = &peer_timelines->peer_timelines[i];
+        if (!(peer_timelines->area.claimed & UINT32_C(1) << i) || c->spent)
+            continue;
+        if (c->queue == queue)
+            return i;
+        if (c->outstanding == 0)
+            idle = i;
+    }
+    if (idle < BF_PEER_MEMORY_TIMELINES)
+        return idle;
+    for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
+        *fresh = !(peer_timelines->area.claimed & UINT32_C(1) << i) &&
+                 bf_peer_memory_claim(&peer_timelines->area, i);
+        if (*fresh)
+            return i;
+    }
+    return BF_PEER_MEMORY_TIMELINES;
+}
+
+/* A point to begin above, where others have signalled before. */
+static uint64_t find_start(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline)
+{
+    struct bf_device *device = peer_timelines->device;
+    uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->area, peer_timeline);
+    if (device->counter_value(device->handle,
+                              peer_timelines->peer_timelines[peer_timeline].sem->handle,
+                              &counter) != VK_SUCCESS)
+        return UINT64_MAX;
+    return counter > last ? counter : last;
+}
+
+void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution *what)
+{
+    struct bf_update *update = what->update;
+    struct bf_pending *pending = &queue->base.device->pending;
+    bf_lock_acquire(&pending->lock);
+    struct bf_peer_timelines *peer_timelines = pending->lost ? NULL : carriers_of(update->fence);
+    bf_lock_release(&pending->lock);
+    if (!peer_timelines)
+        return;
+    bf_lock_acquire(&peer_timelines->claim_lock);
+    bool fresh = false;
+    bf_lock_acquire(&pending->lock);
+    uint32_t peer_timeline =
+        pending->lost ? BF_PEER_MEMORY_TIMELINES : find_carrier(peer_timelines, queue, &fresh);
+    bf_lock_release(&pending->lock);
+    if (peer_timeline < BF_PEER_MEMORY_TIMELINES) {
+        struct bf_peer_timeline *c = &peer_timelines->peer_timelines[peer_timeline];
+        uint64_t start = fresh ? find_start(peer_timelines, peer_timeline) : 0;
+        bf_lock_acquire(&pending->lock);
+        if (fresh)
+            c->point = start;
+        c->spent = c->point >= LAST_POINT;
+        if (!c->spent) {
+            c->queue = queue;
+            c->outstanding++;
+            update->peer_timeline = peer_timeline + 1;
+            what->signal = c->sem;
+            what->signals_peers = true;
+        }
+        bf_lock_release(&pending->lock);
+    }
+    bf_lock_release(&peer_timelines->claim_lock);
+}
+
+void bf_peer_timeline_number(struct bf_packet *packet)
+{
+    uint32_t peer_timeline;
+    struct bf_peer_timelines *peer_timelines = carriers_of_update(packet->update, &peer_timeline);
+    uint64_t point = ++peer_timelines->peer_timelines[peer_timeline].point;
+    packet->update->point = point;
+    packet->signals[0].target = packet->signals[0].ordinal = point;
+    ((VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos)[0].value = point;
+}
+
+void bf_peer_timeline_publish(struct bf_update *update)
+{
+    uint32_t peer_timeline;
+    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
+    if (!update->fence->device->pending.lost)
+        bf_peer_memory_publish(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
+                               update->point, update->value);
+}
+
+void bf_peer_timeline_begin(struct bf_update *update)
+{
+    uint32_t peer_timeline;
+    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
+    if (!update->fence->device->pending.lost)
+        bf_peer_memory_begin(&peer_timelines->area, peer_timeline, update->point);
+}
+
+void bf_peer_timeline_apply(struct bf_update *update)
+{
+    uint32_t peer_timeline;
+    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
+    if (!update->fence->device->pending.lost)
+        bf_peer_memory_apply(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
+                             update->point);
+}
+
+void bf_peer_timeline_put(struct bf_update *update)
+{
+    uint32_t peer_timeline;
+    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
+    peer_timelines->peer_timelines[peer_timeline].outstanding--;
+    update->peer_timeline = 0;
+}
+
+/* ----------------------------------------------------------------------------------------- Waits --
+ */
+
+bool bf_peer_timelines_resolve(struct bf_packet *packet)
+{
+    struct bf_fence *fence = packet->wait.fence;
+    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? carriers_of(fence) : NULL;
+    uint32_t peer_timeline;
+    uint64_t point;
+    if (!peer_timelines || fence->destroyed || fence->shared->orphaned ||
+        !bf_peer_memory_find(&peer_timelines->area, packet->wait.node.key, &peer_timeline, &point))
+        return false;
+    struct bf_semaphore *sem = peer_timelines->peer_timelines[peer_timeline].sem;
+    struct bf_peer_wait *peer_wait = packet->peer_wait;
+    peer_wait->fence = fence;
+    bf_fence_reference(fence);
+    peer_wait->peer_timeline = peer_timeline;
+    peer_wait->point = point;
+    peer_wait->value = packet->wait.node.key;
+    peer_wait->packet = packet;
+    packet->kind = BF_PACKET_EXECUTE;
+    packet->wait_count = packet->submit.waitSemaphoreInfoCount = 1;
+    bf_semaphore_reference(sem);
+    packet->waits[0] = (struct bf_sync){sem, point, point};
+    ((VkSemaphoreSubmitInfo *)packet->submit.pWaitSemaphoreInfos)[0] = (VkSemaphoreSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+        .semaphore = sem->handle,
+        .value = point,
+        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    };
+    bf_semaphore_reach(sem, point); /* S-1: another process's driver has accepted it (SH-17) */
+    bf_fence_disarm(&packet->wait);
+    return true;
+}
+
+bool bf_peer_timelines_want(struct bf_packet *packet)
+{
+    struct bf_fence *fence = packet->wait.fence;
+    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? carriers_of(fence) : NULL;
+    uint64_t least = packet->wait.node.key;
+    if (!peer_timelines)
+        return true;
+    for (const struct bf_wait *w = fence->blocked; w; w = w->next_blocked) {
+        if (w->node.key < least)
+            least = w->node.key;
+    }
+    bf_peer_memory_want(&peer_timelines->area, &fence->shared->view, least - 1);
+    uint32_t peer_timeline;
+    uint64_t point;
+    return !bf_peer_memory_find(&peer_timelines->area, packet->wait.node.key, &peer_timeline,
+                                &point);
+}
+
+void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
+{
+    struct bf_peer_timelines *peer_timelines = carriers_of(fence);
+    uint64_t value, least = UINT64_MAX;
+    if (!peer_timelines || fence->shared->left)
+        return;
+    if (fence->blocked && bf_peer_memory_largest(&peer_timelines->area, &value))
+        bf_fence_unblock_queues(fence, value, effects);
+    for (const struct bf_wait *w = fence->blocked; w; w = w->next_blocked) {
+        if (w->node.key - 1 < least)
+            least = w->node.key - 1;
+    }
+    bf_peer_memory_want(&peer_timelines->area, &fence->shared->view, least);
+}
+
+/* ---------------------------------------------------------------------------------- Who has gone --
+ */
+
+/* The first peer wait whose signaller has gone, its fence referenced; NULL: none has. The lock is held. */
+static struct bf_peer_wait *find_dead(struct bf_pending *pending)
+{
+    for (uint32_t i = 0; i < pending->engine_count && !pending->lost; i++) {
+        for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next) {
+            const struct bf_peer_memory_view *area = &carriers_of(g->fence)->area;
+            if (g->released || bf_peer_memory_is_claimed(area, g->peer_timeline) ||
+                (area->claimed & UINT32_C(1) << g->peer_timeline) ||
+                bf_peer_memory_is_applied(area, g->peer_timeline, g->point)) {
+                g->misses = 0;
+                continue;
+            }
+            if (g->misses >= MISSES) {
+                bf_fence_reference(g->fence);
+                return g;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void count_misses(struct bf_pending *pending)
+{
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next)
+            g->misses++;
+    }
+}
+
+/* What waits for the point on any GPU goes on. False: somebody else is about to see to that. */
+static bool release_waiters(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline,
+                            uint64_t point)
+{
+    struct bf_device *device = peer_timelines->device;
+    VkSemaphore semaphore = peer_timelines->peer_timelines[peer_timeline].sem->handle;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = semaphore,
+        .value = point,
+    };
+    uint64_t counter = 0;
+    if (!bf_peer_memory_begin_release(&peer_timelines->area, peer_timeline))
+        return false;
+    VkResult result = device->counter_value(device->handle, semaphore, &counter);
+    if (result == VK_SUCCESS && counter < point)
+        result = device->signal_semaphore(device->handle, &info);
+    bf_peer_memory_end_release(&peer_timelines->area, peer_timeline);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "releasing what waits for another process");
+    return true;
+}
+
+/* The peer waits of the fence's object for that peer timeline, up to that point, open. Has one of them waited
+ * in vain? The lock is held. */
+static bool release_gates(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
+{
+    bool vain = false;
+    for (struct bf_peer_wait *g = carriers_of(fence)->peer_waits; g; g = g->next_of_fence) {
+        if (g->peer_timeline != peer_timeline || g->point > point || g->released)
+            continue;
+        g->released = true;
+        vain = vain || !g->satisfied;
+    }
+    return vain;
+}
+
+void bf_peer_timelines_watch(struct bf_device *device)
+{
+    struct bf_pending *pending = &device->pending;
+    struct bf_peer_wait *dead;
+    bool again = true;
+    bf_lock_acquire(&pending->lock);
+    count_misses(pending);
+    while (again && (dead = find_dead(pending)) != NULL) {
+        struct bf_effects effects = {0};
+        struct bf_fence *fence = dead->fence;
+        uint32_t peer_timeline = dead->peer_timeline;
+        uint64_t point = dead->point;
+        bool over = false;
+        bf_lock_release(&pending->lock);
+        again = release_waiters(carriers_of(fence), peer_timeline, point);
+        bf_lock_acquire(&pending->lock);
+        if (again) {
+            bf_shared_absorb(fence, &effects);
+            if (release_gates(fence, peer_timeline, point))
+                over = bf_shared_abandoned(fence, &effects);
+        }
+        bf_lock_release(&pending->lock);
+        if (over)
+            bf_shared_bury(fence);
+        bf_lock_acquire(&pending->lock);
+        bf_fence_release(fence);
+        bf_lock_release(&pending->lock);
+        bf_effects_run(device, &effects);
+        bf_lock_acquire(&pending->lock);
+    }
+    bf_lock_release(&pending->lock);
+    struct bf_effects effects = {0};
+    if (bf_pending_retire(pending, &effects) == VK_ERROR_DEVICE_LOST)
+        bf_device_lost(device, "waiting for another process");
+    bf_effects_run(device, &effects);
+}

@@ -1,0 +1,24 @@
+#include "gpu/dispatch.h"
+
+/* volk's own loader of a device table asks the global vkGetDeviceProcAddr; its generated body takes
+ * any source but is private to volk.c, which is why that file is included here. Its global function
+ * pointers stay NULL and hidden. */
+#include <volk.c>
+
+struct source {
+    VkDevice device;
+    PFN_vkGetDeviceProcAddr get_proc_addr;
+};
+
+static PFN_vkVoidFunction load(void *context, const char *name)
+{
+    const struct source *source = context;
+    return source->get_proc_addr(source->device, name);
+}
+
+void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
+                      PFN_vkGetDeviceProcAddr get_proc_addr)
+{
+    struct source source = {device, get_proc_addr};
+    volkGenLoadDeviceTable(table, &source, load);
+}

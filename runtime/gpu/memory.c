@@ -1,0 +1,187 @@
+#include "gpu/memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/device.h"
+
+#define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
+
+static uint32_t list_families(const struct bf_device *device, uint32_t *families)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        uint32_t k = 0;
+        while (k < count && families[k] != device->engines[i].family)
+            k++;
+        if (k == count)
+            families[count++] = device->engines[i].family;
+    }
+    return count;
+}
+
+static VkResult create_handle(struct bf_device *device, VkDeviceSize size, bool imported,
+                              VkBuffer *handle)
+{
+    uint32_t families[BF_MAX_ENGINES];
+    uint32_t count = list_families(device, families);
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = HANDLE_TYPE,
+    };
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = imported ? &external : NULL,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                 (device->writes_values ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
+        .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = count > 1 ? count : 0,
+        .pQueueFamilyIndices = families,
+    };
+    return device->vk.vkCreateBuffer(device->handle, &info, NULL, handle);
+}
+
+/* The memory type of 'bits' with all of 'needed' and most of 'liked', or UINT32_MAX. */
+static uint32_t find_type(const struct bf_device *device, uint32_t bits,
+                          VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
+        if (!(bits & UINT32_C(1) << i) || (flags & needed) != needed ||
+            (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT))
+            continue;
+        if ((flags & liked) == liked)
+            return i;
+        if (best == UINT32_MAX)
+            best = i;
+    }
+    return best;
+}
+
+static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uint32_t bits,
+                         enum bf_buffer_place place)
+{
+    const VkMemoryPropertyFlags host =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkMemoryRequirements needs;
+    device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
+    uint32_t type = place == BF_BUFFER_DEVICE ? find_type(device, needs.memoryTypeBits, 0,
+                                                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+                                              : find_type(device, needs.memoryTypeBits & bits, host,
+                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    if (type == UINT32_MAX || (buffer->pages && needs.size > buffer->size))
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const VkImportMemoryHostPointerInfoEXT import = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .handleType = HANDLE_TYPE,
+        .pHostPointer = buffer->pages,
+    };
+    const VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .pNext = buffer->pages ? &import : NULL,
+        .flags = device->writes_values ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+    };
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = flags.flags ? &flags : flags.pNext,
+        .allocationSize = buffer->pages ? buffer->size : needs.size,
+        .memoryTypeIndex = type,
+    };
+    VkResult result = device->vk.vkAllocateMemory(device->handle, &info, NULL, &buffer->memory);
+    if (result != VK_SUCCESS)
+        return result;
+    return device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->memory, 0);
+}
+
+/* Pages of our own, mapped twice: the program's view of them is one that it can't write to. */
+static bool map_pages(struct bf_device *device, struct bf_buffer *buffer)
+{
+    size_t size = (buffer->size + device->host_pointer_alignment - 1) /
+                  device->host_pointer_alignment * device->host_pointer_alignment;
+    int fd = memfd_create("belfry words", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    void *pages = MAP_FAILED, *view = MAP_FAILED;
+    if (ftruncate(fd, (off_t)size) == 0) {
+        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        view = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    }
+    close(fd);
+    if (pages == MAP_FAILED || view == MAP_FAILED) {
+        if (pages != MAP_FAILED)
+            munmap(pages, size);
+        if (view != MAP_FAILED)
+            munmap(view, size);
+        return false;
+    }
+    buffer->size = size;
+    buffer->pages = pages;
+    buffer->view = view;
+    return true;
+}
+
+/* Not every driver that has the extension takes every pointer: who can't gets ordinary memory. */
+static bool import(struct bf_device *device, struct bf_buffer *buffer, enum bf_buffer_place place)
+{
+    if (place != BF_BUFFER_SHOWN || !device->host_pointer_alignment || !map_pages(device, buffer))
+        return false;
+    VkMemoryHostPointerPropertiesEXT properties = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    if (device->vk.vkGetMemoryHostPointerPropertiesEXT(device->handle, HANDLE_TYPE, buffer->pages,
+                                                       &properties) != VK_SUCCESS ||
+        create_handle(device, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
+        allocate(device, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
+        bf_buffer_destroy(device, buffer);
+        return false;
+    }
+    buffer->mapped = buffer->pages;
+    buffer->shown = buffer->view;
+    buffer->read_only = true;
+    return true;
+}
+
+VkResult bf_buffer_create(struct bf_device *device, VkDeviceSize size, enum bf_buffer_place place,
+                          struct bf_buffer *buffer)
+{
+    *buffer = (struct bf_buffer){.size = size};
+    if (!import(device, buffer, place)) {
+        *buffer = (struct bf_buffer){.size = size};
+        VkResult result = create_handle(device, size, false, &buffer->handle);
+        if (result == VK_SUCCESS)
+            result = allocate(device, buffer, UINT32_MAX, place);
+        if (result == VK_SUCCESS && place != BF_BUFFER_DEVICE)
+            result = device->vk.vkMapMemory(device->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0,
+                                            &buffer->mapped);
+        if (result != VK_SUCCESS) {
+            bf_buffer_destroy(device, buffer);
+            return result;
+        }
+        if (buffer->mapped)
+            memset(buffer->mapped, 0, size);
+        if (place == BF_BUFFER_SHOWN)
+            buffer->shown = buffer->mapped;
+    }
+    if (device->writes_values)
+        buffer->address = device->buffer_address(
+            device->handle,
+            &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                         .buffer = buffer->handle});
+    return VK_SUCCESS;
+}
+
+void bf_buffer_destroy(struct bf_device *device, struct bf_buffer *buffer)
+{
+    if (buffer->handle)
+        device->vk.vkDestroyBuffer(device->handle, buffer->handle, NULL);
+    if (buffer->memory)
+        device->vk.vkFreeMemory(device->handle, buffer->memory, NULL);
+    if (buffer->pages)
+        munmap(buffer->pages, buffer->size);
+    if (buffer->view)
+        munmap(buffer->view, buffer->size);
+    *buffer = (struct bf_buffer){0};
+}

@@ -1,0 +1,168 @@
+#include "gpu/upper_layers.h"
+
+#include <dlfcn.h>
+
+#include "device/device.h"
+
+/* What this thread is asking, or announcing. */
+struct question {
+    const struct bf_device *device;
+    VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: it announces a signal of 'handle' */
+    const void *result; /* where the command is to put it */
+    uint64_t handle;    /* what has come down so far; 0: nothing */
+    bool certain;       /* with that place for the result: it was our call, not a layer's own */
+};
+static _Thread_local struct question *asking __attribute__((tls_model("initial-exec")));
+
+bool bf_upper_layers_hear(struct bf_device *device, VkObjectType type, uint64_t handle,
+                          const void *result)
+{
+    struct question *question = asking;
+    if (!question || question->device != device || question->type != type)
+        return false;
+    if (!question->certain)
+        question->handle = handle;
+    if (question->result == result)
+        question->certain = true;
+    return true;
+}
+
+bool bf_upper_layers_hear_signal(struct bf_device *device, VkSemaphore semaphore)
+{
+    const struct question *question = asking;
+    return question && question->device == device && question->type == VK_OBJECT_TYPE_UNKNOWN &&
+           question->handle == (uint64_t)semaphore;
+}
+
+/* The function of the loader that made the device: it is the one whose callback the layer was given.
+ * Nothing is loaded, and no other loader's function will do. */
+static PFN_vkGetDeviceProcAddr loader_function(const struct bf_device *device)
+{
+    union {
+        VkResult (*function)(VkDevice device, void *object);
+        const void *address;
+    } known = {.function = device->set_loader_data};
+    union {
+        void *address;
+        PFN_vkGetDeviceProcAddr function;
+    } found = {NULL};
+    Dl_info loader, same;
+    if (!known.function || !dladdr(known.address, &loader) || !loader.dli_fname)
+        return NULL;
+    void *library = dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    found.address = dlsym(library, "vkGetDeviceProcAddr");
+    dlclose(library);
+    if (!found.address || !dladdr(found.address, &same) || same.dli_fbase != loader.dli_fbase)
+        return NULL;
+    return found.function;
+}
+
+static const struct bf_upper_layers *look(struct bf_device *device)
+{
+    struct bf_upper_layers *upper_layers = &device->upper_layers;
+    bf_lock_acquire(&upper_layers->lock);
+    PFN_vkGetDeviceProcAddr get =
+        upper_layers->looked || device->attached ? NULL : loader_function(device);
+    if (get) {
+        /* By the name under which the program has it: the other one is no command of the device. */
+        bool core12 = device->api_version >= VK_API_VERSION_1_2,
+             core13 = device->api_version >= VK_API_VERSION_1_3;
+        VkDevice handle = device->handle;
+        upper_layers->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
+            handle, core12 ? "vkGetSemaphoreCounterValue" : "vkGetSemaphoreCounterValueKHR");
+        upper_layers->signal_semaphore = (PFN_vkSignalSemaphore)get(
+            handle, core12 ? "vkSignalSemaphore" : "vkSignalSemaphoreKHR");
+        upper_layers->buffer_requirements =
+            (PFN_vkGetBufferMemoryRequirements)get(handle, "vkGetBufferMemoryRequirements");
+        upper_layers->image_requirements = (PFN_vkGetImageSparseMemoryRequirements)get(
+            handle, "vkGetImageSparseMemoryRequirements");
+        upper_layers->submit2 =
+            (PFN_vkQueueSubmit2)get(handle, core13 ? "vkQueueSubmit2" : "vkQueueSubmit2KHR");
+    }
+    upper_layers->looked = true;
+    bf_lock_release(&upper_layers->lock);
+    return upper_layers;
+}
+
+/* The question stands while the command runs. */
+static void ask(struct question *question)
+{
+    struct question *outer = asking;
+    const struct bf_upper_layers *upper_layers = &question->device->upper_layers;
+    union {
+        uint64_t value;
+        uint32_t count;
+        VkMemoryRequirements requirements;
+    } result;
+    VkDevice device = question->device->handle;
+    uint64_t handle = question->handle;
+    question->handle = 0;
+    question->result = &result;
+    asking = question;
+    if (question->type == VK_OBJECT_TYPE_SEMAPHORE)
+        upper_layers->counter_value(device, (VkSemaphore)handle, &result.value);
+    else if (question->type == VK_OBJECT_TYPE_BUFFER)
+        upper_layers->buffer_requirements(device, (VkBuffer)handle, &result.requirements);
+    else
+        upper_layers->image_requirements(device, (VkImage)handle, &result.count, NULL);
+    asking = outer;
+}
+
+static bool can_ask(struct bf_device *device, VkObjectType type)
+{
+    const struct bf_upper_layers *upper_layers = look(device);
+    return type == VK_OBJECT_TYPE_SEMAPHORE ? upper_layers->counter_value != NULL
+           : type == VK_OBJECT_TYPE_BUFFER  ? upper_layers->buffer_requirements != NULL
+                                            : upper_layers->image_requirements != NULL;
+}
+
+static uint64_t translate(struct bf_device *device, VkObjectType type, uint64_t handle)
+{
+    if (!can_ask(device, type))
+        return handle;
+    struct question question = {.device = device, .type = type, .handle = handle};
+    ask(&question);
+    return question.handle;
+}
+
+VkSemaphore bf_upper_layers_semaphore(struct bf_device *device, VkSemaphore semaphore)
+{
+    return (VkSemaphore)translate(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+}
+
+VkBuffer bf_upper_layers_buffer(struct bf_device *device, VkBuffer buffer)
+{
+    return (VkBuffer)translate(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+}
+
+VkImage bf_upper_layers_image(struct bf_device *device, VkImage image)
+{
+    return (VkImage)translate(device, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
+}
+
+const char *bf_upper_layers_excuse(struct bf_device *device, VkObjectType type)
+{
+    return can_ask(device, type) ? "" : ", and layers above Belfry's can't be asked for it";
+}
+
+void bf_upper_layers_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+                              uint64_t value)
+{
+    PFN_vkSignalSemaphore signal = look(device)->signal_semaphore;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = named, .value = value};
+    struct question question = {.device = device, .handle = (uint64_t)semaphore};
+    struct question *outer = asking;
+    if (!signal)
+        return;
+    asking = &question;
+    signal(device->handle, &info);
+    asking = outer;
+}
+
+PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_device *device)
+{
+    return look(device)->submit2;
+}

@@ -1,0 +1,287 @@
+#include "gpu/write.h"
+
+#include <stdlib.h>
+
+#include "gpu/commands.h"
+#include "device/device.h"
+#include "shaders/store.comp.h"
+
+#define CHUNK 32 /* stores that are made at a time */
+
+struct bf_gpu_write_chunk {
+    struct bf_gpu_write_chunk *next;
+    struct bf_buffer slots;
+    VkCommandBuffer commands[CHUNK];
+    struct bf_gpu_write writes[CHUNK];
+};
+
+bool bf_gpu_write_is_atomic(const struct bf_engine *engine)
+{
+    return engine->device->writes_values && (engine->family_flags & VK_QUEUE_COMPUTE_BIT);
+}
+
+bool bf_gpu_write_is_possible(const struct bf_engine *engine)
+{
+    return engine->family_flags &
+           (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT);
+}
+
+VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device)
+{
+    const struct VolkDeviceTable *vk = &device->vk;
+    struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+    VkShaderModule module = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    if (!device->writes_values)
+        return VK_SUCCESS;
+    bf_lock_acquire(&p->lock);
+    if (!p->layout) {
+        const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t)};
+        const VkPipelineLayoutCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+            .pushConstantRangeCount = 1,
+            .pPushConstantRanges = &range,
+        };
+        result = vk->vkCreatePipelineLayout(device->handle, &info, NULL, &p->layout);
+    }
+    if (result == VK_SUCCESS && !p->pipeline) {
+        const VkShaderModuleCreateInfo code = {
+            .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+            .codeSize = sizeof(store_comp),
+            .pCode = store_comp,
+        };
+        result = vk->vkCreateShaderModule(device->handle, &code, NULL, &module);
+        const VkComputePipelineCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+            .stage =
+                {
+                    .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                    .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                    .module = module,
+                    .pName = "main",
+                },
+            .layout = p->layout,
+        };
+        if (result == VK_SUCCESS)
+            result = vk->vkCreateComputePipelines(device->handle, VK_NULL_HANDLE, 1, &info, NULL,
+                                                  &p->pipeline);
+        if (result != VK_SUCCESS)
+            p->pipeline = VK_NULL_HANDLE;
+        vk->vkDestroyShaderModule(device->handle, module, NULL);
+    }
+    bf_lock_release(&p->lock);
+    return result;
+}
+
+void bf_gpu_write_pipeline_finish(struct bf_device *device)
+{
+    struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+    if (p->pipeline)
+        device->vk.vkDestroyPipeline(device->handle, p->pipeline, NULL);
+    if (p->layout)
+        device->vk.vkDestroyPipelineLayout(device->handle, p->layout, NULL);
+}
+
+/* The copy's word may be any; the shader's is named by the slot. */
+static VkResult record(struct bf_engine *engine, struct bf_gpu_write *write,
+                       const struct bf_value_memory *memory)
+{
+    struct bf_device *device = engine->device;
+    const struct VolkDeviceTable *vk = &device->vk;
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkResult result = vk->vkBeginCommandBuffer(write->commands, &begin);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_commands_put_barrier(device, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+    if (!memory) {
+        const struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+        const uint64_t slot =
+            device->buffer_address(
+                device->handle,
+                &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                             .buffer = write->slot_buffer}) +
+            write->slot_offset;
+        vk->vkCmdBindPipeline(write->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
+        vk->vkCmdPushConstants(write->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                               sizeof(slot), &slot);
+        vk->vkCmdDispatch(write->commands, 1, 1, 1);
+    } else {
+        const VkBufferCopy copy = {
+            .srcOffset = write->slot_offset + offsetof(struct bf_gpu_write_slot, value),
+            .dstOffset = memory->offset,
+            .size = sizeof(uint64_t),
+        };
+        vk->vkCmdCopyBuffer(write->commands, write->slot_buffer, memory->pages->buffer.handle, 1,
+                            &copy);
+    }
+    bf_commands_put_barrier(device, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
+    return vk->vkEndCommandBuffer(write->commands);
+}
+
+static VkResult create_pool(struct bf_engine *engine)
+{
+    struct bf_device *device = engine->device;
+    const VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = engine->family,
+    };
+    return device->vk.vkCreateCommandPool(device->handle, &info, NULL, &engine->writes.pool);
+}
+
+static void chunk_destroy(struct bf_engine *engine, struct bf_gpu_write_chunk *chunk)
+{
+    struct bf_device *device = engine->device;
+    if (chunk->commands[0])
+        device->vk.vkFreeCommandBuffers(device->handle, engine->writes.pool, CHUNK,
+                                        chunk->commands);
+    bf_buffer_destroy(device, &chunk->slots);
+    free(chunk);
+}
+
+/* The lock is held. */
+static VkResult add_chunk(struct bf_engine *engine)
+{
+    struct bf_device *device = engine->device;
+    struct bf_gpu_writes *writes = &engine->writes;
+    VkResult result = writes->pool ? VK_SUCCESS : create_pool(engine);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_gpu_write_chunk *chunk = calloc(1, sizeof(*chunk));
+    if (!chunk)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    result = bf_buffer_create(device, CHUNK * sizeof(struct bf_gpu_write_slot), BF_BUFFER_HOST,
+                              &chunk->slots);
+    if (result != VK_SUCCESS)
+        goto fail;
+    result = bf_commands_allocate(device, writes->pool, CHUNK, chunk->commands);
+    if (result != VK_SUCCESS) {
+        chunk->commands[0] = NULL;
+        goto fail;
+    }
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        struct bf_gpu_write *write = &chunk->writes[i];
+        *write = (struct bf_gpu_write){
+            .commands = chunk->commands[i],
+            .slot = (struct bf_gpu_write_slot *)chunk->slots.mapped + i,
+            .slot_buffer = chunk->slots.handle,
+            .slot_offset = i * sizeof(struct bf_gpu_write_slot),
+        };
+        if (bf_gpu_write_is_atomic(engine))
+            result = record(engine, write, NULL);
+        if (result != VK_SUCCESS)
+            goto fail;
+    }
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        chunk->writes[i].next = writes->free;
+        writes->free = &chunk->writes[i];
+    }
+    chunk->next = writes->chunks;
+    writes->chunks = chunk;
+    return VK_SUCCESS;
+
+fail:
+    chunk_destroy(engine, chunk);
+    return result;
+}
+
+/* ST-1. The lock is held. */
+static void take_back(struct bf_engine *engine, uint64_t completed)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    if (completed == UINT64_MAX)
+        return; /* the device is lost: what has really come back nobody knows */
+    while (writes->first && writes->first->epoch <= completed) {
+        struct bf_gpu_write *write = writes->first;
+        writes->first = write->next;
+        write->next = writes->free;
+        writes->free = write;
+    }
+    if (!writes->first)
+        writes->last = NULL;
+}
+
+VkResult bf_gpu_write_take(struct bf_engine *engine, const struct bf_value_memory *memory,
+                           uint64_t value, bool spared, struct bf_gpu_write **out)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    VkResult result = VK_SUCCESS;
+    bf_lock_acquire(&writes->lock);
+    if (!writes->free)
+        take_back(engine, engine->device->pending.engines[engine->number].completed);
+    if (!writes->free) {
+        uint64_t completed;
+        if (bf_engine_completed_epoch(engine, &completed) == VK_SUCCESS)
+            take_back(engine, completed);
+    }
+    if (!writes->free)
+        result = add_chunk(engine);
+    struct bf_gpu_write *write = writes->free;
+    if (result == VK_SUCCESS) {
+        writes->free = write->next;
+        write->next = NULL;
+        *write->slot = (struct bf_gpu_write_slot){bf_value_memory_address(memory), value};
+        write->spared = spared;
+        if (!bf_gpu_write_is_atomic(engine))
+            result = record(engine, write, memory);
+        if (result == VK_SUCCESS) {
+            *out = write;
+        } else {
+            write->next = writes->free;
+            writes->free = write;
+        }
+    }
+    bf_lock_release(&writes->lock);
+    return result;
+}
+
+void bf_gpu_writes_lose(struct bf_engine *engine)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    bf_lock_acquire(&writes->lock);
+    for (struct bf_gpu_write_chunk *chunk = writes->chunks; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            /* The GPU may be fetching it. */
+            if (!chunk->writes[i].spared)
+                __atomic_store_n(&chunk->writes[i].slot->value, UINT64_MAX, __ATOMIC_RELAXED);
+        }
+    }
+    bf_lock_release(&writes->lock);
+}
+
+void bf_gpu_write_accepted(struct bf_engine *engine, struct bf_gpu_write *write, uint64_t epoch)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    bf_lock_acquire(&writes->lock);
+    write->epoch = epoch;
+    write->next = NULL;
+    if (writes->last)
+        writes->last->next = write;
+    else
+        writes->first = write;
+    writes->last = write;
+    bf_lock_release(&writes->lock);
+}
+
+void bf_gpu_write_drop(struct bf_engine *engine, struct bf_gpu_write *write)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    bf_lock_acquire(&writes->lock);
+    write->next = writes->free;
+    writes->free = write;
+    bf_lock_release(&writes->lock);
+}
+
+void bf_gpu_writes_finish(struct bf_engine *engine)
+{
+    struct bf_gpu_writes *writes = &engine->writes;
+    while (writes->chunks) {
+        struct bf_gpu_write_chunk *next = writes->chunks->next;
+        chunk_destroy(engine, writes->chunks);
+        writes->chunks = next;
+    }
+    if (writes->pool)
+        engine->device->vk.vkDestroyCommandPool(engine->device->handle, writes->pool, NULL);
+}

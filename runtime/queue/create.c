@@ -1,0 +1,327 @@
+/*
+ * Command queues come, go and change: where a new one lands, and what it is allowed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "fence/native.h"
+#include "log/log.h"
+#include "scheduler/pending.h"
+#include "scheduler/sleeper.h"
+#include "base/handle.h"
+#include "base/message.h"
+#include "queue/command_queue.h"
+
+/* How well a family of these flags suits the type: 0 not at all, else the more special the better.
+ */
+static int fitness(BfQueueType type, VkQueueFlags flags)
+{
+    const VkQueueFlags graphics = VK_QUEUE_GRAPHICS_BIT, compute = VK_QUEUE_COMPUTE_BIT;
+    /* Video engines copy too, but have work of their own. */
+    const VkQueueFlags special = VK_QUEUE_VIDEO_DECODE_BIT_KHR | 0x40u | /* encode */
+                                 VK_QUEUE_OPTICAL_FLOW_BIT_NV;
+    switch (type) {
+    case BF_QUEUE_TYPE_DIRECT:
+        return (flags & graphics) && (flags & compute) ? 2 : flags & graphics ? 1 : 0;
+    case BF_QUEUE_TYPE_COMPUTE:
+        return !(flags & compute) ? 0 : flags & graphics ? 1 : 2;
+    default:
+        if (flags & special)
+            return 0;
+        if (flags & graphics)
+            return 1;
+        if (flags & compute)
+            return 2;
+        return flags & VK_QUEUE_TRANSFER_BIT ? 3 : 0;
+    }
+}
+
+/* The engine for a new queue: of the most fitting family, the one with the fewest queues; ones of
+ * high priority keep away from those of others where there is a choice. A realtime queue lands on a
+ * realtime engine or nowhere; others land there only where the program gave Belfry no other. */
+static struct bf_engine *choose_engine(struct bf_device *device, const BfQueueCreateInfo *info)
+{
+    struct bf_engine *best = NULL;
+    int best_rank = 0;
+    uint32_t best_load = 0;
+    bool wanted = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    for (uint32_t i = 0; i < device->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        bool realtime = engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+        int fit = fitness(info->type, engine->family_flags);
+        if (fit == 0 || (engine->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+            (wanted ? !realtime : engine->reserved))
+            continue;
+        int rank = fit + (wanted == realtime ? 8 : 0);
+        uint32_t load = atomic_load(&engine->command_queues);
+        if (info->priority == BF_QUEUE_PRIORITY_HIGH)
+            load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
+        if (!best || rank > best_rank || (rank == best_rank && load < best_load)) {
+            best = engine;
+            best_rank = rank;
+            best_load = load;
+        }
+    }
+    return best;
+}
+
+/* The family by which the program knows the engine: of the families it asked queues of, the one
+ * that fits the type best. */
+static uint32_t shown_family(const struct bf_device *device, const struct bf_engine *engine,
+                             BfQueueType type)
+{
+    uint32_t family = engine->family;
+    int best = 0;
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        const struct bf_queue *queue = &device->queues[i];
+        int fit = queue->engine == engine ? fitness(type, queue->family_flags) : 0;
+        if (fit > best) {
+            best = fit;
+            family = queue->family;
+        }
+    }
+    return family;
+}
+
+static bool is_priority(BfQueuePriority priority)
+{
+    return priority == BF_QUEUE_PRIORITY_NORMAL || priority == BF_QUEUE_PRIORITY_HIGH ||
+           priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+}
+
+static bool check_info(const BfQueueCreateInfo *info)
+{
+    const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
+                          BF_QUEUE_SOFTWARE_FENCES_BIT;
+    if (info->type != BF_QUEUE_TYPE_DIRECT && info->type != BF_QUEUE_TYPE_COMPUTE &&
+        info->type != BF_QUEUE_TYPE_COPY) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,
+                   info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
+        return false;
+    }
+    if (!is_priority(info->priority) || (info->flags & ~known) || info->nodeMask > 1 ||
+        info->pNext) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x, pNext %p",
+                   (int)info->priority, info->flags, info->nodeMask, info->pNext);
+        return false;
+    }
+    return true;
+}
+
+static void name_queue(struct bf_command_queue *queue)
+{
+    static const char *const names[] = {[BF_QUEUE_TYPE_DIRECT] = "3D",
+                                        [BF_QUEUE_TYPE_COMPUTE] = "compute",
+                                        [BF_QUEUE_TYPE_COPY] = "copy"};
+    static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
+                                             [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
+                                             [BF_QUEUE_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
+    struct bf_device *device = queue->base.device;
+    char name[64];
+    snprintf(name, sizeof(name), "%s command queue %u", names[queue->type], queue->base.index);
+    queue->base.trace_id =
+        device->trace ? bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name)
+                      : device->queue_count + queue->base.index;
+    queue->observed = bf_observe_queue_add(device->observer, name, abilities[queue->type]);
+}
+
+static struct bf_command_queue *make_queue(struct bf_device *device, struct bf_engine *engine,
+                                           const BfQueueCreateInfo *info)
+{
+    struct bf_command_queue *queue =
+        calloc(1, sizeof(*queue) + device->engine_count * sizeof(queue->frontier[0]));
+    if (!queue)
+        return NULL;
+    queue->base.device = device;
+    queue->base.engine = engine;
+    queue->base.is_command_queue = true;
+    queue->base.family = shown_family(device, engine, info->type);
+    queue->base.index = atomic_fetch_add(&device->command_queues_made, 1);
+    queue->type = info->type;
+    queue->flags = info->flags;
+    queue->priority = (uint32_t)info->priority;
+    return queue;
+}
+
+static void list_queue(struct bf_pending *pending, struct bf_command_queue *queue)
+{
+    bf_lock_acquire(&pending->lock);
+    queue->next = pending->queues;
+    if (queue->next)
+        queue->next->previous = queue;
+    pending->queues = queue;
+    bf_lock_release(&pending->lock);
+}
+
+VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
+                                    BfQueue *out)
+{
+    struct bf_device *device = engine->device;
+    struct bf_command_queue *queue = make_queue(device, engine, info);
+    if (!queue)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!bf_handle_add(queue, BF_HANDLE_QUEUE))
+        goto fail_handle;
+    bf_engine_enter(engine);
+    result = bf_engine_take_queues(engine);
+    if (result == VK_SUCCESS)
+        result = bf_sleepers_ensure_engine(device, engine->number);
+    if (result == VK_SUCCESS)
+        result = bf_engine_add_queue(engine, &queue->base);
+    if (result == VK_SUCCESS) {
+        list_queue(&device->pending, queue);
+        name_queue(queue);
+    }
+    bf_engine_leave(engine, 0);
+    if (result != VK_SUCCESS)
+        goto fail_engine;
+    bf_log_trace(&queue->base);
+    *out = (BfQueue)queue;
+    return VK_SUCCESS;
+
+fail_engine:
+    bf_handle_remove(queue);
+fail_handle:
+    free(queue);
+    return result;
+}
+
+VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *out)
+{
+    struct bf_device *device = bf_device_of(handle, __func__);
+    if (!device)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info || !out) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!check_info(info))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_device_is_lost(device))
+        return bf_device_settle(device);
+    struct bf_engine *engine = choose_engine(device, info);
+    if (!engine) {
+        bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+        bf_message(BF_MESSAGE_WARNING, "bfCreateQueue: no VkQueue of this device %s",
+                   realtime ? "has the global priority REALTIME (setting realtime=on)"
+                            : "can do the type's work");
+        return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    VkResult result = bf_command_queue_create_on(engine, info, out);
+    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+}
+
+void bfDestroyQueue(BfQueue handle)
+{
+    if (!handle || !bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return;
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_fence *progress = atomic_load(&queue->progress);
+    bf_handle_remove(queue);
+    bf_observe_queue_remove(queue->observed);
+    if (progress)
+        bf_fence_destroy(progress);
+    bf_engine_enter(engine);
+    queue->leaving = true;
+    engine->leaving = true;
+    atomic_store(&engine->dirty, 1);
+    bf_engine_leave(engine, 0); /* a pump sees it off (C-4) */
+}
+
+VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    struct bf_device *device = queue->base.device;
+    struct bf_engine *engine = queue->base.engine;
+    if (!out || !bf_native_is_supported(device)) {
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: %s",
+                   out ? "the device has no native fences" : "pFence is NULL");
+        return out ? VK_ERROR_FEATURE_NOT_PRESENT : VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
+    if (!fence) {
+        const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+        VkResult result = bf_native_create(device, &info, &fence);
+        if (result != VK_SUCCESS)
+            return result;
+        fence->queue_owned = true;
+        /* What is packed or handed over by now goes uncounted. */
+        bf_engine_enter(engine);
+        struct bf_fence *other = atomic_load(&queue->progress);
+        if (other) {
+            unused = fence;
+            fence = other;
+        } else {
+            atomic_store(&queue->progress, fence);
+        }
+        bf_engine_leave(engine, 0);
+        if (unused)
+            bf_fence_destroy(unused);
+    }
+    *out = (BfFence)fence;
+    return VK_SUCCESS;
+}
+
+VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!info) {
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueInfo: pInfo is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    *info = (BfQueueCreateInfo){
+        .type = queue->type,
+        .priority = (BfQueuePriority)atomic_load(&queue->priority),
+        .flags = queue->flags,
+        .nodeMask = 1,
+    };
+    return VK_SUCCESS;
+}
+
+uint32_t bfGetQueueFamilyIndex(BfQueue handle)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return UINT32_MAX;
+    return ((struct bf_command_queue *)handle)->base.family;
+}
+
+VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    struct bf_engine *engine = queue->base.engine;
+    if (!is_priority(priority)) {
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: priority %d: unknown", (int)priority);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!(queue->flags & BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT)) {
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: the queue was created without "
+                                     "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT");
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    uint32_t before = atomic_load(&queue->priority);
+    if (before != (uint32_t)priority && (before == BF_QUEUE_PRIORITY_GLOBAL_REALTIME ||
+                                         priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME)) {
+        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: GLOBAL_REALTIME is fixed at creation");
+        return VK_ERROR_NOT_PERMITTED_KHR;
+    }
+    bf_engine_enter(engine);
+    bool was = atomic_load(&queue->priority) > BF_QUEUE_PRIORITY_NORMAL;
+    atomic_store(&queue->priority, (uint32_t)priority);
+    bool is = priority > BF_QUEUE_PRIORITY_NORMAL;
+    if (is && !was)
+        atomic_fetch_add(&engine->preferred, 1);
+    else if (was && !is)
+        atomic_fetch_sub(&engine->preferred, 1);
+    bf_engine_leave(engine, 0);
+    return VK_SUCCESS;
+}

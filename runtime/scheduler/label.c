@@ -1,0 +1,226 @@
+#include "scheduler/label.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+
+struct bf_label {
+    struct bf_label *outer; /* a reference */
+    _Atomic uint32_t references;
+    uint32_t depth; /* 1: there is none around it */
+    VkDebugUtilsLabelEXT info;
+    char name[];
+};
+
+/* What a packet has behind it (N-2), in order. */
+struct bf_label_insert {
+    struct bf_label_insert *next;
+    struct bf_label *labels; /* open around it; a reference */
+    VkDebugUtilsLabelEXT info;
+    char name[];
+};
+
+struct bf_label_calls bf_label_calls_of(VkDevice device, PFN_vkGetDeviceProcAddr get_proc_addr)
+{
+    return (struct bf_label_calls){
+        .begin = (PFN_vkQueueBeginDebugUtilsLabelEXT)get_proc_addr(
+            device, "vkQueueBeginDebugUtilsLabelEXT"),
+        .end =
+            (PFN_vkQueueEndDebugUtilsLabelEXT)get_proc_addr(device, "vkQueueEndDebugUtilsLabelEXT"),
+        .insert = (PFN_vkQueueInsertDebugUtilsLabelEXT)get_proc_addr(
+            device, "vkQueueInsertDebugUtilsLabelEXT"),
+    };
+}
+
+static struct bf_label *reference(struct bf_label *label)
+{
+    if (label)
+        atomic_fetch_add_explicit(&label->references, 1, memory_order_relaxed);
+    return label;
+}
+
+void bf_label_release(struct bf_label *label)
+{
+    while (label && atomic_fetch_sub(&label->references, 1) == 1) {
+        struct bf_label *outer = label->outer;
+        free(label);
+        label = outer;
+    }
+}
+
+/* No struct extends a label's, so none is kept. */
+static void copy_info(const VkDebugUtilsLabelEXT *from, VkDebugUtilsLabelEXT *to, char *name)
+{
+    *to = *from;
+    to->pNext = NULL;
+    to->pLabelName = strcpy(name, from->pLabelName);
+}
+
+static uint32_t depth(const struct bf_label *label)
+{
+    return label ? label->depth : 0;
+}
+
+static struct bf_label *at_depth(struct bf_label *label, uint32_t wanted)
+{
+    while (depth(label) > wanted)
+        label = label->outer;
+    return label;
+}
+
+/* What both lists have, or NULL. */
+static struct bf_label *common(struct bf_label *a, struct bf_label *b)
+{
+    a = at_depth(a, depth(b));
+    b = at_depth(b, depth(a));
+    while (a != b) {
+        a = a->outer;
+        b = b->outer;
+    }
+    return a;
+}
+
+void bf_label_switch(struct bf_engine *engine, struct bf_label *labels)
+{
+    const struct bf_label_calls *calls = &engine->device->label_calls;
+    uint32_t shared = depth(common(engine->labels, labels));
+    for (uint32_t d = depth(engine->labels); d > shared; d--)
+        calls->end(engine->handle);
+    for (uint32_t d = shared + 1; d <= depth(labels); d++)
+        calls->begin(engine->handle, &at_depth(labels, d)->info);
+    struct bf_label *before = engine->labels;
+    engine->labels = reference(labels);
+    bf_label_release(before);
+}
+
+/* The engine's lock is held; takes over the reference. */
+static void set_labels(struct bf_queue *queue, struct bf_label *labels)
+{
+    bf_lock_acquire(&queue->lock);
+    queue->labels = labels;
+    bf_lock_release(&queue->lock);
+}
+
+/* N-3: the driver may have the call at once. The engine's lock is held. */
+static bool is_live(struct bf_queue *queue)
+{
+    return !bf_queue_has_backlog(queue) && queue->engine->labels == queue->labels;
+}
+
+void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
+{
+    struct bf_engine *engine = queue->engine;
+    bf_engine_enter(engine);
+    struct bf_label *label =
+        queue->labels_lost ? NULL : malloc(sizeof(*label) + strlen(info->pLabelName) + 1);
+    if (!label) {
+        queue->labels_lost++; /* and all within it: their ends must not end others */
+    } else {
+        label->outer = queue->labels; /* and its reference */
+        label->references = 1;
+        label->depth = depth(queue->labels) + 1;
+        copy_info(info, &label->info, label->name);
+        bool live = is_live(queue);
+        set_labels(queue, label);
+        if (live)
+            bf_label_switch(engine, label);
+    }
+    bf_engine_leave(engine, 0);
+}
+
+void bf_label_end(struct bf_queue *queue)
+{
+    struct bf_engine *engine = queue->engine;
+    bf_engine_enter(engine);
+    struct bf_label *label = queue->labels;
+    if (queue->labels_lost) {
+        queue->labels_lost--;
+    } else if (label) {
+        bool live = is_live(queue);
+        set_labels(queue, reference(label->outer));
+        if (live)
+            bf_label_switch(engine, queue->labels);
+        bf_label_release(label);
+    }
+    bf_engine_leave(engine, 0);
+}
+
+/* Behind the last packet of the list: under the engine's lock a backlog has one. */
+static void insert_behind(struct bf_queue *queue, struct bf_label_insert *insert)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_label_insert **link = &queue->tail->inserts;
+    while (*link)
+        link = &(*link)->next;
+    *link = insert;
+    bf_lock_release(&queue->lock);
+}
+
+static void free_insert(struct bf_label_insert *insert)
+{
+    bf_label_release(insert->labels);
+    free(insert);
+}
+
+void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
+{
+    struct bf_engine *engine = queue->engine;
+    bf_engine_enter(engine);
+    if (!bf_queue_has_backlog(queue)) {
+        bf_label_enter(engine, queue->labels);
+        engine->device->label_calls.insert(engine->handle, info);
+    } else {
+        struct bf_label_insert *insert = malloc(sizeof(*insert) + strlen(info->pLabelName) + 1);
+        if (insert) {
+            insert->next = NULL;
+            insert->labels = reference(queue->labels);
+            copy_info(info, &insert->info, insert->name);
+            insert_behind(queue, insert);
+        }
+    }
+    bf_engine_leave(engine, 0);
+}
+
+void bf_label_attach_to(struct bf_packet *first, struct bf_label *labels)
+{
+    for (struct bf_packet *p = first; p; p = p->next)
+        p->labels = reference(labels);
+}
+
+void bf_label_pass(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
+{
+    for (struct bf_label_insert *i = packet->inserts; i; i = i->next) {
+        bf_label_enter(engine, i->labels);
+        engine->device->label_calls.insert(engine->handle, &i->info);
+    }
+    /* N-4. What is open is the packet's, or its last insert's: of this queue. */
+    bf_lock_acquire(&queue->lock);
+    struct bf_label *next = queue->head ? queue->head->labels : queue->labels;
+    bf_lock_release(&queue->lock);
+    bf_label_enter(engine, common(engine->labels, next));
+}
+
+void bf_label_drop_from(struct bf_packet *packet)
+{
+    while (packet->inserts) {
+        struct bf_label_insert *next = packet->inserts->next;
+        free_insert(packet->inserts);
+        packet->inserts = next;
+    }
+    bf_label_release(packet->labels);
+    packet->labels = NULL;
+}
+
+const char *bf_label_path(struct bf_queue *queue, char *text, size_t size)
+{
+    size_t length = 0;
+    bf_lock_acquire(&queue->lock);
+    for (uint32_t d = 1; d <= depth(queue->labels) && length < size; d++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", d > 1 ? " > " : "",
+                                   at_depth(queue->labels, d)->name);
+    bf_lock_release(&queue->lock);
+    return length ? text : NULL;
+}

@@ -1,0 +1,520 @@
+#include "scheduler/packet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "gpu/write.h"
+#include "scheduler/frame_boundary.h"
+#include "scheduler/label.h"
+#include "scheduler/last_submission.h"
+
+/* Places consecutive arrays in one block: first with base NULL, to learn the size. */
+struct layout {
+    char *base;
+    size_t size;
+};
+
+static void *place(struct layout *layout, size_t count, size_t element)
+{
+    size_t at = (layout->size + 15) & ~(size_t)15;
+    layout->size = at + count * element;
+    return layout->base ? layout->base + at : NULL;
+}
+
+static void *copy(struct layout *layout, const void *source, size_t count, size_t element)
+{
+    void *target = place(layout, count, element);
+    if (target && count)
+        memcpy(target, source, count * element);
+    return target;
+}
+
+static void *take_block(struct bf_queue *queue)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *spare = queue->spares;
+    if (spare) {
+        queue->spares = spare->next;
+        queue->spare_count--;
+    }
+    bf_lock_release(&queue->lock);
+    return spare ? spare : malloc(BF_PACKET_BLOCK);
+}
+
+/* Runs 'fill' twice: once to measure, once to fill a block of that size. */
+static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_device *,
+                                                         const void *),
+                               struct bf_queue *queue, const void *info)
+{
+    struct layout layout = {0};
+    fill(&layout, queue->device, info);
+    bool block = layout.size <= BF_PACKET_BLOCK;
+    layout = (struct layout){block ? take_block(queue) : malloc(layout.size), 0};
+    struct bf_packet *packet = layout.base ? fill(&layout, queue->device, info) : NULL;
+    if (packet)
+        packet->block = block;
+    return packet;
+}
+
+static const void *find(const void *chain, VkStructureType type)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == type)
+            return s;
+    }
+    return NULL;
+}
+
+/* The structs that may be chained to a batch and have a meaning on Linux. */
+bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        if (s->sType != VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR &&
+            s->sType != BF_STRUCTURE_TYPE_FRAME_BOUNDARY)
+            return false;
+    }
+    for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
+        if (info->pCommandBufferInfos[i].pNext)
+            return false;
+    }
+    for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++) {
+        if (info->pWaitSemaphoreInfos[i].pNext)
+            return false;
+    }
+    for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++) {
+        if (info->pSignalSemaphoreInfos[i].pNext)
+            return false;
+    }
+    return true;
+}
+
+bool bf_packet_can_copy_bind(const VkBindSparseInfo *info)
+{
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
+        if (s->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO &&
+            s->sType != VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO &&
+            s->sType != BF_STRUCTURE_TYPE_FRAME_BOUNDARY)
+            return false;
+    }
+    return true;
+}
+
+static struct bf_sync sync_of(struct bf_device *device, VkSemaphore handle, uint64_t value)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    bf_semaphore_reference(sem);
+    return (struct bf_sync){sem, value, value};
+}
+
+bool bf_packet_counts_performance(const struct bf_packet *packet)
+{
+    return find(packet->submit.pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) != NULL;
+}
+
+/* A frame boundary with its arrays; NULL where the chain has none, and while measuring. */
+static struct bf_frame_boundary *copy_boundary(struct layout *l, const void *chain)
+{
+    const struct bf_frame_boundary *from = find(chain, BF_STRUCTURE_TYPE_FRAME_BOUNDARY);
+    if (!from)
+        return NULL;
+    struct bf_frame_boundary *boundary = copy(l, from, 1, sizeof(*boundary));
+    VkImage *images = copy(l, from->pImages, from->imageCount, sizeof(*images));
+    VkBuffer *buffers = copy(l, from->pBuffers, from->bufferCount, sizeof(*buffers));
+    void *tag = copy(l, from->pTag, from->tagSize, 1);
+    if (!boundary)
+        return NULL;
+    boundary->pNext = NULL;
+    boundary->pImages = images;
+    boundary->pBuffers = buffers;
+    boundary->pTag = tag;
+    return boundary;
+}
+
+static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device, const void *source)
+{
+    const VkSubmitInfo2 *info = source;
+    uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
+    uint32_t buffers = info->commandBufferInfoCount;
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    const void *query = find(info->pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR);
+    VkPerformanceQuerySubmitInfoKHR *performance =
+        query ? copy(l, query, 1, sizeof(*performance)) : NULL;
+    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
+    VkSemaphoreSubmitInfo *wait_infos =
+        copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
+    /* Room for the epoch behind the program's signals, and for stamps around its buffers. */
+    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, buffers + 2, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    if (!l->base)
+        return NULL;
+
+    if (signals)
+        memcpy(signal_infos, info->pSignalSemaphoreInfos, signals * sizeof(*signal_infos));
+    if (buffers)
+        memcpy(buffer_infos + 1, info->pCommandBufferInfos, buffers * sizeof(*buffer_infos));
+    if (performance)
+        performance->pNext = boundary;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .submit = *info,
+        .command_buffers = buffer_infos,
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .stamp = UINT32_MAX,
+    };
+    p->submit.pNext = performance ? (const void *)performance : boundary;
+    p->submit.pWaitSemaphoreInfos = wait_infos;
+    p->submit.pCommandBufferInfos = buffer_infos + 1;
+    p->submit.pSignalSemaphoreInfos = signal_infos;
+    for (uint32_t i = 0; i < waits; i++)
+        wait_syncs[i] = sync_of(device, wait_infos[i].semaphore, wait_infos[i].value);
+    for (uint32_t i = 0; i < signals; i++)
+        signal_syncs[i] = sync_of(device, signal_infos[i].semaphore, signal_infos[i].value);
+    return p;
+}
+
+/* Values of a VkTimelineSemaphoreSubmitInfo may be fewer than the semaphores: the rest is binary.
+ */
+static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+{
+    return values && i < count ? values[i] : 0;
+}
+
+static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, const void *source)
+{
+    const VkBindSparseInfo *info = source;
+    const VkTimelineSemaphoreSubmitInfo *values =
+        find(info->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    const VkDeviceGroupBindSparseInfo *group =
+        find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO);
+    uint32_t waits = info->waitSemaphoreCount, signals = info->signalSemaphoreCount;
+
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkDeviceGroupBindSparseInfo *own_group = group ? copy(l, group, 1, sizeof(*own_group)) : NULL;
+    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
+    VkSemaphore *wait_handles = copy(l, info->pWaitSemaphores, waits, sizeof(*wait_handles));
+    VkSemaphore *signal_handles = place(l, signals + 1, sizeof(*signal_handles));
+    uint64_t *wait_values = place(l, waits, sizeof(*wait_values));
+    uint64_t *signal_values = place(l, signals + 1, sizeof(*signal_values));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+
+    VkSparseBufferMemoryBindInfo *buffers =
+        copy(l, info->pBufferBinds, info->bufferBindCount, sizeof(*buffers));
+    VkSparseImageOpaqueMemoryBindInfo *opaque =
+        copy(l, info->pImageOpaqueBinds, info->imageOpaqueBindCount, sizeof(*opaque));
+    VkSparseImageMemoryBindInfo *images =
+        copy(l, info->pImageBinds, info->imageBindCount, sizeof(*images));
+    for (uint32_t i = 0; i < info->bufferBindCount; i++) {
+        const VkSparseBufferMemoryBindInfo *b = &info->pBufferBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            buffers[i].pBinds = binds;
+    }
+    for (uint32_t i = 0; i < info->imageOpaqueBindCount; i++) {
+        const VkSparseImageOpaqueMemoryBindInfo *b = &info->pImageOpaqueBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            opaque[i].pBinds = binds;
+    }
+    for (uint32_t i = 0; i < info->imageBindCount; i++) {
+        const VkSparseImageMemoryBindInfo *b = &info->pImageBinds[i];
+        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        if (l->base)
+            images[i].pBinds = binds;
+    }
+    if (!l->base)
+        return NULL;
+
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_BIND_SPARSE,
+        .bind = *info,
+        .values =
+            {
+                .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                .pNext = own_group ? (const void *)own_group : boundary,
+                .waitSemaphoreValueCount = waits,
+                .pWaitSemaphoreValues = wait_values,
+                .signalSemaphoreValueCount = signals,
+                .pSignalSemaphoreValues = signal_values,
+            },
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .stamp = UINT32_MAX,
+    };
+    if (own_group)
+        own_group->pNext = boundary;
+    if (signals)
+        memcpy(signal_handles, info->pSignalSemaphores, signals * sizeof(*signal_handles));
+    p->bind.pNext = &p->values;
+    p->bind.pWaitSemaphores = wait_handles;
+    p->bind.pSignalSemaphores = signal_handles;
+    p->bind.pBufferBinds = buffers;
+    p->bind.pImageOpaqueBinds = opaque;
+    p->bind.pImageBinds = images;
+    for (uint32_t i = 0; i < waits; i++) {
+        wait_values[i] =
+            values ? value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i) : 0;
+        wait_syncs[i] = sync_of(device, wait_handles[i], wait_values[i]);
+    }
+    for (uint32_t i = 0; i < signals; i++) {
+        signal_values[i] =
+            values ? value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, i)
+                   : 0;
+        signal_syncs[i] = sync_of(device, signal_handles[i], signal_values[i]);
+    }
+    return p;
+}
+
+struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info)
+{
+    return build(fill_submit, queue, info);
+}
+
+struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info)
+{
+    return build(fill_bind, queue, info);
+}
+
+static struct bf_packet *fill_execution(struct layout *l, struct bf_device *device,
+                                        const void *source)
+{
+    const struct bf_execution *what = source;
+    uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
+    uint32_t count = what->count + (what->write != NULL);
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos = place(l, waits + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
+    /* Room for a barrier, and for stamps around it all. */
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, count + 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    if (!l->base)
+        return NULL;
+
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .submit =
+            {
+                .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                .waitSemaphoreInfoCount = waits,
+                .pWaitSemaphoreInfos = wait_infos,
+                .commandBufferInfoCount = count,
+                .pCommandBufferInfos = buffer_infos + 2,
+                .signalSemaphoreInfoCount = signals,
+                .pSignalSemaphoreInfos = signal_infos,
+            },
+        .command_buffers = buffer_infos + 1,
+        .wait_count = waits,
+        .signal_count = signals,
+        .waits = wait_syncs,
+        .signals = signal_syncs,
+        .imported = what->fence,
+        .write = what->write,
+        .update = what->update,
+        .signals_peers = what->signals_peers,
+        .counted = what->counted,
+        .fence_sync = {what->update ? (uintptr_t)what->update->fence : 0,
+                       what->update ? what->update->value : 0},
+        .stamp = UINT32_MAX,
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_infos[i + 2] = (VkCommandBufferSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+            .commandBuffer = i < what->count ? what->buffers[i] : what->write->commands,
+        };
+    }
+    struct bf_semaphore *semaphore = waits ? what->wait : what->signal;
+    if (semaphore) {
+        bf_semaphore_reference(semaphore);
+        (waits ? wait_syncs : signal_syncs)[0] =
+            (struct bf_sync){semaphore, what->value, what->value};
+        (waits ? wait_infos : signal_infos)[0] = (VkSemaphoreSubmitInfo){
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            .semaphore = semaphore->handle,
+            .value = what->value,
+            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        };
+    }
+    return p;
+}
+
+struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what)
+{
+    return build(fill_execution, queue, what);
+}
+
+static struct bf_packet *fill_wait(struct layout *l, struct bf_device *device, const void *source)
+{
+    struct bf_packet *p = place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos = place(l, 1 + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = place(l, 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = place(l, 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = place(l, 1, sizeof(*wait_syncs));
+    (void)source;
+    if (!l->base)
+        return NULL;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_WAIT,
+        .submit =
+            {
+                .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                .pWaitSemaphoreInfos = wait_infos,
+                .pCommandBufferInfos = buffer_infos + 2,
+                .pSignalSemaphoreInfos = signal_infos,
+            },
+        .command_buffers = buffer_infos + 1,
+        .waits = wait_syncs,
+        .stamp = UINT32_MAX,
+    };
+    return p;
+}
+
+struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_peer_wait *peer_wait)
+{
+    struct bf_packet *packet = build(fill_wait, queue, peer_wait);
+    if (packet)
+        packet->peer_wait = peer_wait;
+    return packet;
+}
+
+struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind)
+{
+    struct bf_packet *packet = take_block(queue);
+    if (packet)
+        *packet = (struct bf_packet){.kind = kind, .block = true, .stamp = UINT32_MAX};
+    return packet;
+}
+
+void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier)
+{
+    packet->command_buffers[0] = (VkCommandBufferSubmitInfo){
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = barrier,
+    };
+    packet->submit.pCommandBufferInfos = packet->command_buffers;
+    packet->submit.commandBufferInfoCount++;
+    packet->command_buffers--;
+    packet->barrier = true;
+}
+
+struct bf_packet *bf_packet_from_fence(void)
+{
+    struct bf_packet *packet = calloc(1, sizeof(*packet));
+    if (packet) {
+        packet->kind = BF_PACKET_FENCE;
+        packet->stamp = UINT32_MAX;
+    }
+    return packet;
+}
+
+static void release_contents(struct bf_packet *packet)
+{
+    bf_label_drop(packet);
+    free(packet->peer_wait); /* which was never of use */
+    for (uint32_t i = 0; i < packet->wait_count; i++)
+        bf_semaphore_release(packet->waits[i].sem);
+    for (uint32_t i = 0; i < packet->signal_count; i++)
+        bf_semaphore_release(packet->signals[i].sem);
+}
+
+void bf_packet_free(struct bf_packet *packet)
+{
+    release_contents(packet);
+    free(packet);
+}
+
+void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
+{
+    release_contents(packet);
+    if (packet->block) {
+        bf_lock_acquire(&queue->lock);
+        bool kept = queue->spare_count < BF_PACKET_SPARES;
+        if (kept) {
+            packet->next = queue->spares;
+            queue->spares = packet;
+            queue->spare_count++;
+        }
+        bf_lock_release(&queue->lock);
+        if (kept)
+            return;
+    }
+    free(packet);
+}
+
+void bf_packet_take_targets(struct bf_packet *packet)
+{
+    /* Signals first: a batch may consume a semaphore's payload and signal it again, and its signal
+     * need not wait for its own wait. */
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline)
+            s->target = atomic_load(&s->sem->queued[BF_FOR_SIGNAL]);
+    }
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (!s->sem || s->sem->timeline)
+            continue;
+        s->target = s->ordinal = atomic_load(&s->sem->queued[BF_FOR_WAIT]);
+        atomic_fetch_add(&s->sem->queued[BF_FOR_SIGNAL], 1);
+    }
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline)
+            s->ordinal = atomic_fetch_add(&s->sem->queued[BF_FOR_WAIT], 1) + 1;
+    }
+}
+
+const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *packet)
+{
+    if (packet->signal_count != 1)
+        return NULL;
+    VkPipelineStageFlags2 stages = packet->kind == BF_PACKET_EXECUTE
+                                       ? packet->submit.pSignalSemaphoreInfos[0].stageMask
+                                       : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    return bf_last_submission_suits(packet->signals[0].sem, stages) ? &packet->signals[0] : NULL;
+}
+
+struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
+                                   enum bf_side *side)
+{
+    *side = BF_FOR_WAIT;
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (s->sem && !bf_semaphore_ready(device, s->sem, BF_FOR_WAIT, s->target))
+            return s;
+    }
+    *side = BF_FOR_SIGNAL;
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (s->sem && !s->sem->timeline &&
+            !bf_semaphore_ready(device, s->sem, BF_FOR_SIGNAL, s->target))
+            return s;
+    }
+    return NULL;
+}
+
+uint64_t bf_packet_accepted(struct bf_packet *packet)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *s = &packet->waits[i];
+        if (s->sem && !s->sem->timeline)
+            engines |= bf_semaphore_count(s->sem, BF_FOR_SIGNAL);
+    }
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (!s->sem)
+            continue;
+        engines |= s->sem->timeline ? bf_semaphore_reach(s->sem, s->target)
+                                    : bf_semaphore_count(s->sem, BF_FOR_WAIT);
+    }
+    return engines;
+}

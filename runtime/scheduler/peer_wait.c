@@ -1,0 +1,140 @@
+#include "scheduler/peer_wait.h"
+
+#include <stdlib.h>
+
+#include "scheduler/pending.h"
+#include "fence/shared.h"
+#include "fence/peer_timeline.h"
+#include "scheduler/sleeper.h"
+#include "scheduler/packet.h"
+
+static struct bf_peer_timelines *carriers_of(const struct bf_peer_wait *peer_wait)
+{
+    return peer_wait->fence->shared->peer_timelines;
+}
+
+static bool is_open(const struct bf_peer_wait *peer_wait)
+{
+    return peer_wait->released ||
+           bf_peer_memory_is_applied(&carriers_of(peer_wait)->area, peer_wait->peer_timeline,
+                                     peer_wait->point);
+}
+
+void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait, uint32_t engine,
+                      uint64_t epoch)
+{
+    struct bf_pending_engine *e = &pending->engines[engine];
+    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    peer_wait->engine = engine;
+    peer_wait->epoch = epoch;
+    peer_wait->next = NULL;
+    if (e->peer_waits)
+        e->last_peer_wait->next = peer_wait;
+    else
+        e->peer_waits = peer_wait;
+    e->last_peer_wait = peer_wait;
+    peer_wait->next_of_fence = peer_timelines->peer_waits;
+    peer_timelines->peer_waits = peer_wait;
+    atomic_fetch_add(&pending->peer_waits, 1);
+}
+
+static void take_off(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
+{
+    struct bf_pending_engine *e = &pending->engines[peer_wait->engine];
+    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    struct bf_peer_wait **link = &e->peer_waits, *before = NULL;
+    while (*link != peer_wait) {
+        before = *link;
+        link = &before->next;
+    }
+    *link = peer_wait->next;
+    if (e->last_peer_wait == peer_wait)
+        e->last_peer_wait = before;
+    link = &peer_timelines->peer_waits;
+    while (*link != peer_wait)
+        link = &(*link)->next_of_fence;
+    *link = peer_wait->next_of_fence;
+    if (peer_wait->shut && --peer_timelines->shut_peer_waits == 0)
+        bf_peer_memory_gate(&peer_timelines->area, &peer_wait->fence->shared->view, false);
+    peer_wait->shut = false;
+    atomic_fetch_sub(&pending->peer_waits, 1);
+}
+
+void bf_peer_wait_withdraw(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
+{
+    take_off(pending, peer_wait);
+}
+
+void bf_peer_wait_free(struct bf_peer_wait *peer_wait)
+{
+    if (peer_wait && peer_wait->fence)
+        bf_fence_release(peer_wait->fence);
+    free(peer_wait);
+}
+
+static void drop(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
+{
+    take_off(pending, peer_wait);
+    if (peer_wait->packet)
+        peer_wait->packet->peer_wait = NULL; /* it was quicker than its driver call */
+    bf_peer_wait_free(peer_wait);
+}
+
+uint64_t bf_peer_waits_limit(const struct bf_pending_engine *engine, uint64_t epoch)
+{
+    const struct bf_peer_wait *peer_wait = engine->peer_waits;
+    return peer_wait && peer_wait->epoch <= epoch ? peer_wait->epoch - 1 : epoch;
+}
+
+bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine)
+{
+    return engine->peer_waits && engine->peer_waits->epoch <= engine->seen;
+}
+
+/* SH-21. */
+static void shut(struct bf_peer_wait *peer_wait)
+{
+    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    if (peer_wait->shut)
+        return;
+    peer_wait->shut = true;
+    if (peer_timelines->shut_peer_waits++ == 0)
+        bf_peer_memory_gate(&peer_timelines->area, &peer_wait->fence->shared->view, true);
+}
+
+bool bf_peer_waits_open(struct bf_pending *pending)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < pending->engine_count && atomic_load(&pending->peer_waits); i++) {
+        struct bf_pending_engine *e = &pending->engines[i];
+        bool opened = false;
+        while (bf_peer_waits_are_shut(e)) {
+            if (!is_open(e->peer_waits))
+                shut(e->peer_waits);
+            if (!is_open(e->peer_waits))
+                break;
+            drop(pending, e->peer_waits);
+            opened = true;
+        }
+        if (opened)
+            bf_sleeper_kick_locked(e->sleeper);
+        any = any || opened;
+    }
+    return any;
+}
+
+void bf_peer_waits_reached(struct bf_fence *fence, uint64_t value)
+{
+    struct bf_peer_timelines *peer_timelines = fence->shared ? fence->shared->peer_timelines : NULL;
+    struct bf_peer_wait *peer_wait = peer_timelines ? peer_timelines->peer_waits : NULL;
+    for (; peer_wait; peer_wait = peer_wait->next_of_fence)
+        peer_wait->satisfied = peer_wait->satisfied || peer_wait->value <= value;
+}
+
+void bf_peer_waits_drop(struct bf_pending *pending)
+{
+    for (uint32_t i = 0; pending->engines && i < pending->engine_count; i++) {
+        while (pending->engines[i].peer_waits)
+            drop(pending, pending->engines[i].peer_waits);
+    }
+}

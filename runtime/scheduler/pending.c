@@ -1,0 +1,533 @@
+#include "scheduler/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "fence/import_export.h"
+#include "fence/event.h"
+#include "scheduler/peer_wait.h"
+#include "fence/native.h"
+#include "fence/shared.h"
+#include "fence/peer_timeline.h"
+#include "fence/shared_watch.h"
+#include "scheduler/sleeper.h"
+#include "fence/wait.h"
+#include "base/handle.h"
+#include "queue/command_queue.h"
+
+/* Updates on their way at which acceptance begins to retire (E-7), and records that are kept. */
+#define RETIRE_AT 64
+
+VkResult bf_pending_init(struct bf_pending *pending, struct bf_device *device)
+{
+    pending->device = device;
+    pending->engine_count = device->engine_count;
+    pending->retire_at = RETIRE_AT;
+    pending->engines =
+        calloc(device->engine_count ? device->engine_count : 1, sizeof(*pending->engines));
+    return pending->engines ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* A fence that still touches semaphores of the program's, with a reference; or NULL. */
+static struct bf_fence *take_importing_or_exporting(struct bf_pending *pending)
+{
+    bf_lock_acquire(&pending->lock);
+    struct bf_fence *fence = pending->fences;
+    while (fence && !fence->sleeper && !fence->exported && !fence->registered &&
+           (!fence->shared || fence->shared->left))
+        fence = fence->next;
+    if (fence)
+        bf_fence_reference(fence);
+    bf_lock_release(&pending->lock);
+    return fence;
+}
+
+void bf_pending_stop(struct bf_pending *pending)
+{
+    bf_shared_watch_stop(pending);
+    for (uint32_t i = 0; pending->engines && i < pending->engine_count; i++) {
+        bf_sleeper_destroy(pending->engines[i].sleeper);
+        pending->engines[i].sleeper = NULL;
+    }
+    /* What the program has left behind; sleepers of other such fences may still be at work. */
+    struct bf_fence *fence;
+    while ((fence = take_importing_or_exporting(pending)) != NULL) {
+        bf_shared_leave(fence);
+        bf_import_export_stop(fence, false);
+        bf_lock_acquire(&pending->lock);
+        bf_fence_release(fence);
+        bf_lock_release(&pending->lock);
+    }
+}
+
+void bf_pending_finish(struct bf_pending *pending)
+{
+    while (pending->spares) {
+        struct bf_update *next = pending->spares->next;
+        free(pending->spares);
+        pending->spares = next;
+    }
+    bf_peer_waits_drop(pending);
+    while (pending->fences) {
+        struct bf_fence *fence = pending->fences;
+        struct bf_effects effects = {0};
+        bf_handle_remove(fence);
+        fence->destroyed = true;
+        bf_fence_satisfy_all(fence, &effects);
+        bf_effects_run_but_pump(pending->device, &effects);
+        fence->references = 1;
+        bf_fence_release(fence);
+    }
+    if (pending->device) /* else it was never begun */
+        bf_peer_timelines_sweep(pending->device);
+    free(pending->engines);
+    pending->engines = NULL;
+}
+
+void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effects)
+{
+    while (effects->sleepers) {
+        uint32_t engine = (uint32_t)__builtin_ctzll(effects->sleepers);
+        effects->sleepers &= effects->sleepers - 1;
+        bf_sleeper_kick(device->pending.engines[engine].sleeper);
+    }
+    while (effects->fired) {
+        struct bf_group *group = effects->fired;
+        effects->fired = group->next_fired;
+        bf_group_fire(group);
+    }
+}
+
+void bf_effects_run(struct bf_device *device, struct bf_effects *effects)
+{
+    bf_effects_run_but_pump(device, effects);
+    if (atomic_load_explicit(&device->pending.spent_peer_timelines, memory_order_relaxed))
+        bf_peer_timelines_sweep(device);
+    while (effects->exported) {
+        struct bf_fence *fence = effects->exported;
+        effects->exported = fence->next_exported;
+        bf_export_signal(fence);
+    }
+    if (!effects->engines)
+        return;
+    bf_engines_pump(device, effects->engines);
+    effects->engines = 0;
+    /* Signals that came after nothing but waits apply now, on this thread. */
+    struct bf_pending *pending = &device->pending;
+    if (atomic_load(&pending->count)) {
+        bf_lock_acquire(&pending->lock);
+        bf_pending_retire_known(pending, effects);
+        bf_lock_release(&pending->lock);
+        bf_effects_run(device, effects);
+    }
+}
+
+/* The first engine on which the frontier isn't complete as far as is known, or engine_count. */
+static uint32_t missing_engine(const struct bf_pending *pending, const uint64_t *frontier)
+{
+    uint32_t i = 0;
+    while (i < pending->engine_count && frontier[i] <= pending->engines[i].completed)
+        i++;
+    return i;
+}
+
+static void note_reached(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
+{
+    struct bf_pending_engine *e = &pending->engines[engine];
+    if (e->seen < epoch)
+        e->seen = epoch;
+    epoch = bf_peer_waits_limit(e, e->seen); /* SH-20 */
+    if (e->completed < epoch)
+        e->completed = epoch;
+}
+
+void bf_pending_see(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
+{
+    bf_lock_acquire(&pending->lock);
+    if (!atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is too few */
+        note_reached(pending, engine, epoch);
+    bf_lock_release(&pending->lock);
+}
+
+bool bf_pending_is_complete(const struct bf_pending *pending, const uint64_t *frontier)
+{
+    return missing_engine(pending, frontier) == pending->engine_count;
+}
+
+/* Reads the counters of all engines with something outstanding. */
+static VkResult collect(struct bf_pending *pending, uint64_t *seen)
+{
+    struct bf_device *device = pending->device;
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        struct bf_engine *engine = &device->engines[i];
+        seen[i] = atomic_load(&pending->engines[i].completed);
+        if (atomic_load(&engine->issued_epoch) <= seen[i])
+            continue;
+        VkResult result = bf_engine_completed_epoch(engine, &seen[i]);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult collect_at_one_instant(struct bf_pending *pending, uint64_t *seen)
+{
+    uint64_t again[BF_MAX_ENGINES] = {0};
+    VkResult result = collect(pending, seen);
+    bool same = pending->engine_count == 1 || !atomic_load(&pending->observes_unseen_causes);
+    while (result == VK_SUCCESS && !same) {
+        memcpy(again, seen, pending->engine_count * sizeof(*seen));
+        result = collect(pending, seen);
+        same = memcmp(again, seen, pending->engine_count * sizeof(*seen)) == 0;
+    }
+    return result;
+}
+
+VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effects)
+{
+    if (!atomic_load(&pending->count) && !atomic_load(&pending->peer_waits))
+        return VK_SUCCESS;
+    uint64_t seen[BF_MAX_ENGINES] = {0};
+    VkResult result = collect_at_one_instant(pending, seen);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&pending->lock);
+    do {
+        for (uint32_t i = 0; i < pending->engine_count; i++)
+            note_reached(pending, i, seen[i]);
+        bf_pending_retire_known(pending, effects);
+    } while (bf_peer_waits_open(
+        pending)); /* it may have been one of these that a peer wait waited for */
+    bf_lock_release(&pending->lock);
+    return VK_SUCCESS;
+}
+
+VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue *queue, bool *idle)
+{
+    struct bf_device *device = pending->device;
+    for (;;) {
+        uint32_t engine = missing_engine(pending, queue->frontier);
+        *idle = engine == pending->engine_count;
+        if (*idle)
+            return VK_SUCCESS;
+        uint64_t wanted = queue->frontier[engine], seen[BF_MAX_ENGINES] = {0};
+        bf_lock_release(&pending->lock);
+        VkResult result = bf_engine_completed_epoch(&device->engines[engine], &seen[engine]);
+        if (result == VK_SUCCESS &&
+            atomic_load(&pending->observes_unseen_causes)) /* E-4: or one is too few */
+            result = collect_at_one_instant(pending, seen);
+        bf_lock_acquire(&pending->lock);
+        for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
+            note_reached(pending, i, seen[i]);
+        if (result == VK_SUCCESS && bf_peer_waits_open(pending))
+            continue;
+        if (result != VK_SUCCESS || pending->engines[engine].completed < wanted)
+            return result;
+    }
+}
+
+struct bf_update *bf_pending_take_update(struct bf_pending *pending, struct bf_fence *fence,
+                                         uint64_t value)
+{
+    struct bf_update *update = pending->spares;
+    if (update)
+        pending->spares = update->next;
+    else
+        update = malloc(sizeof(*update) + pending->engine_count * sizeof(update->frontier[0]));
+    if (!update)
+        return NULL;
+    update->fence = fence;
+    update->value = value;
+    update->need.inserted = false;
+    update->peer_timeline = 0;
+    bf_fence_reference(fence);
+    return update;
+}
+
+void bf_pending_drop_update(struct bf_pending *pending, struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    if (update->peer_timeline)
+        bf_peer_timeline_put(update);
+    update->next = pending->spares;
+    pending->spares = update;
+    bf_fence_release(fence);
+}
+
+/* Puts the update with those that a sleeper waits for, on an engine that it is still missing: its
+ * own queue's if possible, since that one usually comes last. */
+static void add_need(struct bf_pending *pending, struct bf_update *update,
+                     struct bf_effects *effects)
+{
+    uint32_t engine = update->queue->base.engine->number;
+    for (uint32_t i = 0; i < pending->engine_count &&
+                         update->frontier[engine] <= pending->engines[engine].completed;
+         i++) {
+        if (update->frontier[i] > pending->engines[i].completed)
+            engine = i;
+    }
+    update->need_engine = engine;
+    update->need.key = update->frontier[engine];
+    struct bf_pending_engine *e = &pending->engines[engine];
+    bf_heap_insert(&e->needs, &update->need);
+    if (e->needs.root == &update->need)
+        effects->sleepers |= UINT64_C(1) << engine;
+}
+
+bool bf_pending_is_watched(const struct bf_update *update)
+{
+    const struct bf_fence *fence = update->fence;
+    return update->value > fence->monitored || bf_export_watches(fence, update->value) ||
+           bf_shared_watches(fence) || (fence->native && fence->native->raced);
+}
+
+struct bf_update *bf_pending_least_need(const struct bf_pending_engine *engine)
+{
+    struct bf_heap_node *need = engine->needs.root;
+    return need ? (struct bf_update *)((char *)need - offsetof(struct bf_update, need)) : NULL;
+}
+
+void bf_pending_monitor(struct bf_pending *pending, struct bf_fence *fence,
+                        struct bf_effects *effects)
+{
+    for (struct bf_update *u = fence->first_update; u; u = u->next_of_fence) {
+        if (!u->need.inserted && bf_pending_is_watched(u))
+            add_need(pending, u, effects);
+    }
+}
+
+static void list_active(struct bf_pending *pending, struct bf_command_queue *queue)
+{
+    queue->next_active = pending->active;
+    queue->previous_active = NULL;
+    if (pending->active)
+        pending->active->previous_active = queue;
+    pending->active = queue;
+}
+
+static void unlist_active(struct bf_pending *pending, struct bf_command_queue *queue)
+{
+    if (queue->previous_active)
+        queue->previous_active->next_active = queue->next_active;
+    else
+        pending->active = queue->next_active;
+    if (queue->next_active)
+        queue->next_active->previous_active = queue->previous_active;
+}
+
+/* The update has got another one before it, or none. */
+static void compare_anew(struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    fence->descents -= update->descends;
+    update->descends =
+        update->previous_of_fence && update->value < update->previous_of_fence->value;
+    fence->descents += update->descends;
+}
+
+/* The update is on its way, after the queue's frontier. */
+static void put_on_its_way(struct bf_pending *pending, struct bf_command_queue *queue,
+                           struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
+{
+    struct bf_fence *fence = update->fence;
+    uint32_t own = queue->base.engine->number;
+    if (fence->native)
+        bf_native_launched(fence, queue, effects);
+    update->queue = queue;
+    update->number = pending->next_number++;
+    memcpy(update->frontier, queue->frontier, pending->engine_count * sizeof(update->frontier[0]));
+    if (update->frontier[own] < epoch)
+        update->frontier[own] = epoch;
+
+    update->next = NULL;
+    if (queue->last_update) {
+        queue->last_update->next = update;
+    } else {
+        queue->first_update = update;
+        list_active(pending, queue);
+    }
+    queue->last_update = update;
+
+    update->next_of_fence = NULL;
+    update->previous_of_fence = fence->last_update;
+    if (fence->last_update)
+        fence->last_update->next_of_fence = update;
+    else
+        fence->first_update = update;
+    fence->last_update = update;
+    update->descends = false;
+    compare_anew(update);
+
+    atomic_fetch_add(&fence->pending, 1);
+    atomic_fetch_add(&pending->count, 1);
+    if (bf_pending_is_watched(update))
+        add_need(pending, update, effects);
+}
+
+/* Takes the update off its fence and its sleeper. */
+static void take_off_its_way(struct bf_pending *pending, struct bf_update *update)
+{
+    struct bf_fence *fence = update->fence;
+    if (update->previous_of_fence)
+        update->previous_of_fence->next_of_fence = update->next_of_fence;
+    else
+        fence->first_update = update->next_of_fence;
+    if (update->next_of_fence)
+        update->next_of_fence->previous_of_fence = update->previous_of_fence;
+    else
+        fence->last_update = update->previous_of_fence;
+    fence->descents -= update->descends;
+    update->descends = false;
+    if (update->next_of_fence)
+        compare_anew(update->next_of_fence);
+    if (update->need.inserted)
+        bf_heap_remove(&pending->engines[update->need_engine].needs, &update->need);
+}
+
+void bf_pending_accept(struct bf_pending *pending, struct bf_command_queue *queue,
+                       struct bf_update *update, struct bf_effects *effects)
+{
+    update->packet = NULL;
+    put_on_its_way(pending, queue, update, 0, effects);
+    bf_fence_unblock_queues(update->fence, update->value, effects);
+}
+
+void bf_pending_announce(struct bf_pending *pending, struct bf_command_queue *queue,
+                         struct bf_packet *packet, uint64_t epoch, struct bf_effects *effects)
+{
+    packet->announced = true;
+    packet->update->packet = packet;
+    put_on_its_way(pending, queue, packet->update, epoch, effects);
+}
+
+void bf_pending_confirm(struct bf_pending *pending, struct bf_packet *packet,
+                        struct bf_effects *effects)
+{
+    struct bf_update *update = packet->update;
+    (void)pending;
+    if (!update)
+        return;
+    update->packet = NULL;
+    if (update->peer_timeline)
+        bf_peer_timeline_publish(update);
+    bf_fence_unblock_queues(update->fence, update->value, effects);
+}
+
+void bf_pending_withdraw(struct bf_pending *pending, struct bf_packet *packet)
+{
+    struct bf_update *update = packet->update;
+    packet->announced = false;
+    if (!update)
+        return;
+    struct bf_command_queue *queue = update->queue;
+    struct bf_update *before = NULL;
+    for (struct bf_update *u = queue->first_update; u != update; u = u->next)
+        before = u;
+    if (before)
+        before->next = update->next;
+    else
+        queue->first_update = update->next;
+    if (queue->last_update == update)
+        queue->last_update = before;
+    if (!queue->first_update)
+        unlist_active(pending, queue);
+    take_off_its_way(pending, update);
+    atomic_fetch_sub(&update->fence->pending, 1);
+    atomic_fetch_sub(&pending->count, 1);
+    update->packet = NULL;
+}
+
+bool bf_pending_is_crowded(struct bf_pending *pending)
+{
+    return atomic_load_explicit(&pending->count, memory_order_relaxed) >=
+           atomic_load_explicit(&pending->retire_at, memory_order_relaxed);
+}
+
+/* The first update of its queue is complete, and precedes all others that are. */
+static void retire_first_of(struct bf_pending *pending, struct bf_command_queue *queue,
+                            struct bf_effects *effects)
+{
+    struct bf_update *update = queue->first_update;
+    struct bf_fence *fence = update->fence;
+    queue->first_update = update->next;
+    if (!queue->first_update) {
+        queue->last_update = NULL;
+        unlist_active(pending, queue);
+    }
+    take_off_its_way(pending, update);
+    if (update->packet)
+        update->packet->update = NULL; /* E-5: it was quicker than its driver call */
+
+    if (update->peer_timeline)
+        bf_peer_timeline_begin(update);
+    bf_fence_apply(fence, update->value, effects);
+    if (fence->native)
+        bf_native_applied(fence, queue, update->value);
+    if (update->peer_timeline)
+        bf_peer_timeline_apply(update);
+    atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
+    atomic_fetch_sub(&pending->count, 1);
+    bf_pending_drop_update(pending, update);
+    if (!queue->first_update)
+        bf_command_queue_reap(queue);
+}
+
+/* Updates that a sleeper has waited for on one engine and that are missing another. */
+static void move_needs(struct bf_pending *pending, struct bf_effects *effects)
+{
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        struct bf_pending_engine *e = &pending->engines[i];
+        struct bf_update *update;
+        while ((update = bf_pending_least_need(e)) && update->need.key <= e->completed) {
+            bf_heap_remove(&e->needs, &update->need);
+            if (bf_pending_is_watched(update))
+                add_need(pending, update, effects);
+        }
+    }
+}
+
+void bf_pending_retire_known(struct bf_pending *pending, struct bf_effects *effects)
+{
+    for (;;) {
+        struct bf_command_queue *first = NULL;
+        for (struct bf_command_queue *q = pending->active; q; q = q->next_active) {
+            /* Frontiers of one queue grow: if its first isn't complete, none is. */
+            if ((!first || q->first_update->number < first->first_update->number) &&
+                bf_pending_is_complete(pending, q->first_update->frontier))
+                first = q;
+        }
+        if (!first)
+            break;
+        retire_first_of(pending, first, effects);
+    }
+    move_needs(pending, effects);
+    uint32_t left = atomic_load_explicit(&pending->count, memory_order_relaxed);
+    atomic_store_explicit(&pending->retire_at, left > RETIRE_AT / 2 ? 2 * left : RETIRE_AT,
+                          memory_order_relaxed);
+}
+
+void bf_pending_lose(struct bf_pending *pending)
+{
+    struct bf_effects effects = {0};
+    bf_lock_acquire(&pending->lock);
+    for (struct bf_fence *fence = pending->fences; fence; fence = fence->next)
+        bf_shared_lose(fence);
+    pending->lost = true;
+    bf_peer_waits_drop(pending);
+    for (uint32_t i = 0; i < pending->engine_count; i++)
+        bf_gpu_writes_lose(&pending->device->engines[i]);
+    struct bf_fence *next;
+    for (struct bf_fence *fence = pending->fences; fence; fence = next) {
+        bf_fence_reference(fence);
+        bf_fence_lose(fence, &effects);
+        next = fence->next;
+        bf_fence_release(fence);
+    }
+    /* None of them will apply any more. */
+    for (uint32_t i = 0; i < pending->engine_count; i++)
+        pending->engines[i].completed = UINT64_MAX;
+    bf_pending_retire_known(pending, &effects);
+    bf_lock_release(&pending->lock);
+    bf_effects_run_but_pump(pending->device, &effects);
+}

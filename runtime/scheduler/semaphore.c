@@ -1,0 +1,209 @@
+#include "scheduler/semaphore.h"
+
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "scheduler/watcher.h"
+
+VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle, bool timeline,
+                               bool external, uint64_t initial_value)
+{
+    struct bf_semaphore *sem = calloc(1, sizeof(*sem));
+    if (!sem)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    sem->handle = handle;
+    sem->timeline = timeline;
+    sem->log_handle = atomic_fetch_add(&device->log_handles, 1) + 1;
+    sem->external = external;
+    sem->references = 1;
+    if (timeline)
+        sem->reached[BF_FOR_WAIT] = initial_value;
+    if (!bf_map_insert(&device->semaphores, (uint64_t)handle, sem)) {
+        free(sem);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return VK_SUCCESS;
+}
+
+struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle)
+{
+    struct bf_semaphore *sem = calloc(1, sizeof(*sem));
+    if (!sem)
+        return NULL;
+    sem->handle = handle;
+    sem->timeline = true;
+    sem->references = 1;
+    return sem;
+}
+
+void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle)
+{
+    struct bf_semaphore *sem = bf_map_remove(&device->semaphores, (uint64_t)handle);
+    if (!sem)
+        return;
+    bf_watcher_stop(device, sem);
+    bf_last_submission_drop_semaphore(device, handle);
+    atomic_store(&sem->forgotten, true);
+    bf_trace_name_semaphore(device->trace, (uint64_t)handle, NULL);
+    bf_semaphore_release(sem);
+}
+
+void bf_semaphore_reference(struct bf_semaphore *sem)
+{
+    if (sem)
+        atomic_fetch_add_explicit(&sem->references, 1, memory_order_relaxed);
+}
+
+void bf_semaphore_release(struct bf_semaphore *sem)
+{
+    if (sem && atomic_fetch_sub(&sem->references, 1) == 1)
+        free(sem);
+}
+
+struct bf_semaphore *bf_semaphore_find(struct bf_device *device, VkSemaphore handle)
+{
+    return bf_map_find(&device->semaphores, (uint64_t)handle);
+}
+
+void bf_semaphore_set_external(struct bf_device *device, VkSemaphore handle)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    if (sem)
+        atomic_store(&sem->external, true);
+}
+
+void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    uint64_t value = 0;
+    if (!sem)
+        return;
+    atomic_store(&sem->external, true);
+    if (sem->timeline && device->counter_value(device->handle, handle, &value) == VK_SUCCESS)
+        atomic_store(&sem->reached[BF_FOR_WAIT], value);
+}
+
+bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+                        uint64_t target)
+{
+    if (atomic_load(&sem->reached[side]) >= target)
+        return true;
+    if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
+        return false;
+    uint64_t value;
+    if (device->counter_value(device->handle, sem->handle, &value) != VK_SUCCESS)
+        return false;
+    return value >= target;
+}
+
+/* Releases every waiter whose target has been reached, or just every one; its queue may be scanned
+ * again. */
+static uint64_t release_waiters(struct bf_semaphore *sem, bool all)
+{
+    if (atomic_load(&sem->waiter_count) == 0)
+        return 0;
+    uint64_t engines = 0;
+    bf_lock_acquire(&sem->lock);
+    struct bf_waiter **link = &sem->waiters;
+    while (*link) {
+        struct bf_waiter *waiter = *link;
+        if (!all && atomic_load(&sem->reached[waiter->side]) < waiter->target) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        atomic_fetch_sub(&sem->waiter_count, 1);
+        struct bf_engine *engine = waiter->queue->engine;
+        /* From here on the queue's engine may use the waiter for another obstacle. */
+        atomic_store(&waiter->queue->blocked, false);
+        atomic_store(&engine->dirty, 1);
+        engines |= bf_engine_bit(engine);
+    }
+    bf_lock_release(&sem->lock);
+    return engines;
+}
+
+uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value)
+{
+    uint64_t known = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    while (known < value) {
+        if (atomic_compare_exchange_weak(&sem->reached[BF_FOR_WAIT], &known, value))
+            return release_waiters(sem, false);
+    }
+    return 0;
+}
+
+uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side)
+{
+    atomic_fetch_add(&sem->reached[side], 1);
+    return release_waiters(sem, false);
+}
+
+uint64_t bf_semaphore_look_again(struct bf_semaphore *sem)
+{
+    return release_waiters(sem, true);
+}
+
+bool bf_semaphore_block(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+                        uint64_t target, struct bf_queue *queue)
+{
+    struct bf_waiter *waiter = &queue->waiter;
+    bf_lock_acquire(&sem->lock);
+    atomic_fetch_add(&sem->waiter_count, 1); /* S-2: register, then look again */
+    if (atomic_load(&sem->reached[side]) >= target) {
+        atomic_fetch_sub(&sem->waiter_count, 1);
+        bf_lock_release(&sem->lock);
+        return false;
+    }
+    *waiter = (struct bf_waiter){sem->waiters, queue, sem, side, target};
+    sem->waiters = waiter;
+    atomic_store(&queue->blocked, true);
+    bf_lock_release(&sem->lock);
+    if (sem->timeline && atomic_load(&sem->external))
+        bf_watcher_start(device, sem);
+    return true;
+}
+
+void bf_semaphore_unblock(struct bf_queue *queue)
+{
+    if (!atomic_load(&queue->blocked))
+        return;
+    struct bf_semaphore *sem = queue->waiter.sem; /* alive: the packet that waits refers to it */
+    bf_lock_acquire(&sem->lock);
+    for (struct bf_waiter **link = &sem->waiters; *link; link = &(*link)->next) {
+        if (*link == &queue->waiter) {
+            *link = queue->waiter.next;
+            atomic_fetch_sub(&sem->waiter_count, 1);
+            atomic_store(&queue->blocked, false);
+            break;
+        }
+    }
+    bf_lock_release(&sem->lock);
+}
+
+void bf_semaphore_host_signal(struct bf_device *device, VkSemaphore handle, uint64_t value)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    if (!sem)
+        return;
+    bf_trace_host_signal(device->trace, (struct bf_trace_sync){(uint64_t)handle, value});
+    bf_engines_pump(device, bf_semaphore_reach(sem, value));
+}
+
+VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore handle)
+{
+    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    if (!sem || sem->timeline)
+        return VK_SUCCESS;
+    uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
+        return VK_SUCCESS;
+    /* Whatever may go has been handed over or is being handed over by somebody: sleep until it is.
+     * Rule M's order makes this end whenever the program's own order does. */
+    uint32_t ticket = bf_signpost_enter(&device->progress);
+    bool timed_out = false;
+    while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_device_is_lost(device))
+        ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
+    bf_signpost_leave(&device->progress);
+    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
+}

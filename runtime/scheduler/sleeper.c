@@ -1,0 +1,274 @@
+#include "scheduler/sleeper.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "fence/import_export.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/pending.h"
+#include "base/clock.h"
+#include "base/message.h"
+
+/* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
+ * is lost is noticed; one for a program's semaphore, so that the fence can be destroyed. */
+#define EPOCH_SLICE_NS  UINT64_C(2000000000)
+#define IMPORT_SLICE_NS UINT64_C(20000000)
+/* After a driver that had no memory to wait with. */
+#define MEMORY_SLICE_NS UINT64_C(1000000)
+
+enum { FIRST, EXPRESS, THREADS };
+
+/* No value is needed. (0 may be: of an update that waits for no work at all, and wants a look.) */
+#define NOTHING UINT64_MAX
+
+struct bf_sleeper {
+    struct bf_device *device;
+    struct bf_engine *engine; /* or */
+    struct bf_fence *fence;   /* an imported one */
+    bool stop;                /* under the pending signals' lock, as is 'target' */
+    struct sleeper_thread {
+        struct bf_sleeper *sleeper;
+        pthread_t id;
+        _Atomic bool started;
+        _Atomic uint32_t turn; /* counts kicks */
+        _Atomic bool parked;
+        uint64_t target; /* what it waits for, or NOTHING */
+    } threads[THREADS];
+};
+
+/* The least value that anybody needs, or NOTHING; and how far it has come. The lock is held. */
+static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
+{
+    struct bf_pending *pending = &sleeper->device->pending;
+    if (sleeper->fence) {
+        *completed = atomic_load(&sleeper->fence->value);
+        return sleeper->fence->cpu_waits.root ? sleeper->fence->cpu_waits.root->key : NOTHING;
+    }
+    struct bf_pending_engine *e = &pending->engines[sleeper->engine->number];
+    *completed = e->completed;
+    if (bf_peer_waits_are_shut(e)) /* SH-21: there is nothing more to learn from the engine */
+        return NOTHING;
+    struct bf_update *update;
+    while ((update = bf_pending_least_need(e)) != NULL) {
+        if (bf_pending_is_watched(update))
+            return update->need.key;
+        bf_heap_remove(&e->needs, &update->need); /* its waiters have gone */
+    }
+    return NOTHING;
+}
+
+/* Under the lock: what the thread waits for next; NOTHING to park. */
+static uint64_t next_target(struct sleeper_thread *thread)
+{
+    struct bf_sleeper *sleeper = thread->sleeper;
+    uint64_t completed, least = needed(sleeper, &completed);
+    if (thread == &sleeper->threads[FIRST])
+        return least;
+    uint64_t first = sleeper->threads[FIRST].target;
+    if (first == NOTHING || least >= first)
+        return NOTHING;
+    return least > completed ? completed + 1 : least; /* which has come: it wants a look alone */
+}
+
+static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
+{
+    struct bf_device *device = sleeper->device;
+    VkSemaphore semaphore =
+        sleeper->fence ? sleeper->fence->imported->handle : sleeper->engine->epoch;
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &semaphore,
+        .pValues = &value,
+    };
+    return device->wait_semaphores(device->handle, &info,
+                                   sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
+}
+
+static VkResult look(struct bf_sleeper *sleeper)
+{
+    struct bf_device *device = sleeper->device;
+    struct bf_effects effects = {0};
+    VkResult result = sleeper->fence ? bf_import_observe(sleeper->fence, &effects)
+                                     : bf_pending_retire(&device->pending, &effects);
+    bf_effects_run(device, &effects);
+    return result;
+}
+
+static void *sleep_and_look(void *argument)
+{
+    struct sleeper_thread *thread = argument;
+    struct bf_sleeper *sleeper = thread->sleeper;
+    struct bf_device *device = sleeper->device;
+    struct bf_pending *pending = &device->pending;
+    for (;;) {
+        bf_lock_acquire(&pending->lock);
+        bool stop = sleeper->stop;
+        /* A lost device has satisfied everybody. */
+        uint64_t target = stop || pending->lost ? NOTHING : next_target(thread);
+        thread->target = target;
+        uint32_t turn = atomic_load(&thread->turn);
+        bf_lock_release(&pending->lock);
+        if (stop)
+            return NULL;
+        if (target == NOTHING) {
+            atomic_store(&thread->parked, true);
+            bf_futex_wait(&thread->turn, turn, NULL);
+            atomic_store(&thread->parked, false);
+            continue;
+        }
+        VkResult result = wait_for(sleeper, target);
+        if (result == VK_SUCCESS) {
+            atomic_fetch_add_explicit(&device->counters.sleeper_wakeups, 1, memory_order_relaxed);
+            result = look(sleeper);
+        }
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
+            bf_futex_wait(&thread->turn, turn, &until);
+        } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
+            bf_device_lost(device, "waiting for the GPU");
+        }
+    }
+}
+
+/* sleeper_lock is held. */
+static bool start(struct sleeper_thread *thread)
+{
+    if (atomic_load(&thread->started))
+        return true;
+    /* Signals are the program's. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread->id, NULL, sleep_and_look, thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        atomic_store(&thread->started, true);
+        atomic_fetch_add(&thread->sleeper->device->counters.sleeper_threads, 1);
+    }
+    return started;
+}
+
+static struct bf_sleeper *create(struct bf_device *device, struct bf_engine *engine,
+                                 struct bf_fence *fence)
+{
+    struct bf_sleeper *sleeper = calloc(1, sizeof(*sleeper));
+    if (!sleeper)
+        return NULL;
+    sleeper->device = device;
+    sleeper->engine = engine;
+    sleeper->fence = fence;
+    for (int i = 0; i < THREADS; i++) {
+        sleeper->threads[i].sleeper = sleeper;
+        sleeper->threads[i].target = NOTHING;
+    }
+    if (!start(&sleeper->threads[FIRST])) {
+        free(sleeper);
+        return NULL;
+    }
+    return sleeper;
+}
+
+static VkResult ensure(struct bf_device *device, uint32_t engine)
+{
+    struct bf_pending *pending = &device->pending;
+    if (!atomic_load(&device->engines[engine].takes_queues) || pending->engines[engine].sleeper)
+        return VK_SUCCESS;
+    struct bf_sleeper *sleeper = create(device, &device->engines[engine], NULL);
+    if (!sleeper)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_lock_acquire(&pending->lock); /* who kicks it looks under the lock, or after it */
+    pending->engines[engine].sleeper = sleeper;
+    bf_lock_release(&pending->lock);
+    return VK_SUCCESS;
+}
+
+VkResult bf_sleepers_ensure(struct bf_device *device)
+{
+    struct bf_pending *pending = &device->pending;
+    if (atomic_load(&pending->cpu_waits))
+        return VK_SUCCESS;
+    VkResult result = VK_SUCCESS;
+    bf_lock_acquire(&pending->sleeper_lock);
+    for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
+        result = ensure(device, i);
+    if (result == VK_SUCCESS)
+        atomic_store(&pending->cpu_waits, true);
+    bf_lock_release(&pending->sleeper_lock);
+    return result;
+}
+
+VkResult bf_sleepers_ensure_engine(struct bf_device *device, uint32_t engine)
+{
+    struct bf_pending *pending = &device->pending;
+    bf_lock_acquire(&pending->sleeper_lock);
+    VkResult result = atomic_load(&pending->cpu_waits) ? ensure(device, engine) : VK_SUCCESS;
+    bf_lock_release(&pending->sleeper_lock);
+    return result;
+}
+
+struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
+{
+    struct bf_pending *pending = &fence->device->pending;
+    bf_lock_acquire(&pending->sleeper_lock);
+    struct bf_sleeper *sleeper = create(fence->device, NULL, fence);
+    /* Both threads, so that kicking it needs none to be made. */
+    bool complete = sleeper && start(&sleeper->threads[EXPRESS]);
+    bf_lock_release(&pending->sleeper_lock);
+    if (complete)
+        return sleeper;
+    bf_sleeper_destroy(sleeper);
+    return NULL;
+}
+
+static void kick(struct sleeper_thread *thread)
+{
+    atomic_fetch_add(&thread->turn, 1);
+    if (atomic_load(&thread->parked))
+        bf_futex_wake(&thread->turn, 1);
+}
+
+void bf_sleeper_kick(struct bf_sleeper *sleeper)
+{
+    if (!sleeper)
+        return;
+    struct bf_pending *pending = &sleeper->device->pending;
+    kick(&sleeper->threads[FIRST]);
+    bf_lock_acquire(&pending->lock);
+    bool inverted = next_target(&sleeper->threads[EXPRESS]) != NOTHING;
+    bf_lock_release(&pending->lock);
+    if (!inverted)
+        return;
+    bf_lock_acquire(&pending->sleeper_lock);
+    if (!sleeper->stop && !start(&sleeper->threads[EXPRESS]))
+        bf_message(BF_MESSAGE_WARNING, "no thread for an earlier wait: it will be late");
+    bf_lock_release(&pending->sleeper_lock);
+    kick(&sleeper->threads[EXPRESS]);
+}
+
+void bf_sleeper_kick_locked(struct bf_sleeper *sleeper)
+{
+    for (int i = 0; sleeper && i < THREADS; i++)
+        kick(&sleeper->threads[i]);
+}
+
+void bf_sleeper_destroy(struct bf_sleeper *sleeper)
+{
+    if (!sleeper)
+        return;
+    struct bf_pending *pending = &sleeper->device->pending;
+    bf_lock_acquire(&pending->sleeper_lock);
+    bf_lock_acquire(&pending->lock);
+    sleeper->stop = true;
+    bf_lock_release(&pending->lock);
+    bf_lock_release(&pending->sleeper_lock);
+    for (int i = 0; i < THREADS; i++) {
+        if (!atomic_load(&sleeper->threads[i].started))
+            continue;
+        kick(&sleeper->threads[i]);
+        pthread_join(sleeper->threads[i].id, NULL);
+    }
+    free(sleeper);
+}

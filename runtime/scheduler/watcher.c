@@ -1,0 +1,144 @@
+#include "scheduler/watcher.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "base/message.h"
+
+/* A driver's wait can't be interrupted, and the host may not signal another process's semaphore
+ * to wake it: the wait is cut into slices, so that stopping takes one at most. */
+#define SLICE_NS UINT64_C(20000000)
+
+struct bf_watcher {
+    struct bf_watcher *next;
+    struct bf_device *device;
+    struct bf_semaphore *sem;
+    pthread_t thread;
+    _Atomic bool stop;
+};
+
+/* The least value that a held packet waits for; false when none does. */
+static bool wanted_value(struct bf_semaphore *sem, uint64_t *value)
+{
+    bool any = false;
+    bf_lock_acquire(&sem->lock);
+    for (struct bf_waiter *w = sem->waiters; w; w = w->next) {
+        if (w->side == BF_FOR_WAIT && (!any || w->target < *value)) {
+            *value = w->target;
+            any = true;
+        }
+    }
+    if (!any)
+        atomic_store(&sem->watched, false); /* under the lock: the next waiter starts a new one */
+    bf_lock_release(&sem->lock);
+    return any;
+}
+
+static void *watch(void *argument)
+{
+    struct bf_watcher *watcher = argument;
+    struct bf_device *device = watcher->device;
+    struct bf_semaphore *sem = watcher->sem;
+    uint64_t value = 0;
+    while (!atomic_load(&watcher->stop) && wanted_value(sem, &value)) {
+        VkResult result = device->wait_semaphores(
+            device->handle,
+            &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                   .semaphoreCount = 1,
+                                   .pSemaphores = &sem->handle,
+                                   .pValues = &value},
+            SLICE_NS);
+        if (result == VK_SUCCESS)
+            bf_engines_pump(device, bf_semaphore_reach(sem, value));
+        else if (result != VK_TIMEOUT) {
+            bf_device_lost(device, "waiting for an external semaphore");
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* Takes the semaphore's watchers (all with NULL) off the list; an ended one may still be there when
+ * its successor runs. */
+static struct bf_watcher *take(struct bf_device *device, struct bf_semaphore *sem)
+{
+    struct bf_watcher *taken = NULL;
+    bf_lock_acquire(&device->watch_lock);
+    struct bf_watcher **link = &device->watchers;
+    while (*link) {
+        struct bf_watcher *watcher = *link;
+        if (sem && watcher->sem != sem) {
+            link = &watcher->next;
+            continue;
+        }
+        *link = watcher->next;
+        watcher->next = taken;
+        taken = watcher;
+    }
+    bf_lock_release(&device->watch_lock);
+    return taken;
+}
+
+static void join(struct bf_watcher *watcher)
+{
+    for (struct bf_watcher *w = watcher; w; w = w->next)
+        atomic_store(&w->stop, true);
+    while (watcher) {
+        struct bf_watcher *next = watcher->next;
+        pthread_join(watcher->thread, NULL);
+        bf_semaphore_release(watcher->sem);
+        free(watcher);
+        watcher = next;
+    }
+}
+
+void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
+{
+    if (atomic_exchange(&sem->watched, true))
+        return;
+    join(take(device, sem)); /* one that has nothing more to wait for is about to return */
+    struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
+    if (!watcher)
+        goto fail;
+    watcher->device = device;
+    watcher->sem = sem;
+    bf_lock_acquire(&device->watch_lock);
+    /* The program's signal handlers are none of this thread's business. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&watcher->thread, NULL, watch, watcher);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        bf_lock_release(&device->watch_lock);
+        goto fail;
+    }
+    bf_semaphore_reference(sem);
+    watcher->next = device->watchers;
+    device->watchers = watcher;
+    bf_lock_release(&device->watch_lock);
+    return;
+
+fail:
+    free(watcher);
+    atomic_store(&sem->watched, false);
+    bf_message(BF_MESSAGE_ERROR,
+               "can't start a thread to watch external semaphore 0x%llx: what waits for "
+               "it is looked at again with the next submission only",
+               (unsigned long long)(uint64_t)sem->handle);
+}
+
+void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
+{
+    join(take(device, sem));
+    atomic_store(&sem->watched, false);
+}
+
+void bf_watchers_finish(struct bf_device *device)
+{
+    /* One that pumps may start another. */
+    for (struct bf_watcher *w; (w = take(device, NULL)) != NULL;)
+        join(w);
+}
