@@ -12,10 +12,6 @@ install(TARGETS belfry EXPORT BelfryTargets
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT Development FILES_MATCHING PATTERN "*.h")
 
-# What the library starts to build pipelines in; it looks for it beside itself.
-install(TARGETS belfry_build_helper RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/belfry"
-  COMPONENT Runtime)
-
 # find_package(Belfry) gives Belfry::belfry.
 install(EXPORT BelfryTargets NAMESPACE Belfry:: DESTINATION "${package_dir}" COMPONENT Development)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/BelfryConfig.cmake.in"
@@ -48,6 +44,12 @@ if(TARGET VkLayer_belfry)
     install(FILES "${PROJECT_BINARY_DIR}/install/${kind}/${BELFRY_MANIFEST}"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/vulkan/${kind}_layer.d" COMPONENT Runtime)
   endforeach()
+endif()
+
+# What the specialiser starts to build pipelines in; it looks for it beside the layer.
+if(TARGET belfry_build_helper)
+  install(TARGETS belfry_build_helper RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/belfry"
+    COMPONENT Runtime)
 endif()
 
 # The command.

@@ -12,7 +12,7 @@
 #include "device/placement.h"
 #include "device/timeline.h"
 #include "base/message.h"
-#include "layer/specialize/specialize.h"
+#include "layer/specialize/interface.h"
 
 /* Everything that is added to the program's VkDeviceCreateInfo, and what it takes to free it. */
 struct request {

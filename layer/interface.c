@@ -8,7 +8,7 @@
 
 #include "layer/access/access.h"
 #include "layer/commands.h"
-#include "layer/specialize/specialize.h"
+#include "layer/specialize/interface.h"
 
 /* The instance table: the layer's only global state. */
 static struct bf_map instances, devices;

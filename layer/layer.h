@@ -32,7 +32,7 @@ typedef void(VKAPI_PTR *PFN_layer_push_descriptors)(VkCommandBuffer, const void 
 
 struct layer_messenger;
 struct layer_access;
-struct bf_specializer;
+struct layer_specializer;
 struct layer_device;
 struct layer_recorder;
 
@@ -132,19 +132,11 @@ struct layer_device {
     } debug;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
-    struct layer_access *access;                 /* access.h; NULL: off */
-    struct bf_specializer *specializer;          /* specialize.h; NULL: off */
-    struct bf_execute_observer execute_observer; /* of the runtime, with a specializer */
-    struct layer_recorder *recorder;             /* recording.c; NULL: off */
-    struct bf_map recordings;                    /* its struct bf_recording, by command buffer */
-    struct { /* the specialiser's; by whichever name they are there */
-        PFN_vkCmdPushDescriptorSetKHR set;
-        PFN_vkCmdPushDescriptorSetWithTemplateKHR with_template;
-        PFN_layer_push_descriptors set2, with_template2;
-    } push;
-    bool robust;         /* robustBufferAccess is enabled */
-    bool translates;     /* families the program sees are not the real ones */
-    unsigned added;      /* enum layer_added: what was enabled for ourselves */
+    struct layer_access *access;           /* access.h; NULL: off */
+    struct layer_specializer *specializer; /* specialize/interface.h; NULL: off */
+    bool robust;                           /* robustBufferAccess is enabled */
+    bool translates;                       /* families the program sees are not the real ones */
+    unsigned added;                        /* enum layer_added: what was enabled for ourselves */
     struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;

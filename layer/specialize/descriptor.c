@@ -5,7 +5,7 @@
 
 static struct bf_pipelines *pipelines_of(const struct layer_device *d)
 {
-    return bf_specializer_pipelines(d->specializer);
+    return bf_specializer_pipelines(d->specializer->model);
 }
 
 /* ---- Views ---- */
@@ -141,7 +141,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetKHR(
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_seen_push(pipelines_of(d), layout, set, count, writes);
-    d->push.set(buffer, point, layout, set, count, writes);
+    d->specializer->push.set(buffer, point, layout, set, count, writes);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplateKHR(
@@ -150,7 +150,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplateKH
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_seen_push_template(pipelines_of(d), handle, layout, set, data);
-    d->push.with_template(buffer, handle, layout, set, data);
+    d->specializer->push.with_template(buffer, handle, layout, set, data);
 }
 
 /* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest headers.
@@ -179,7 +179,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet2(VkCommandBuf
     struct layer_device *d = layer_device_of(buffer);
     const struct push_info *info = pushed;
     bf_seen_push(pipelines_of(d), info->layout, info->set, info->count, info->writes);
-    d->push.set2(buffer, pushed);
+    d->specializer->push.set2(buffer, pushed);
 }
 
 VKAPI_ATTR void VKAPI_CALL
@@ -188,5 +188,5 @@ layer_specialize_vkCmdPushDescriptorSetWithTemplate2(VkCommandBuffer buffer, con
     struct layer_device *d = layer_device_of(buffer);
     const struct push_template_info *info = pushed;
     bf_seen_push_template(pipelines_of(d), info->handle, info->layout, info->set, info->data);
-    d->push.with_template2(buffer, pushed);
+    d->specializer->push.with_template2(buffer, pushed);
 }

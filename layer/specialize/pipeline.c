@@ -8,7 +8,7 @@
 
 static struct bf_pipelines *pipelines_of(const struct layer_device *d)
 {
-    return bf_specializer_pipelines(d->specializer);
+    return bf_specializer_pipelines(d->specializer->model);
 }
 
 /* The first of two names that is there. */
@@ -19,15 +19,15 @@ static PFN_vkVoidFunction either(const struct layer_device *d, const char *name,
     return function ? function : d->next(d->handle, old_name);
 }
 
-void layer_specialize_pipelines_create(struct layer_device *d)
+void layer_specialize_pipelines_create(const struct layer_device *d, struct layer_specializer *s)
 {
-    d->push.set = (PFN_vkCmdPushDescriptorSetKHR)either(d, "vkCmdPushDescriptorSet",
+    s->push.set = (PFN_vkCmdPushDescriptorSetKHR)either(d, "vkCmdPushDescriptorSet",
                                                         "vkCmdPushDescriptorSetKHR");
-    d->push.with_template = (PFN_vkCmdPushDescriptorSetWithTemplateKHR)either(
+    s->push.with_template = (PFN_vkCmdPushDescriptorSetWithTemplateKHR)either(
         d, "vkCmdPushDescriptorSetWithTemplate", "vkCmdPushDescriptorSetWithTemplateKHR");
-    d->push.set2 = (PFN_layer_push_descriptors)either(d, "vkCmdPushDescriptorSet2",
+    s->push.set2 = (PFN_layer_push_descriptors)either(d, "vkCmdPushDescriptorSet2",
                                                       "vkCmdPushDescriptorSet2KHR");
-    d->push.with_template2 = (PFN_layer_push_descriptors)either(
+    s->push.with_template2 = (PFN_layer_push_descriptors)either(
         d, "vkCmdPushDescriptorSetWithTemplate2", "vkCmdPushDescriptorSetWithTemplate2KHR");
 }
 

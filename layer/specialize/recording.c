@@ -14,7 +14,7 @@ _Atomic uint64_t layer_recording_generation = 1;
 struct layer_recorder {
     struct bf_recorder *shared;
     struct bf_map pools;   /* of struct recorded_pool */
-    struct bf_map queries; /* pools whose results tell pipelines apart; the value is the recorder */
+    struct bf_map queries; /* pools whose results tell pipelines apart; the value says nothing */
     PFN_vkCmdPushConstants2 push_constants2;
     PFN_vkCmdPushDataEXT push_data;
     PFN_vkCmdBindShadersEXT bind_shaders;
@@ -38,8 +38,8 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
 {
     /* Before the look-up: what is freed after it will be noticed. */
     uint64_t generation = atomic_load(&layer_recording_generation);
-    struct bf_recording *recording =
-        bf_map_find(&layer_device_of(buffer)->recordings, key_of(buffer));
+    struct layer_specializer *s = layer_device_of(buffer)->specializer;
+    struct bf_recording *recording = s ? bf_map_find(&s->recordings, key_of(buffer)) : NULL;
     if (recording)
         layer_last_recording = (struct layer_last_recording){buffer, generation, recording};
     return recording;
@@ -47,12 +47,12 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
 
 /* The device's part ------------------------------------------------------------------------------ */
 
-bool layer_recorder_create(struct layer_device *d)
+bool layer_recorder_create(const struct layer_device *d, struct layer_specializer *s)
 {
     struct layer_recorder *r = calloc(1, sizeof(*r));
     if (!r)
         return false;
-    r->shared = bf_specializer_recorder(d->specializer);
+    r->shared = bf_specializer_recorder(s->model);
 #define FIND(name) (PFN_##name) d->next(d->handle, #name)
     r->push_constants2 = FIND(vkCmdPushConstants2);
     if (!r->push_constants2)
@@ -62,7 +62,7 @@ bool layer_recorder_create(struct layer_device *d)
     r->execute_generated = FIND(vkCmdExecuteGeneratedCommandsEXT);
     r->preprocess_generated = FIND(vkCmdPreprocessGeneratedCommandsEXT);
 #undef FIND
-    d->recorder = r;
+    s->recorder = r;
     return true;
 }
 
@@ -78,14 +78,11 @@ static void free_pool(void *pool, void *context)
     free(pool);
 }
 
-void layer_recorder_destroy(struct layer_device *d)
+void layer_recorder_destroy(struct layer_specializer *s)
 {
-    struct layer_recorder *r = d->recorder;
-    if (!r)
-        return;
-    d->recorder = NULL;
+    struct layer_recorder *r = s->recorder;
     atomic_fetch_add(&layer_recording_generation, 1);
-    bf_map_finish(&d->recordings, destroy_recording, NULL);
+    bf_map_finish(&s->recordings, destroy_recording, NULL);
     bf_map_finish(&r->pools, free_pool, NULL);
     bf_map_finish(&r->queries, NULL, NULL);
     free(r);
@@ -100,7 +97,7 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkCreateCommandPool(device, info, allocator, handle);
     struct recorded_pool *pool =
-        result == VK_SUCCESS && d->recorder ? calloc(1, sizeof(*pool)) : NULL;
+        result == VK_SUCCESS && d->specializer ? calloc(1, sizeof(*pool)) : NULL;
     if (!pool)
         return result; /* without it, its command buffers aren't known */
     if (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)
@@ -108,7 +105,7 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
     uint32_t family = bf_family_real(&d->physical->map, info->queueFamilyIndex);
     if (family < d->physical->family_count)
         pool->timestamp_bits = d->physical->families[family].timestampValidBits;
-    if (!bf_map_insert(&d->recorder->pools, (uint64_t)*handle, pool))
+    if (!bf_map_insert(&d->specializer->recorder->pools, (uint64_t)*handle, pool))
         free(pool);
     return result;
 }
@@ -116,8 +113,9 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
 static void add_recording(struct layer_device *d, struct recorded_pool *pool,
                           VkCommandBuffer buffer, VkCommandBufferLevel level)
 {
-    struct bf_recording *r = bf_recording_create(d->recorder->shared, buffer, level, pool->blocks);
-    if (r && !bf_map_insert(&d->recordings, key_of(buffer), r)) {
+    struct bf_recording *r =
+        bf_recording_create(d->specializer->recorder->shared, buffer, level, pool->blocks);
+    if (r && !bf_map_insert(&d->specializer->recordings, key_of(buffer), r)) {
         bf_recording_destroy(r);
         r = NULL;
     }
@@ -134,7 +132,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
 /* Before the driver frees it: its handle may come back at once, to another thread. */
 static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
 {
-    struct bf_recording *r = bf_map_remove(&d->recordings, key_of(buffer));
+    struct bf_recording *r = bf_map_remove(&d->specializer->recordings, key_of(buffer));
     if (!r)
         return;
     atomic_fetch_add(&layer_recording_generation, 1);
@@ -149,7 +147,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyCommandPool(
 {
     struct layer_device *d = layer_device_of(device);
     struct recorded_pool *pool =
-        handle && d->recorder ? bf_map_remove(&d->recorder->pools, (uint64_t)handle) : NULL;
+        handle && d->specializer ? bf_map_remove(&d->specializer->recorder->pools, (uint64_t)handle)
+                                 : NULL;
     while (pool && pool->first)
         remove_recording(d, pool->first->handle);
     free(pool);
@@ -162,9 +161,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkResetCommandPool(VkDevice devi
 {
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkResetCommandPool(device, handle, flags);
-    struct recorded_pool *pool = result == VK_SUCCESS && d->recorder
-                                     ? bf_map_find(&d->recorder->pools, (uint64_t)handle)
-                                     : NULL;
+    struct recorded_pool *pool =
+        result == VK_SUCCESS && d->specializer
+            ? bf_map_find(&d->specializer->recorder->pools, (uint64_t)handle)
+            : NULL;
     for (struct bf_recording *r = pool ? pool->first : NULL; r; r = r->next)
         bf_recording_reset(r);
     return result;
@@ -175,9 +175,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkAllocateCommandBuffers(
 {
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkAllocateCommandBuffers(device, info, buffers);
-    struct recorded_pool *pool = result == VK_SUCCESS && d->recorder
-                                     ? bf_map_find(&d->recorder->pools, (uint64_t)info->commandPool)
-                                     : NULL;
+    struct recorded_pool *pool =
+        result == VK_SUCCESS && d->specializer
+            ? bf_map_find(&d->specializer->recorder->pools, (uint64_t)info->commandPool)
+            : NULL;
     for (uint32_t i = 0; pool && i < info->commandBufferCount; i++)
         add_recording(d, pool, buffers[i], info->level);
     return result;
@@ -188,7 +189,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkFreeCommandBuffers(VkDevice device
                                                                  const VkCommandBuffer *buffers)
 {
     struct layer_device *d = layer_device_of(device);
-    for (uint32_t i = 0; d->recorder && i < count; i++) {
+    for (uint32_t i = 0; d->specializer && i < count; i++) {
         if (buffers[i])
             remove_recording(d, buffers[i]);
     }
@@ -206,7 +207,7 @@ layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBuf
     struct bf_recording *r = result == VK_SUCCESS ? layer_recording_find(buffer) : NULL;
     if (!r)
         return result;
-    bf_specializer_collect(d->specializer);
+    bf_specializer_collect(d->specializer->model);
     bf_recording_reset(r);
     bf_recording_measure(r, info->flags);
     if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
@@ -240,7 +241,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer
     struct bf_recording *r = layer_recording_find(buffer);
     struct layer_device *d = layer_device_of(buffer);
     for (uint32_t i = 0; r && i < count; i++)
-        bf_recording_execute(r, bf_map_find(&d->recordings, key_of(executed[i])));
+        bf_recording_execute(r, bf_map_find(&d->specializer->recordings, key_of(executed[i])));
     d->vk.vkCmdExecuteCommands(buffer, count, executed);
 }
 
@@ -287,8 +288,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer 
                                          ? VK_PIPELINE_BIND_POINT_COMPUTE
                                          : VK_PIPELINE_BIND_POINT_GRAPHICS);
     PFN_vkCmdBindShadersEXT next =
-        d->recorder ? d->recorder->bind_shaders
-                    : (PFN_vkCmdBindShadersEXT)d->next(d->handle, "vkCmdBindShadersEXT");
+        d->specializer ? d->specializer->recorder->bind_shaders
+                       : (PFN_vkCmdBindShadersEXT)d->next(d->handle, "vkCmdBindShadersEXT");
     next(buffer, count, stages, shaders);
 }
 
@@ -345,9 +346,9 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsEXT(VkC
 {
     struct layer_device *d = layer_device_of(buffer);
     PFN_vkCmdExecuteGeneratedCommandsEXT next =
-        d->recorder ? d->recorder->execute_generated
-                    : (PFN_vkCmdExecuteGeneratedCommandsEXT)d->next(
-                          d->handle, "vkCmdExecuteGeneratedCommandsEXT");
+        d->specializer ? d->specializer->recorder->execute_generated
+                       : (PFN_vkCmdExecuteGeneratedCommandsEXT)d->next(
+                             d->handle, "vkCmdExecuteGeneratedCommandsEXT");
     restore(buffer);
     next(buffer, preprocessed, info);
     forget_all(buffer);
@@ -359,9 +360,9 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
 {
     struct layer_device *d = layer_device_of(buffer);
     PFN_vkCmdPreprocessGeneratedCommandsEXT next =
-        d->recorder ? d->recorder->preprocess_generated
-                    : (PFN_vkCmdPreprocessGeneratedCommandsEXT)d->next(
-                          d->handle, "vkCmdPreprocessGeneratedCommandsEXT");
+        d->specializer ? d->specializer->recorder->preprocess_generated
+                       : (PFN_vkCmdPreprocessGeneratedCommandsEXT)d->next(
+                             d->handle, "vkCmdPreprocessGeneratedCommandsEXT");
     restore(state);
     next(buffer, info, state);
 }
@@ -411,8 +412,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer 
     if (r)
         push(r, info->layout, info->offset, info->size, info->values);
     PFN_vkCmdPushConstants2 next =
-        d->recorder ? d->recorder->push_constants2
-                    : (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2");
+        d->specializer ? d->specializer->recorder->push_constants2
+                       : (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2");
     if (!next)
         next = (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2KHR");
     next(buffer, told);
@@ -426,8 +427,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buf
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
         bf_recording_forget_push(r);
-    PFN_vkCmdPushDataEXT next = d->recorder
-                                    ? d->recorder->push_data
+    PFN_vkCmdPushDataEXT next = d->specializer
+                                    ? d->specializer->recorder->push_data
                                     : (PFN_vkCmdPushDataEXT)d->next(d->handle, "vkCmdPushDataEXT");
     next(buffer, info);
 }
@@ -445,9 +446,9 @@ layer_specialize_vkCreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo 
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_KHR ||
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_INTEL;
     /* Without memory its queries can't be known: no variants any more. */
-    if (result == VK_SUCCESS && d->recorder && tells &&
-        !bf_map_insert(&d->recorder->queries, (uint64_t)*pool, d->recorder))
-        atomic_store(&d->recorder->shared->stopped, true);
+    if (result == VK_SUCCESS && d->specializer && tells &&
+        !bf_map_insert(&d->specializer->recorder->queries, (uint64_t)*pool, d->specializer))
+        atomic_store(&d->specializer->recorder->shared->stopped, true);
     return result;
 }
 
@@ -455,8 +456,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyQueryPool(
     VkDevice device, VkQueryPool pool, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    if (pool && d->recorder)
-        bf_map_remove(&d->recorder->queries, (uint64_t)pool);
+    if (pool && d->specializer)
+        bf_map_remove(&d->specializer->recorder->queries, (uint64_t)pool);
     d->vk.vkDestroyQueryPool(device, pool, allocator);
 }
 
@@ -464,7 +465,7 @@ static struct layer_device *query(VkCommandBuffer buffer, VkQueryPool pool, bool
 {
     struct layer_device *d = layer_device_of(buffer);
     struct bf_recording *r = layer_recording_find(buffer);
-    if (r && bf_map_find(&d->recorder->queries, (uint64_t)pool))
+    if (r && bf_map_find(&d->specializer->recorder->queries, (uint64_t)pool))
         bf_recording_query(r, begins);
     return d;
 }

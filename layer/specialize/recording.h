@@ -1,5 +1,5 @@
 /*
- * Command buffers as the specialiser's hooks see them (recording.c, recording_draw.c, finished.c).
+ * Command buffers as the specialiser's hooks see them (recording.c, recording_draw.c, submission.c).
  */
 #ifndef BELFRY_LAYER_RECORDING_H
 #define BELFRY_LAYER_RECORDING_H

@@ -118,25 +118,32 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
-    /* Whoever fails has said why; the program goes on without. */
-    if (bf_specializer_create(&info, &d->specializer) != VK_SUCCESS) {
-        d->specializer = NULL;
-    } else if (!layer_recorder_create(d)) {
-        bf_specializer_destroy(d->specializer);
-        d->specializer = NULL;
-    } else {
-        layer_specialize_pipelines_create(d);
-        layer_specialize_observe(d);
-    }
+    struct layer_specializer *s = calloc(1, sizeof(*s));
+    if (!s || bf_specializer_create(&info, &s->model) != VK_SUCCESS)
+        goto fail; /* whoever fails has said why; the program goes on without */
+    if (!layer_recorder_create(d, s))
+        goto fail_recorder;
+    layer_specialize_pipelines_create(d, s);
+    d->specializer = s;
+    layer_specialize_observe(d);
+    return;
+
+fail_recorder:
+    bf_specializer_destroy(s->model);
+fail:
+    free(s);
 }
 
 void layer_specialize_destroy(struct layer_device *d)
 {
-    if (d->specializer)
-        bf_device_observe_executes(d->runtime, NULL);
-    layer_recorder_destroy(d);
-    bf_specializer_destroy(d->specializer);
+    struct layer_specializer *s = d->specializer;
+    if (!s)
+        return;
+    bf_device_observe_executes(d->runtime, NULL);
     d->specializer = NULL;
+    layer_recorder_destroy(s);
+    bf_specializer_destroy(s->model);
+    free(s);
 }
 
 /* Commands so called record work, or what it reads. */
@@ -163,7 +170,7 @@ void layer_specialize_asked(struct layer_device *d, const char *name)
     if (!begins_with_one(name, telling, sizeof(telling) / sizeof(telling[0])) ||
         begins_with_one(name, harmless, sizeof(harmless) / sizeof(harmless[0])))
         return;
-    struct bf_recorder *recorder = bf_specializer_recorder(d->specializer);
+    struct bf_recorder *recorder = bf_specializer_recorder(d->specializer->model);
     if (!atomic_exchange(&recorder->stopped, true))
         bf_message(BF_MESSAGE_WARNING, "specialize: no variant is used: %s is not known to Belfry",
                    name);

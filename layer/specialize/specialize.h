@@ -1,46 +1,42 @@
 /*
- * What the specialiser (runtime/specialize/specialize.h) sees of a Vulkan program: its pipelines and
- * what they are made of, the commands of its command buffers, and its submissions.
+ * The layer's part of the specialiser, for its own files: the commands that stand in for the driver's
+ * and what they keep of a device. What the rest of the layer calls is in interface.h.
  *
- * With the setting 'specialize' off none of these functions is ever handed out, so nothing is paid
- * for it. With it on they stand before the layer's own, and call them. What can't be kept for want
- * of memory leaves the general pipeline in use; the program's call doesn't notice.
+ * What can't be kept for want of memory leaves the general pipeline in use; the program's call doesn't
+ * notice.
  */
 #ifndef BELFRY_LAYER_SPECIALIZE_H
 #define BELFRY_LAYER_SPECIALIZE_H
 
 #include "layer/layer.h"
+#include "layer/specialize/interface.h"
 #include "specialize/specialize.h"
 
-/* With the device's runtime made; 'made' is what the device below was created with. Does nothing where
- * the setting is off. */
-void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made);
-/* Before the runtime's device is destroyed. */
-void layer_specialize_destroy(struct layer_device *d);
+struct layer_recorder;
 
-/* pipeline.c. What of Vulkan it needs beyond the device's table. */
-void layer_specialize_pipelines_create(struct layer_device *d);
+/* Of a device. */
+struct layer_specializer {
+    struct bf_specializer *model;        /* what is decided, built and measured: the library's */
+    struct bf_execute_observer observer; /* of what command queues execute */
+    struct layer_recorder *recorder;     /* recording.c */
+    struct bf_map recordings;            /* of struct bf_recording, by command buffer */
+    struct {                             /* pipeline.c; by whichever name they are there */
+        PFN_vkCmdPushDescriptorSetKHR set;
+        PFN_vkCmdPushDescriptorSetWithTemplateKHR with_template;
+        PFN_layer_push_descriptors set2, with_template2;
+    } push;
+};
 
-/* finished.c. Has the runtime tell what command queues execute. */
+/* pipeline.c. Finds what of Vulkan it needs beyond the device's table. */
+void layer_specialize_pipelines_create(const struct layer_device *d, struct layer_specializer *s);
+
+/* submission.c. Has the runtime tell what the device's command queues execute. */
 void layer_specialize_observe(struct layer_device *d);
 
-/* The function that stands in for a command while the specialiser is on, or NULL. */
-PFN_vkVoidFunction layer_specialize_find(const char *name);
-/* Those of recording.c and finished.c, and names, which ask each device whether it is specialised: for
- * who asks an instance. (A pipeline that is made by a function found there has no record.) */
-PFN_vkVoidFunction layer_specialize_find_recording(const char *name);
-
-/*
- * The program asks for a command that nobody stands in for. One that records draws, dispatches or
- * push constants in a way that is not known here, some extension's, would be recorded with whatever
- * is bound: from then on nothing but the program's own pipelines is.
- */
-void layer_specialize_asked(struct layer_device *d, const char *name);
-
 /* recording.c. What it keeps about the device's command buffers. False: out of memory. */
-bool layer_recorder_create(struct layer_device *d);
-/* Before the specializer goes. */
-void layer_recorder_destroy(struct layer_device *d);
+bool layer_recorder_create(const struct layer_device *d, struct layer_specializer *s);
+/* Before the model is destroyed. */
+void layer_recorder_destroy(struct layer_specializer *s);
 
 /* X(command, stand-in), by the file that implements them: layer_specialize_<stand-in>. */
 
@@ -163,7 +159,7 @@ void layer_recorder_destroy(struct layer_device *d);
     X(vkCmdDispatchBase, vkCmdDispatchBase)                                                        \
     X(vkCmdDispatchBaseKHR, vkCmdDispatchBase)
 
-/* finished.c: submissions, and what tells that they have finished */
+/* submission.c: submissions, and what tells that they have finished */
 #define LAYER_SPECIALIZE_FINISHED_COMMANDS(X)                                                      \
     X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
     X(vkQueueSubmit, vkQueueSubmit)                                                                \

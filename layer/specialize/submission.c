@@ -7,7 +7,7 @@
 /* NULL: the device isn't specialised. */
 static struct bf_submissions *submissions_of(struct layer_device *d)
 {
-    return d->specializer ? bf_specializer_recorder(d->specializer)->submissions : NULL;
+    return d->specializer ? bf_specializer_recorder(d->specializer->model)->submissions : NULL;
 }
 
 #define BUFFERS 64 /* looked up at a time */
@@ -47,7 +47,7 @@ static void add_buffer(struct pending *p, VkCommandBuffer buffer)
         p->batch.recording_count = 0;
     }
     p->recordings[p->batch.recording_count++] =
-        bf_map_find(&p->device->recordings, (uint64_t)(uintptr_t)buffer);
+        bf_map_find(&p->device->specializer->recordings, (uint64_t)(uintptr_t)buffer);
 }
 
 /* Binary semaphores have values, too, that mean nothing; nobody will ask for them. */
@@ -154,13 +154,14 @@ static void execute_idle(void *context, const void *queue)
 
 void layer_specialize_observe(struct layer_device *d)
 {
-    d->execute_observer = (struct bf_execute_observer){
+    struct layer_specializer *s = d->specializer;
+    s->observer = (struct bf_execute_observer){
         .context = d,
         .begins = execute_begins,
         .failed = execute_failed,
         .idle = execute_idle,
     };
-    bf_device_observe_executes(d->runtime, &d->execute_observer);
+    bf_device_observe_executes(d->runtime, &s->observer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueWaitIdle(VkQueue queue)

@@ -61,12 +61,13 @@ struct bf_background *bf_background_create(const struct bf_background_info *info
 void bf_background_destroy(struct bf_background *background);
 
 /* The functions of belfry/background.h. 'call' is named in messages. */
-VkResult bf_background_queue(struct bf_background *background, PFN_bfProcessingWork callback,
-                             PFN_bfProcessingWork cancel, void *context);
+BF_SHARED VkResult bf_background_queue(struct bf_background *background,
+                                       PFN_bfProcessingWork callback, PFN_bfProcessingWork cancel,
+                                       void *context);
 VkResult bf_background_set_mode(struct bf_background *background, BfBackgroundProcessingMode mode,
                                 BfMeasurementsAction action, BfEvent event, VkBool32 *further);
-VkResult bf_background_add_driver(struct bf_background *background,
-                                  const BfBackgroundDriver *driver);
+BF_SHARED VkResult bf_background_add_driver(struct bf_background *background,
+                                            const BfBackgroundDriver *driver);
 BfBackgroundProcessingProperties bf_background_properties(struct bf_background *background);
 
 /*

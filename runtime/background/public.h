@@ -4,6 +4,7 @@
 #ifndef BELFRY_BACKGROUND_PUBLIC_H
 #define BELFRY_BACKGROUND_PUBLIC_H
 
+#include "base/export.h"
 #include "background/background.h"
 
 struct bf_device;
@@ -13,6 +14,6 @@ struct bf_device_info;
 VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info);
 
 /* Before anything else of the device ends (BG-8). One that was never begun is allowed. */
-void bf_device_end_background(struct bf_device *device);
+BF_SHARED void bf_device_end_background(struct bf_device *device);
 
 #endif

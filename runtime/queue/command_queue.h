@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/export.h"
 #include "belfry/belfry.h"
 #include "fence/fence.h"
 #include "queue/queue.h"
@@ -62,8 +63,8 @@ static inline struct bf_command_queue *bf_command_queue_of(struct bf_queue *queu
 }
 
 /* A queue on a certain engine; errors as bfCreateQueue's, a lost device not yet told of it. */
-VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
-                                    BfQueue *queue);
+BF_SHARED VkResult bf_command_queue_create_on(struct bf_engine *engine,
+                                              const BfQueueCreateInfo *info, BfQueue *queue);
 
 /* A wait it stood at needs it no longer: it may be scanned again. Returns its engine, as a mask. */
 uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue);

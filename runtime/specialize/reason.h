@@ -5,8 +5,6 @@
 #ifndef BELFRY_SPECIALIZE_REASON_H
 #define BELFRY_SPECIALIZE_REASON_H
 
-#include "base/export.h"
-
 /* X(constant, code, what it says to people). Numbers are kept on disk: new ones go to the end. */
 #define BF_REASONS(X)                                                                              \
     X(BF_REASON_NONE, "none", "nothing stands against it")                                         \
@@ -51,7 +49,7 @@
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };
 
 /* "slower", and "it took longer than the general pipeline"; static. */
-BF_SHARED const char *bf_reason_code(enum bf_reason reason);
-BF_SHARED const char *bf_reason_text(enum bf_reason reason);
+const char *bf_reason_code(enum bf_reason reason);
+const char *bf_reason_text(enum bf_reason reason);
 
 #endif

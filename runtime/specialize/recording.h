@@ -36,7 +36,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/tally.h"
 
@@ -131,28 +130,26 @@ struct bf_recording {
 };
 
 /* NULL: out of memory. 'blocks' are there for good: 0 or BF_RECORDING_PROTECTED. */
-BF_SHARED struct bf_recording *bf_recording_create(struct bf_recorder *recorder,
-                                                   VkCommandBuffer handle,
-                                                   VkCommandBufferLevel level, uint32_t blocks);
+struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommandBuffer handle,
+                                         VkCommandBufferLevel level, uint32_t blocks);
 /* It is freed; no submission of it is pending, as Vulkan asks. NULL is allowed. */
-BF_SHARED void bf_recording_destroy(struct bf_recording *recording);
+void bf_recording_destroy(struct bf_recording *recording);
 /* vkBeginCommandBuffer and every kind of reset, once they have succeeded: all its submissions have
  * finished. */
-BF_SHARED void bf_recording_reset(struct bf_recording *recording);
+void bf_recording_reset(struct bf_recording *recording);
 /* vkEndCommandBuffer, before it is called. */
-BF_SHARED void bf_recording_end(struct bf_recording *recording);
+void bf_recording_end(struct bf_recording *recording);
 
 /* After bf_recording_reset, where it is begun, with these flags: it throws its coin (RC-6), and its
  * dispatches and passes may be measured unless it may be submitted while it runs. */
-BF_SHARED void bf_recording_measure(struct bf_recording *recording,
-                                    VkCommandBufferUsageFlags flags);
+void bf_recording_measure(struct bf_recording *recording, VkCommandBufferUsageFlags flags);
 
 /* Slower halves of what follows. */
-BF_SHARED void bf_recording_measured(struct bf_recording *recording);
-BF_SHARED void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
-                                   VkPipelineBindPoint point, const uint32_t *groups);
-BF_SHARED void bf_recording_push_odd(struct bf_recording *recording, uint32_t offset, uint32_t size,
-                                     const void *bytes);
+void bf_recording_measured(struct bf_recording *recording);
+void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
+                         VkPipelineBindPoint point, const uint32_t *groups);
+void bf_recording_push_odd(struct bf_recording *recording, uint32_t offset, uint32_t size,
+                           const void *bytes);
 
 /* The layer's hooks call these, each before its command goes down. */
 
@@ -230,11 +227,10 @@ static inline void bf_recording_forget_bound(struct bf_recording *recording,
 
 /* vkCmdExecuteCommands: 'executed' (NULL: it isn't known) happens once more in 'recording', whose
  * state is unknown now. */
-BF_SHARED void bf_recording_execute(struct bf_recording *recording,
-                                    const struct bf_recording *executed);
+void bf_recording_execute(struct bf_recording *recording, const struct bf_recording *executed);
 
 /* Before a command that takes the bound pipeline for the program's: the general one is bound. */
-BF_SHARED void bf_recording_restore(struct bf_recording *recording, VkPipelineBindPoint point);
+void bf_recording_restore(struct bf_recording *recording, VkPipelineBindPoint point);
 
 /*
  * Before each draw or dispatch: binds what it is to be recorded with, if that is not what is bound
@@ -256,7 +252,7 @@ static inline void bf_recording_dispatch(struct bf_recording *recording, const u
         bf_recording_choose(recording, b, VK_PIPELINE_BIND_POINT_COMPUTE, groups);
 }
 
-BF_SHARED void bf_recording_measure_pass(struct bf_recording *recording);
+void bf_recording_measure_pass(struct bf_recording *recording);
 
 /* Before a render pass begins that ends in the same command buffer, wherever its draws are; and
  * behind its end. */
@@ -291,6 +287,6 @@ static inline void bf_recording_query(struct bf_recording *recording, bool begin
 }
 
 /* Transform feedback begins or ends. It begins with the general pipeline, and nothing else. */
-BF_SHARED void bf_recording_feedback(struct bf_recording *recording, bool begins);
+void bf_recording_feedback(struct bf_recording *recording, bool begins);
 
 #endif

@@ -25,7 +25,6 @@
 
 #include <volk.h>
 
-#include "base/export.h"
 #include "settings/settings.h"
 #include "specialize/archive/archive.h"
 
@@ -52,17 +51,17 @@ struct bf_specializer_info {
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; and VK_ERROR_FEATURE_NOT_PRESENT with a line. */
-BF_SHARED VkResult bf_specializer_create(const struct bf_specializer_info *info,
-                                         struct bf_specializer **specializer);
+VkResult bf_specializer_create(const struct bf_specializer_info *info,
+                               struct bf_specializer **specializer);
 /* Before the device is: cancels and waits for builds, destroys all variants, stores what was
  * learnt. All command buffers are gone or will never be used again. NULL is allowed. */
-BF_SHARED void bf_specializer_destroy(struct bf_specializer *specializer);
+void bf_specializer_destroy(struct bf_specializer *specializer);
 
 /* Publishes what was built, at the begin of a command buffer: one load where there is nothing. */
-BF_SHARED void bf_specializer_collect(struct bf_specializer *specializer);
+void bf_specializer_collect(struct bf_specializer *specializer);
 
 /* Its parts, for the layer's hooks. */
-BF_SHARED struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
-BF_SHARED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
+struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
+struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
 
 #endif

@@ -33,7 +33,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 
 struct bf_background;
@@ -86,32 +85,30 @@ struct bf_batch {
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-BF_SHARED VkResult bf_submissions_init(struct bf_submissions *submissions,
-                                       struct bf_pipelines *pipelines);
+VkResult bf_submissions_init(struct bf_submissions *submissions, struct bf_pipelines *pipelines);
 /* What is still open is not counted. All recordings are destroyed. */
-BF_SHARED void bf_submissions_finish(struct bf_submissions *submissions);
+void bf_submissions_finish(struct bf_submissions *submissions);
 
 /* Thread-safety of all that follows: safe. */
 
 /* A number for a call that submits, never 0. */
-BF_SHARED uint64_t bf_submissions_call(struct bf_submissions *submissions);
+uint64_t bf_submissions_call(struct bf_submissions *submissions);
 /* Before the call is made, for each of its batches in turn. */
-BF_SHARED void bf_submissions_add(struct bf_submissions *submissions, uint64_t call,
-                                  const struct bf_batch *batch);
+void bf_submissions_add(struct bf_submissions *submissions, uint64_t call,
+                        const struct bf_batch *batch);
 /* The call has failed: nothing was submitted. */
-BF_SHARED void bf_submissions_drop(struct bf_submissions *submissions, uint64_t call);
+void bf_submissions_drop(struct bf_submissions *submissions, uint64_t call);
 
-BF_SHARED void bf_submissions_fence_seen(struct bf_submissions *submissions, uint32_t count,
-                                         const VkFence *fences);
-BF_SHARED void bf_submissions_value_seen(struct bf_submissions *submissions, VkSemaphore semaphore,
-                                         uint64_t value);
+void bf_submissions_fence_seen(struct bf_submissions *submissions, uint32_t count,
+                               const VkFence *fences);
+void bf_submissions_value_seen(struct bf_submissions *submissions, VkSemaphore semaphore,
+                               uint64_t value);
 /* NULL: all queues. */
-BF_SHARED void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
+void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
 /* A secondary one with measurements: whoever executes it holds its number. */
-BF_SHARED void bf_submissions_list(struct bf_submissions *submissions,
-                                   struct bf_recording *recording);
+void bf_submissions_list(struct bf_submissions *submissions, struct bf_recording *recording);
 /* It is begun, reset or freed. */
-BF_SHARED void bf_submissions_recording_over(struct bf_submissions *submissions,
-                                             struct bf_recording *recording);
+void bf_submissions_recording_over(struct bf_submissions *submissions,
+                                   struct bf_recording *recording);
 
 #endif

@@ -41,13 +41,14 @@ mv "$folder/first" "$folder/moved place" || exit 1
 prefix="$folder/moved place"
 manifests="$prefix/$datadir/vulkan"
 for name in "$libdir/libbelfry.so" "$libdir/libbelfry.so.0" "$libdir/libVkLayer_belfry.so" \
-    "$libdir/belfry/belfry-build-helper" \
     "$includedir/belfry/belfry.h" "$libdir/cmake/Belfry/BelfryConfig.cmake" \
     "$libdir/cmake/Belfry/BelfryConfigVersion.cmake" "$libdir/pkgconfig/belfry.pc" \
     "$datadir/vulkan/explicit_layer.d/VkLayer_belfry_multi_engine.json" \
     "$datadir/vulkan/implicit_layer.d/VkLayer_belfry_multi_engine.json" "$bindir/belfry"; do
     [ -e "$prefix/$name" ] || fail "no $name"
 done
+helper=belfry/belfry-build-helper # of the specialiser, where there is one
+[ ! -e "$build/lib/$helper" ] || [ -e "$prefix/$libdir/$helper" ] || fail "no $libdir/$helper"
 # (-I: a binary may carry the build folder in its debug information)
 if grep -rIl "$folder/first\|$build" "$prefix"; then
     fail 'these files name a folder that is gone'

@@ -484,7 +484,8 @@ void fake_load(const struct fake_driver *driver)
     device_object.key = &device_key;
     char path[4096];
     const char *build = getenv("BELFRY_TEST_BUILD");
-    snprintf(path, sizeof(path), "%s/lib/libVkLayer_belfry.so", build ? build : ".");
+    snprintf(path, sizeof(path), "%s/lib/%s", build ? build : ".",
+             fake.driver.layer ? fake.driver.layer : "libVkLayer_belfry.so");
     fake.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library)
         fail_msg("%s", dlerror());

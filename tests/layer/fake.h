@@ -26,6 +26,7 @@
 
 /* What the driver is; set before fake_open. */
 struct fake_driver {
+    const char *layer;    /* in <build>/lib; NULL: Belfry's */
     uint32_t api_version; /* 0: Vulkan 1.3 */
     uint32_t family_count;
     VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */

@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 
-/* The specializer: the layer finds these functions before libbelfry's -------------------------- */
+/* The specializer: the layer has none, and finds these functions in the program ----------------- */
 
 struct recording_world recording;
 
@@ -192,7 +192,8 @@ void recording_open(void)
     recording.submit_result = VK_SUCCESS;
     memset(recording.bound, 0, sizeof(recording.bound));
     setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
-    fake_load(&(struct fake_driver){.lacks = recording_lacks});
+    fake_load(
+        &(struct fake_driver){.layer = "libbelfry_test_layer_open.so", .lacks = recording_lacks});
     assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
     FAKE_OVERRIDE(vkCmdBindPipeline, drv_bind);
     for (size_t i = 0; i < RECORDING_WORKS; i++)

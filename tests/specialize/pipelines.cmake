@@ -7,7 +7,7 @@ foreach(name builds programs)
   add_executable(belfry-specialize-${name} ${here}/${name}.c ${here}/gpu.c ${VOLK_SOURCE})
   belfry_add_shaders(belfry-specialize-${name} ${here}/pipelines/paint.comp
     ${here}/pipelines/paint.frag ${here}/pipelines/full.vert)
-  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_internal PkgConfig::VULKAN
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize PkgConfig::VULKAN
     PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
   add_dependencies(belfry-specialize-${name} VkLayer_belfry)
 endforeach()

@@ -45,8 +45,8 @@ target_include_directories(belfry_specialize_helper PUBLIC ${CMAKE_CURRENT_SOURC
   PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 set_source_files_properties(shaders.c PROPERTIES OBJECT_DEPENDS "${objects}"
   COMPILE_DEFINITIONS "SHADERS=\"${CMAKE_CURRENT_BINARY_DIR}\"")
-target_link_libraries(belfry_specialize_helper PUBLIC belfry_internal belfry_options
-  PkgConfig::VULKAN PkgConfig::CMOCKA PRIVATE ${SPIRV_TOOLS_LIBRARY})
+target_link_libraries(belfry_specialize_helper PUBLIC belfry_specialize belfry_options
+  PkgConfig::VULKAN PkgConfig::CMOCKA)
 
 foreach(name members reach traps fold watch facts sha256)
   add_executable(belfry-specialize-${name} ${name}.c)

@@ -38,7 +38,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "specialize/reason.h"
 #include "specialize/check/subject.h"
 
@@ -88,12 +87,11 @@ struct bf_check_info {
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (no engine can compute), VK_ERROR_OUT_OF_HOST_MEMORY, and
  * those of the driver.
  */
-BF_SHARED VkResult bf_checker_create(const struct bf_checker_info *info,
-                                     struct bf_checker **checker);
+VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **checker);
 /* No check of its is left. Waits for work that never ended. NULL is allowed. */
-BF_SHARED void bf_checker_destroy(struct bf_checker *checker);
+void bf_checker_destroy(struct bf_checker *checker);
 /* Has it an engine to itself, but for other queues of Belfry's? Else let checks go in slices. */
-BF_SHARED bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point);
+bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point);
 
 /*
  * For one thread at a time per checker; one check at a time. Errors of all:
@@ -104,12 +102,12 @@ BF_SHARED bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineB
  * without one are then BF_REASON_CANCELLED). A step is one run of one pipeline on one set of inputs,
  * and blocks until it is over. After an error only bf_check_end is left.
  */
-BF_SHARED VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
-                                  struct bf_check **check);
-BF_SHARED VkResult bf_check_step(struct bf_check *check, bool *done);
-BF_SHARED void bf_check_end(struct bf_check *check);
+VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
+                        struct bf_check **check);
+VkResult bf_check_step(struct bf_check *check, bool *done);
+void bf_check_end(struct bf_check *check);
 
 /* All of it at once. */
-BF_SHARED VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info);
+VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info);
 
 #endif

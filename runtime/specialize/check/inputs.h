@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/export.h"
 #include "specialize/check/texel.h"
 
 /* What a 32-bit word of a buffer is, as far as its shaders tell. */
@@ -57,20 +56,18 @@ struct bf_inputs {
 
 /* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;
  * beyond, and with none, it is unknown. */
-BF_SHARED enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period,
-                                      size_t i);
+enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period, size_t i);
 
 /* 'stream' tells one buffer from another. */
-BF_SHARED void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream,
-                               const uint8_t *kinds, uint32_t kind_count, uint32_t period,
-                               uint32_t *words, size_t count);
+void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint8_t *kinds,
+                     uint32_t kind_count, uint32_t period, uint32_t *words, size_t count);
 
 /* Texels one after the other; 'size' is a multiple of the texel's. */
-BF_SHARED void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream,
-                                const struct bf_texel *texel, void *texels, size_t size);
+void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const struct bf_texel *texel,
+                      void *texels, size_t size);
 
 /* Bit i of 'fixed' is word i. */
-BF_SHARED void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words,
-                              uint32_t count);
+void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words,
+                    uint32_t count);
 
 #endif

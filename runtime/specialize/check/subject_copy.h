@@ -5,7 +5,6 @@
 #ifndef BELFRY_SPECIALIZE_SUBJECT_COPY_H
 #define BELFRY_SPECIALIZE_SUBJECT_COPY_H
 
-#include "base/export.h"
 #include "specialize/reason.h"
 #include "specialize/check/subject.h"
 
@@ -15,9 +14,9 @@ struct bf_pipeline_copy;
  * BF_REASON_NONE, and a subject that lasts until bf_subject_destroy, as does the copy it refers to.
  * Else BF_REASON_UNCHECKABLE: there is more to its layouts than is known here; or BF_REASON_MEMORY.
  */
-BF_SHARED enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
-                                           struct bf_check_subject **subject);
+enum bf_reason bf_subject_create(const struct bf_pipeline_copy *copy,
+                                 struct bf_check_subject **subject);
 /* NULL is allowed. */
-BF_SHARED void bf_subject_destroy(struct bf_check_subject *subject);
+void bf_subject_destroy(struct bf_check_subject *subject);
 
 #endif

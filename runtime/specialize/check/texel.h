@@ -11,8 +11,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 enum bf_texel_kind {
     BF_TEXEL_UNORM, /* sRGB too */
     BF_TEXEL_SNORM,
@@ -34,23 +32,22 @@ struct bf_texel {
 };
 
 /* COLOR, or some of DEPTH and STENCIL; 0: not known here. */
-BF_SHARED VkImageAspectFlags bf_format_aspects(VkFormat format);
+VkImageAspectFlags bf_format_aspects(VkFormat format);
 /* False: not known, or hasn't got the aspect (exactly one). */
-BF_SHARED bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel *texel);
+bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel *texel);
 
 /*
  * Are two numbers as near as 'tolerance' asks: |a - b| <= tolerance * max(1, |a|, |b|)? A NaN is
  * near a NaN alone, an infinity itself alone; the zeros are near.
  */
-BF_SHARED bool bf_floats_near(double a, double b, float tolerance);
-BF_SHARED bool bf_halves_near(uint16_t a, uint16_t b, float tolerance);
+bool bf_floats_near(double a, double b, float tolerance);
+bool bf_halves_near(uint16_t a, uint16_t b, float tolerance);
 
 /*
  * The same of two texels' components. Integers must be equal. Of UNORM and SNORM the difference is
  * taken in the units of the format, and one unit is always near; of floats without a sign it is
  * taken in units of their last place. Compressed blocks must be equal.
  */
-BF_SHARED bool bf_texels_near(const struct bf_texel *texel, const void *a, const void *b,
-                              float tolerance);
+bool bf_texels_near(const struct bf_texel *texel, const void *a, const void *b, float tolerance);
 
 #endif

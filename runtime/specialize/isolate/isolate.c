@@ -341,7 +341,7 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     if (made->device.unsaid || access(made->path, X_OK)) {
         bf_message(BF_MESSAGE_WARNING, "isolate=process: %s: shaders are built in the program",
                    made->device.unsaid ? "the device was made with something that isn't known here"
-                                       : "there is no build helper beside libbelfry.so");
+                                       : "there is no build helper beside the layer");
         result = VK_ERROR_INITIALIZATION_FAILED;
         goto fail;
     }

@@ -42,7 +42,7 @@ struct bf_isolate_info {
     const void *features; /* the chain of VkDeviceCreateInfo; may be NULL */
     const VkPhysicalDeviceFeatures *enabled_features; /* may be NULL */
     char *const *environment; /* the program's, NULL at the end: drivers look into it */
-    const char *helper;       /* the program; NULL: the one beside libbelfry.so */
+    const char *helper;       /* the program; NULL: the one in belfry/ beside the layer */
     uint32_t helpers;         /* at a time, 1 to 16; 0: 1. More builds than that wait */
     uint64_t limit_ns;        /* of a build in the driver; 0: 30 seconds */
     uint64_t open_limit_ns;   /* to open the device, and to take a request; 0: 30 seconds */

@@ -22,7 +22,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/map.h"
 #include "specialize/shader/arena.h"
 
@@ -144,30 +143,29 @@ struct bf_kepts {
 };
 
 /* After the driver has made it. Out of memory: it is not known, and nothing of it is kept. */
-BF_SHARED void bf_kept_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
-                                   const VkSamplerCreateInfo *info,
-                                   const VkAllocationCallbacks *allocator);
-BF_SHARED void bf_kept_set_layout_add(struct bf_pipelines *pipelines, VkDescriptorSetLayout layout,
-                                      const VkDescriptorSetLayoutCreateInfo *info,
-                                      const VkAllocationCallbacks *allocator);
-BF_SHARED void bf_kept_layout_add(struct bf_pipelines *pipelines, VkPipelineLayout layout,
-                                  const VkPipelineLayoutCreateInfo *info,
-                                  const VkAllocationCallbacks *allocator);
-BF_SHARED void bf_kept_render_pass_add(struct bf_pipelines *pipelines, VkRenderPass pass,
-                                       const VkRenderPassCreateInfo *info,
-                                       const VkAllocationCallbacks *allocator);
-BF_SHARED void bf_kept_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
-                                        const VkRenderPassCreateInfo2 *info,
-                                        const VkAllocationCallbacks *allocator);
+void bf_kept_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
+                         const VkSamplerCreateInfo *info, const VkAllocationCallbacks *allocator);
+void bf_kept_set_layout_add(struct bf_pipelines *pipelines, VkDescriptorSetLayout layout,
+                            const VkDescriptorSetLayoutCreateInfo *info,
+                            const VkAllocationCallbacks *allocator);
+void bf_kept_layout_add(struct bf_pipelines *pipelines, VkPipelineLayout layout,
+                        const VkPipelineLayoutCreateInfo *info,
+                        const VkAllocationCallbacks *allocator);
+void bf_kept_render_pass_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                             const VkRenderPassCreateInfo *info,
+                             const VkAllocationCallbacks *allocator);
+void bf_kept_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                              const VkRenderPassCreateInfo2 *info,
+                              const VkAllocationCallbacks *allocator);
 
 /* A framebuffer was made for it: so much is drawn to. */
-BF_SHARED void bf_kept_render_pass_size(struct bf_pipelines *pipelines, VkRenderPass pass,
-                                        uint32_t width, uint32_t height);
+void bf_kept_render_pass_size(struct bf_pipelines *pipelines, VkRenderPass pass, uint32_t width,
+                              uint32_t height);
 
 /* Destroys one for the program, in the driver too: now, or when the last hold goes. For those that
  * aren't known, too. */
-BF_SHARED void bf_kept_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
-                               const VkAllocationCallbacks *allocator);
+void bf_kept_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
+                     const VkAllocationCallbacks *allocator);
 
 /* A hold more; false, for what isn't the driver's to free at any time (KE-3). For whoever has a
  * hold, or got the object from the program just now. */

@@ -25,7 +25,6 @@
 
 #include <volk.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 #include "base/map.h"
 #include "specialize/pipeline/code.h"
@@ -111,58 +110,55 @@ struct bf_pipelines {
     void *context;
 };
 
-BF_SHARED void bf_pipelines_init(struct bf_pipelines *pipelines, VkDevice device,
-                                 const struct VolkDeviceTable *vk, bool relaxed);
+void bf_pipelines_init(struct bf_pipelines *pipelines, VkDevice device,
+                       const struct VolkDeviceTable *vk, bool relaxed);
 /* All builds have ended and let go of their copies; no command buffer is left or will be used
  * again. Destroys all variants; what the program hasn't destroyed stays below. */
-BF_SHARED void bf_pipelines_finish(struct bf_pipelines *pipelines);
+void bf_pipelines_finish(struct bf_pipelines *pipelines);
 
 /* ---- What the program does. Thread-safety: safe, as far as Vulkan's own rules go ---- */
 
 /* After the driver has made or before it has destroyed one. */
-BF_SHARED void bf_pipelines_module_made(struct bf_pipelines *pipelines, VkShaderModule module,
-                                        const VkShaderModuleCreateInfo *info);
-BF_SHARED void bf_pipelines_module_gone(struct bf_pipelines *pipelines, VkShaderModule module);
+void bf_pipelines_module_made(struct bf_pipelines *pipelines, VkShaderModule module,
+                              const VkShaderModuleCreateInfo *info);
+void bf_pipelines_module_gone(struct bf_pipelines *pipelines, VkShaderModule module);
 
 /* After the driver has answered, whatever it said: handles that are VK_NULL_HANDLE are none. */
-BF_SHARED void bf_pipelines_created_compute(struct bf_pipelines *pipelines, uint32_t count,
-                                            const VkComputePipelineCreateInfo *infos,
-                                            const VkPipeline *handles);
-BF_SHARED void bf_pipelines_created_graphics(struct bf_pipelines *pipelines, uint32_t count,
-                                             const VkGraphicsPipelineCreateInfo *infos,
-                                             const VkPipeline *handles);
+void bf_pipelines_created_compute(struct bf_pipelines *pipelines, uint32_t count,
+                                  const VkComputePipelineCreateInfo *infos,
+                                  const VkPipeline *handles);
+void bf_pipelines_created_graphics(struct bf_pipelines *pipelines, uint32_t count,
+                                   const VkGraphicsPipelineCreateInfo *infos,
+                                   const VkPipeline *handles);
 /* Those that are never specialised whatever they are. */
-BF_SHARED void bf_pipelines_created_other(struct bf_pipelines *pipelines, VkPipelineBindPoint point,
-                                          enum bf_reason reason, uint32_t count,
-                                          const VkPipeline *handles);
+void bf_pipelines_created_other(struct bf_pipelines *pipelines, VkPipelineBindPoint point,
+                                enum bf_reason reason, uint32_t count, const VkPipeline *handles);
 /* Before the driver destroys it. Its variants go when no command buffer has them. */
-BF_SHARED void bf_pipelines_destroyed(struct bf_pipelines *pipelines, VkPipeline handle);
+void bf_pipelines_destroyed(struct bf_pipelines *pipelines, VkPipeline handle);
 
 /* Generated commands have it: no variant is picked any more, none is published. */
-BF_SHARED void bf_pipelines_pin(struct bf_pipelines *pipelines, VkPipeline handle);
+void bf_pipelines_pin(struct bf_pipelines *pipelines, VkPipeline handle);
 /* 'name' may be NULL. */
-BF_SHARED void bf_pipelines_name(struct bf_pipelines *pipelines, VkPipeline handle,
-                                 const char *name);
+void bf_pipelines_name(struct bf_pipelines *pipelines, VkPipeline handle, const char *name);
 
 /* NULL: it has no record. Lock-free. For who may use the pipeline. */
-BF_SHARED struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline handle);
+struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline handle);
 /* Of a pipeline layout; 0: not known. Lock-free. */
-BF_SHARED uint32_t bf_pipelines_push_id(struct bf_pipelines *pipelines, VkPipelineLayout layout);
+uint32_t bf_pipelines_push_id(struct bf_pipelines *pipelines, VkPipelineLayout layout);
 
 /* ---- What becomes of them. Thread-safety: safe ---- */
 
 /* Calls 'visit' with the pipeline, which can't go meanwhile; no lock of its own is held. False: it
  * has gone. 'visit' calls nothing that ends a record. */
-BF_SHARED bool bf_pipelines_visit(struct bf_pipelines *pipelines, uint64_t id,
-                                  void (*visit)(struct bf_pipeline *pipeline, void *context),
-                                  void *context);
+bool bf_pipelines_visit(struct bf_pipelines *pipelines, uint64_t id,
+                        void (*visit)(struct bf_pipeline *pipeline, void *context), void *context);
 
-BF_SHARED void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy);
+void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy);
 /* NULL is allowed. */
-BF_SHARED void bf_pipeline_copy_release(struct bf_pipeline_copy *copy);
+void bf_pipeline_copy_release(struct bf_pipeline_copy *copy);
 
 /* The one shader that may be folded. */
-BF_SHARED const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *copy);
+const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *copy);
 
 /*
  * Creates the pipeline once more: with the module 'folded' in place of the shader that may be, for
@@ -170,29 +166,27 @@ BF_SHARED const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeli
  * Nothing of it is the program's: no cache, no allocator.
  * Errors: whatever the driver says; VK_ERROR_OUT_OF_HOST_MEMORY. *pipeline is VK_NULL_HANDLE then.
  */
-BF_SHARED VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy,
-                                          const struct bf_folded *folded, const void *push,
-                                          VkPipelineCache cache, VkPipeline *pipeline);
+VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
+                                const void *push, VkPipelineCache cache, VkPipeline *pipeline);
 
 /* Calls 'visit' with the program's pipeline, which can't go meanwhile. False: it has gone. */
-BF_SHARED bool bf_pipeline_copy_visit(struct bf_pipeline_copy *copy,
-                                      void (*visit)(struct bf_pipeline *pipeline, void *context),
-                                      void *context);
+bool bf_pipeline_copy_visit(struct bf_pipeline_copy *copy,
+                            void (*visit)(struct bf_pipeline *pipeline, void *context),
+                            void *context);
 
 /*
  * From now on the variant, from malloc, may be picked, and belongs to the record.
  * BF_REASON_NONE; or it is still the caller's: BF_REASON_GONE, BF_REASON_PINNED, BF_REASON_BUDGET.
  */
-BF_SHARED enum bf_reason bf_pipeline_publish(struct bf_pipeline_copy *copy,
-                                             struct bf_variant *variant);
+enum bf_reason bf_pipeline_publish(struct bf_pipeline_copy *copy, struct bf_variant *variant);
 
 /* From now on it isn't picked; its handle goes when no command buffer has it. For the pipeline's own
  * variants, as often as one likes; the pipeline can't go meanwhile (a visit, on_gone). */
-BF_SHARED void bf_pipeline_withdraw(struct bf_pipelines *pipelines, struct bf_pipeline *pipeline,
-                                    struct bf_variant *variant);
+void bf_pipeline_withdraw(struct bf_pipelines *pipelines, struct bf_pipeline *pipeline,
+                          struct bf_variant *variant);
 
 /* Destroys the handles of withdrawn variants that no command buffer has. Returns how many are left
  * for later. */
-BF_SHARED uint32_t bf_pipelines_sweep(struct bf_pipelines *pipelines);
+uint32_t bf_pipelines_sweep(struct bf_pipelines *pipelines);
 
 #endif

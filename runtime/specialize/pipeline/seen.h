@@ -16,7 +16,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/map.h"
 #include "specialize/pipeline/kept.h"
 
@@ -39,38 +38,33 @@ struct bf_seens {
 const struct bf_sampler_shape *bf_seen_sampler_shape(struct bf_pipelines *pipelines,
                                                      const VkSamplerCreateInfo *info);
 
-BF_SHARED void bf_seen_view_made(struct bf_pipelines *pipelines, VkImageView view,
-                                 const VkImageViewCreateInfo *info);
-BF_SHARED void bf_seen_view_gone(struct bf_pipelines *pipelines, VkImageView view);
-BF_SHARED void bf_seen_buffer_view_made(struct bf_pipelines *pipelines, VkBufferView view,
-                                        const VkBufferViewCreateInfo *info);
-BF_SHARED void bf_seen_buffer_view_gone(struct bf_pipelines *pipelines, VkBufferView view);
+void bf_seen_view_made(struct bf_pipelines *pipelines, VkImageView view,
+                       const VkImageViewCreateInfo *info);
+void bf_seen_view_gone(struct bf_pipelines *pipelines, VkImageView view);
+void bf_seen_buffer_view_made(struct bf_pipelines *pipelines, VkBufferView view,
+                              const VkBufferViewCreateInfo *info);
+void bf_seen_buffer_view_gone(struct bf_pipelines *pipelines, VkBufferView view);
 
-BF_SHARED void bf_seen_sets_made(struct bf_pipelines *pipelines,
-                                 const VkDescriptorSetAllocateInfo *info,
-                                 const VkDescriptorSet *sets);
-BF_SHARED void bf_seen_sets_gone(struct bf_pipelines *pipelines, uint32_t count,
-                                 const VkDescriptorSet *sets);
+void bf_seen_sets_made(struct bf_pipelines *pipelines, const VkDescriptorSetAllocateInfo *info,
+                       const VkDescriptorSet *sets);
+void bf_seen_sets_gone(struct bf_pipelines *pipelines, uint32_t count, const VkDescriptorSet *sets);
 /* The pool is reset or about to be destroyed. */
-BF_SHARED void bf_seen_pool_emptied(struct bf_pipelines *pipelines, VkDescriptorPool pool);
-BF_SHARED void bf_seen_pool_gone(struct bf_pipelines *pipelines, VkDescriptorPool pool);
+void bf_seen_pool_emptied(struct bf_pipelines *pipelines, VkDescriptorPool pool);
+void bf_seen_pool_gone(struct bf_pipelines *pipelines, VkDescriptorPool pool);
 
-BF_SHARED void bf_seen_template_made(struct bf_pipelines *pipelines,
-                                     VkDescriptorUpdateTemplate handle,
-                                     const VkDescriptorUpdateTemplateCreateInfo *info);
-BF_SHARED void bf_seen_template_gone(struct bf_pipelines *pipelines,
-                                     VkDescriptorUpdateTemplate handle);
+void bf_seen_template_made(struct bf_pipelines *pipelines, VkDescriptorUpdateTemplate handle,
+                           const VkDescriptorUpdateTemplateCreateInfo *info);
+void bf_seen_template_gone(struct bf_pipelines *pipelines, VkDescriptorUpdateTemplate handle);
 
-BF_SHARED void bf_seen_update(struct bf_pipelines *pipelines, uint32_t write_count,
-                              const VkWriteDescriptorSet *writes, uint32_t copy_count,
-                              const VkCopyDescriptorSet *copies);
-BF_SHARED void bf_seen_update_template(struct bf_pipelines *pipelines, VkDescriptorSet set,
-                                       VkDescriptorUpdateTemplate handle, const void *data);
-BF_SHARED void bf_seen_push(struct bf_pipelines *pipelines, VkPipelineLayout layout, uint32_t set,
-                            uint32_t write_count, const VkWriteDescriptorSet *writes);
-BF_SHARED void bf_seen_push_template(struct bf_pipelines *pipelines,
-                                     VkDescriptorUpdateTemplate handle, VkPipelineLayout layout,
-                                     uint32_t set, const void *data);
+void bf_seen_update(struct bf_pipelines *pipelines, uint32_t write_count,
+                    const VkWriteDescriptorSet *writes, uint32_t copy_count,
+                    const VkCopyDescriptorSet *copies);
+void bf_seen_update_template(struct bf_pipelines *pipelines, VkDescriptorSet set,
+                             VkDescriptorUpdateTemplate handle, const void *data);
+void bf_seen_push(struct bf_pipelines *pipelines, VkPipelineLayout layout, uint32_t set,
+                  uint32_t write_count, const VkWriteDescriptorSet *writes);
+void bf_seen_push_template(struct bf_pipelines *pipelines, VkDescriptorUpdateTemplate handle,
+                           VkPipelineLayout layout, uint32_t set, const void *data);
 
 /* After the kept objects are finished. */
 void bf_seens_finish(struct bf_pipelines *pipelines);

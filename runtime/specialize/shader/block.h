@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/export.h"
 #include "specialize/shader/shader.h"
 
 struct bf_blocks;
@@ -18,23 +17,23 @@ struct bf_blocks;
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: it isn't understood. The info
  * stays until bf_blocks_close. */
-BF_SHARED VkResult bf_blocks_open(const struct bf_shader_info *info, struct bf_blocks **blocks);
+VkResult bf_blocks_open(const struct bf_shader_info *info, struct bf_blocks **blocks);
 /* NULL is allowed. */
-BF_SHARED void bf_blocks_close(struct bf_blocks *blocks);
+void bf_blocks_close(struct bf_blocks *blocks);
 
 /* Are there any, in what the entry point reaches? */
-BF_SHARED bool bf_blocks_loop(const struct bf_blocks *blocks);
+bool bf_blocks_loop(const struct bf_blocks *blocks);
 
 /* Does it choose elements, by an index that isn't constant, of memory whose bounds no feature has
  * checked: shared, private or local arrays, inputs and outputs? There a strange index may crash. */
-BF_SHARED bool bf_blocks_fragile(const struct bf_blocks *blocks);
+bool bf_blocks_fragile(const struct bf_blocks *blocks);
 
 /*
  * Fills in what the first words of the binding's block are (enum bf_unit), and behind them those of
  * one element of its last array, if that is of unknown length; *period is how many of them are the
  * element's. Returns how many there are, at most BF_BLOCK_WORDS; 0: nothing is known of it.
  */
-BF_SHARED uint32_t bf_blocks_units(const struct bf_blocks *blocks, uint32_t set, uint32_t binding,
-                                   uint8_t units[BF_BLOCK_WORDS], uint32_t *period);
+uint32_t bf_blocks_units(const struct bf_blocks *blocks, uint32_t set, uint32_t binding,
+                         uint8_t units[BF_BLOCK_WORDS], uint32_t *period);
 
 #endif

@@ -44,8 +44,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 /* Bytes of push constants that are looked at. */
 #define BF_PUSH_CONSTANT_BYTES 256
 
@@ -165,27 +163,26 @@ struct bf_shader_facts {
 };
 
 /* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. One reference is the caller's. */
-BF_SHARED VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **shader);
-BF_SHARED void bf_shader_retain(struct bf_shader *shader);
+VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **shader);
+void bf_shader_retain(struct bf_shader *shader);
 /* NULL is allowed. */
-BF_SHARED void bf_shader_release(struct bf_shader *shader);
+void bf_shader_release(struct bf_shader *shader);
 /* What it takes, bytes. */
 size_t bf_shader_bytes(const struct bf_shader *shader);
 
 /* SHA-256 of words, stage, name of the entry point and specialization. */
-BF_SHARED void bf_shader_hash(const struct bf_shader *shader, uint8_t hash[32]);
+void bf_shader_hash(const struct bf_shader *shader, uint8_t hash[32]);
 
 /* Both live as long as the shader does. */
-BF_SHARED const struct bf_shader_facts *bf_shader_facts_of(const struct bf_shader *shader);
+const struct bf_shader_facts *bf_shader_facts_of(const struct bf_shader *shader);
 /* By offset. None, unless the reason is BF_SHADER_FOLDABLE. */
-BF_SHARED const struct bf_fold_member *bf_shader_members(const struct bf_shader *shader,
-                                                         uint32_t *count);
+const struct bf_fold_member *bf_shader_members(const struct bf_shader *shader, uint32_t *count);
 /* What was given to bf_shader_create. */
-BF_SHARED const uint32_t *bf_shader_words(const struct bf_shader *shader, size_t *count);
-BF_SHARED VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
+const uint32_t *bf_shader_words(const struct bf_shader *shader, size_t *count);
+VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
 
 /* Never NULL, whatever the number. */
-BF_SHARED const char *bf_shader_reason_name(enum bf_shader_reason reason);
+const char *bf_shader_reason_name(enum bf_shader_reason reason);
 
 /* ------------------------------------------------------------------------------------- Watching -- */
 
@@ -197,8 +194,8 @@ struct bf_watch {
 
 /* The words of the weightiest members of all shaders of one pipeline: of a member that lies in
  * several words all or none. What exact mode can't fold has to be much weightier than what it can. */
-BF_SHARED void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
-                               uint32_t count);
+void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
+                     uint32_t count);
 
 /* -------------------------------------------------------------------------------------- Folding -- */
 
@@ -222,29 +219,27 @@ struct bf_folded {
  * VK_INCOMPLETE: nothing to fold; 'folded' is empty, as after an error. Errors:
  * VK_ERROR_OUT_OF_HOST_MEMORY. Free what is returned with bf_folded_finish.
  */
-BF_SHARED VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch,
-                                  uint8_t mask, bool no_contraction, bool relaxed,
-                                  struct bf_folded *folded);
+VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
+                        bool no_contraction, bool relaxed, struct bf_folded *folded);
 /* An empty one is allowed. */
-BF_SHARED void bf_folded_finish(struct bf_folded *folded);
+void bf_folded_finish(struct bf_folded *folded);
 
 /*
  * The program's specialization of 'shader' and, behind it, the values of 'folded' out of
  * BF_PUSH_CONSTANT_BYTES bytes of push constants, copied bit for bit. Belongs to the caller:
  * bf_folded_specialization_finish frees it. Errors: VK_ERROR_OUT_OF_HOST_MEMORY.
  */
-BF_SHARED VkResult bf_folded_specialize(const struct bf_folded *folded,
-                                        const struct bf_shader *shader, const void *push_constants,
-                                        VkSpecializationInfo *specialization);
+VkResult bf_folded_specialize(const struct bf_folded *folded, const struct bf_shader *shader,
+                              const void *push_constants, VkSpecializationInfo *specialization);
 /* A zeroed one is allowed. */
-BF_SHARED void bf_folded_specialization_finish(VkSpecializationInfo *specialization);
+void bf_folded_specialization_finish(VkSpecializationInfo *specialization);
 
 /*
  * Asks SPIRV-Tools about a module for a driver of this version. Block layouts are taken as the most
  * generous of all features allow. VK_ERROR_INVALID_SHADER_NV: invalid, 'why' says why (may be NULL;
  * cut off at why_size). Other errors: VK_ERROR_OUT_OF_HOST_MEMORY.
  */
-BF_SHARED VkResult bf_shader_validate(const uint32_t *words, size_t count,
-                                      uint32_t vulkan_api_version, char *why, size_t why_size);
+VkResult bf_shader_validate(const uint32_t *words, size_t count, uint32_t vulkan_api_version,
+                            char *why, size_t why_size);
 
 #endif

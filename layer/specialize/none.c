@@ -1,0 +1,37 @@
+/* The layer built without the specialiser (BELFRY_SPECIALIZE=OFF): interface.h, with nothing behind it. */
+#include "layer/specialize/interface.h"
+
+#include "base/message.h"
+#include "layer/layer.h"
+
+void layer_specialize_create(struct layer_device *device, const VkDeviceCreateInfo *made)
+{
+    (void)made;
+    const struct bf_settings *settings = &device->instance->settings;
+    if (settings->specialize != BF_SPECIALIZE_OFF &&
+        bf_settings_source(settings, BF_KEY_SPECIALIZE) != BF_SETTING_DEFAULT)
+        bf_message(BF_MESSAGE_WARNING,
+                   "specialize is off: this build of Belfry was made without it");
+}
+
+void layer_specialize_destroy(struct layer_device *device)
+{
+    (void)device;
+}
+
+PFN_vkVoidFunction layer_specialize_find(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+void layer_specialize_asked(struct layer_device *device, const char *name)
+{
+    (void)device, (void)name;
+}

@@ -1,0 +1,60 @@
+/*
+ * A layer that was built without the specialiser says so in one line to who asks for it, and goes on
+ * without: no command of a device's is then handed out that specialises.
+ */
+#include "fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char last[1024];
+
+static void VKAPI_CALL drv_dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z)
+{
+    (void)buffer, (void)x, (void)y, (void)z;
+}
+
+/* Makes a device under the setting (NULL: unset), and returns how many lines that took. */
+static uint32_t open_with(const char *setting)
+{
+    static const uint32_t counts[FAKE_FAMILIES] = {1};
+    if (setting)
+        setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", setting, 1);
+    lines_begin();
+    fake_open(&(struct fake_driver){.layer = "libbelfry_test_layer_without.so"}, counts);
+    uint32_t lines = lines_end(last, sizeof(last));
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    return lines;
+}
+
+static void who_asks_for_it_gets_one_line(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"exact", "relaxed"};
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(open_with(modes[i]), 1);
+        assert_non_null(strstr(last, "specialize is off: this build of Belfry was made without it"));
+        /* To these a specialiser alone listens. */
+        FAKE_OVERRIDE(vkCmdDispatch, drv_dispatch);
+        assert_ptr_equal(fake_command("vkCmdDispatch"), drv_dispatch);
+        fake_close();
+    }
+}
+
+static void nobody_else_hears_of_it(void **state)
+{
+    (void)state;
+    assert_int_equal(open_with("off"), 0);
+    fake_close();
+    assert_int_equal(open_with(NULL), 0);
+    fake_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_asks_for_it_gets_one_line),
+        cmocka_unit_test(nobody_else_hears_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
