@@ -7,12 +7,12 @@
 
 static size_t size_of(VkStructureType type)
 {
-    /* Structs newer than the headers come as integers that are no enumerator. */
+    /* By number: the registry knows structs that the headers don't. */
     switch ((int)type) {
-#define X(stype, name)                                                                             \
-    case stype:                                                                                    \
-        return sizeof(name);
-#include "layer/generated/struct_sizes.h"
+#define X(value, size)                                                                             \
+    case value:                                                                                    \
+        return size;
+#include "layer/generated/struct_sizes.inc"
 #undef X
     case VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO:
         return sizeof(VkLayerDeviceCreateInfo);

@@ -1,88 +1,81 @@
+/* The table of commands and the table of extensions: look-ups in what tools/registry made. */
 #include "layer/commands.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-struct queue_command {
-    const char *name;
-    bool handled;
-};
-
-#define ROW(name, handled) {#name, handled},
-static const struct queue_command queue_commands[] = {LAYER_QUEUE_COMMANDS(ROW)};
-
-/* Their commands or structs take a VkQueue that would have to be unwrapped. */
-static const char *const hidden_extensions[] = {
-    "VK_NV_low_latency2",       "VK_NV_external_compute_queue", "VK_QCOM_queue_perf_hint",
-    "VK_ANDROID_native_buffer", "VK_OHOS_native_buffer",        "VK_OHOS_external_memory",
-    "VK_EXT_metal_objects",
-};
-
-/* They carry family indices in structs newer than the oldest headers Belfry builds with. */
-static const char *const hidden_with_families[] = {
-    "VK_KHR_maintenance9",
-    "VK_KHR_device_address_commands",
-    "VK_ARM_tensors",
-    "VK_ARM_data_graph",
-    "VK_FUCHSIA_buffer_collection",
-    "VK_ARM_performance_counters_by_region",
-};
+#include "layer/access/access.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-bool layer_command_is_hidden(const char *name)
-{
-    for (size_t i = 0; i < COUNT(queue_commands); i++) {
-        if (!queue_commands[i].handled && strcmp(queue_commands[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
+/* A layer that is built without the specialiser has none of its stand-ins: NULL. */
+#define DECLARE(name)                                                                              \
+    extern __typeof__(*(PFN_##name)0) layer_specialize_##name                                      \
+        __attribute__((weak, visibility("hidden")));
+LAYER_SPECIALIZE_STAND_INS(DECLARE)
 
-static const struct {
-    const char *name;
-    enum layer_added of;
-} added_commands[] = {
-    {"vkGetSemaphoreCounterValueKHR", LAYER_ADDED_TIMELINE},
-    {"vkWaitSemaphoresKHR", LAYER_ADDED_TIMELINE},
-    {"vkSignalSemaphoreKHR", LAYER_ADDED_TIMELINE},
-    {"vkQueueSubmit2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdPipelineBarrier2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdSetEvent2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdResetEvent2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdWaitEvents2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdWriteTimestamp2KHR", LAYER_ADDED_SYNC2},
-    {"vkCmdWriteBufferMarker2AMD", LAYER_ADDED_SYNC2},
-    {"vkGetQueueCheckpointData2NV", LAYER_ADDED_SYNC2},
-    {"vkResetQueryPoolEXT", LAYER_ADDED_HOST_RESET},
-    {"vkGetCalibratedTimestampsEXT", LAYER_ADDED_CALIBRATED},
-    {"vkGetCalibratedTimestampsKHR", LAYER_ADDED_CALIBRATED},
-    {"vkGetMemoryHostPointerPropertiesEXT", LAYER_ADDED_HOST_MEMORY},
-    {"vkGetSemaphoreFdKHR", LAYER_ADDED_SEMAPHORE_FD},
-    {"vkImportSemaphoreFdKHR", LAYER_ADDED_SEMAPHORE_FD},
+#define OWN(name)        (PFN_vkVoidFunction) layer_##name
+#define ACCESS(name)     (PFN_vkVoidFunction) layer_access_##name
+#define SPECIALIZE(name) (PFN_vkVoidFunction) layer_specialize_##name
+
+/* Sorted by name. */
+static const struct layer_command commands[] = {
+#include "layer/generated/commands.inc"
 };
 
-bool layer_command_is_of(const char *name, unsigned added)
+enum shown {
+    LAYER_SHOWN,
+    LAYER_HIDDEN,
+    LAYER_HIDDEN_WITH_FAMILIES,
+};
+
+/* Likewise. Those without a row are the program's business alone. */
+static const struct extension {
+    const char *name;
+    enum shown shown;
+    unsigned added;
+} extensions[] = {
+#include "layer/generated/extensions.inc"
+};
+
+/* Rows of both tables begin with their name. */
+static int compare(const void *name, const void *row)
 {
-    for (size_t i = 0; added && i < COUNT(added_commands); i++) {
-        if ((added & added_commands[i].of) && strcmp(added_commands[i].name, name) == 0)
-            return true;
-    }
-    return false;
+    return strcmp(name, *(const char *const *)row);
 }
 
-static bool contains(const char *const *names, size_t count, const char *name)
+const struct layer_command *layer_command_find(const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0)
-            return true;
-    }
-    return false;
+    return bsearch(name, commands, COUNT(commands), sizeof(commands[0]), compare);
+}
+
+PFN_vkVoidFunction layer_command_stand_in(const struct layer_command *command, unsigned wanted)
+{
+    if (command->specialize && (wanted & LAYER_FOR_SPECIALIZE))
+        return command->specialize;
+    if (command->own_for & wanted & LAYER_FOR_TRACE)
+        return command->own;
+    if (command->access && (wanted & LAYER_FOR_ACCESS))
+        return command->access;
+    return command->own_for & wanted ? command->own : NULL;
+}
+
+static const struct extension *extension_find(const char *name)
+{
+    return bsearch(name, extensions, COUNT(extensions), sizeof(extensions[0]), compare);
+}
+
+unsigned layer_extension_added(const char *name)
+{
+    const struct extension *extension = extension_find(name);
+    return extension ? extension->added : 0;
 }
 
 bool layer_extension_is_hidden(const char *name, bool translates)
 {
-    return contains(hidden_extensions, COUNT(hidden_extensions), name) ||
-           (translates && contains(hidden_with_families, COUNT(hidden_with_families), name));
+    const struct extension *extension = extension_find(name);
+    enum shown shown = extension ? extension->shown : LAYER_SHOWN;
+    return shown == LAYER_HIDDEN || (translates && shown == LAYER_HIDDEN_WITH_FAMILIES);
 }
 
 uint32_t layer_filter_extensions(VkExtensionProperties *list, uint32_t count, bool translates)

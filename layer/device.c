@@ -118,12 +118,12 @@ static bool has_extension(const struct request *r, const char *name)
     return false;
 }
 
-static void add_extension(struct request *r, const char *name, enum layer_added bit)
+static void add_extension(struct request *r, const char *name)
 {
     if (has_extension(r, name))
         return;
     r->extensions[r->info.enabledExtensionCount++] = name;
-    r->added |= bit;
+    r->added |= layer_extension_added(name);
 }
 
 /* The setting 'realtime': one VkQueue more, on a family that the program leaves alone, since a
@@ -209,9 +209,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                info->enabledExtensionCount * sizeof(*r->extensions));
     r->info.ppEnabledExtensionNames = r->extensions;
     if (p->timeline_by_extension)
-        add_extension(r, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, LAYER_ADDED_TIMELINE);
+        add_extension(r, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
     if (p->sync2_by_extension)
-        add_extension(r, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, LAYER_ADDED_SYNC2);
+        add_extension(r, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
 
     bool core12 = p->api_version >= VK_API_VERSION_1_2,
          core13 = p->api_version >= VK_API_VERSION_1_3;
@@ -276,20 +276,20 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     }
     r->host_query_reset = reset_wanted;
     if (reset_wanted && p->host_reset_by_extension)
-        add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, LAYER_ADDED_HOST_RESET);
+        add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
     /* Two names for one thing: whichever of them the program has is as good. */
     r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
                     has_extension(r, "VK_KHR_calibrated_timestamps");
     if (!r->calibrated && p->calibrated_extension) {
-        add_extension(r, p->calibrated_extension, LAYER_ADDED_CALIBRATED);
+        add_extension(r, p->calibrated_extension);
         r->calibrated = true;
     }
     if (p->host_pointer_alignment) {
-        add_extension(r, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, LAYER_ADDED_HOST_MEMORY);
+        add_extension(r, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
         r->host_memory = true;
     }
     if (p->sharing.timelines)
-        add_extension(r, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, LAYER_ADDED_SEMAPHORE_FD);
+        add_extension(r, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     if (settings->realtime)
         add_realtime(r, p);
     return VK_SUCCESS;
@@ -434,15 +434,7 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
 static void load_functions(struct layer_device *d)
 {
     bf_dispatch_load(&d->vk, d->handle, d->next);
-#define LOAD(name) d->debug.name = (PFN_##name)d->next(d->handle, #name)
-    LOAD(vkQueueBeginDebugUtilsLabelEXT);
-    LOAD(vkQueueEndDebugUtilsLabelEXT);
-    LOAD(vkQueueInsertDebugUtilsLabelEXT);
-    LOAD(vkSetDebugUtilsObjectNameEXT);
-    LOAD(vkSetDebugUtilsObjectTagEXT);
-    LOAD(vkCmdBeginDebugUtilsLabelEXT);
-    LOAD(vkCmdInsertDebugUtilsLabelEXT);
-#undef LOAD
+    layer_device_calls_load(d);
 }
 
 static void list(struct layer_device *d)

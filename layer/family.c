@@ -24,7 +24,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties(
 {
     struct layer_physical *p = layer_physical_of(physical);
     if (!p) {
-        layer_instance_of(physical)->queue_families(physical, count, properties);
+        layer_instance_of(physical)->vk->vkGetPhysicalDeviceQueueFamilyProperties(physical, count,
+                                                                                  properties);
         return;
     }
     uint32_t available = shown_count(p);
@@ -52,7 +53,7 @@ static void fill_appended(struct layer_physical *p, uint32_t shown,
         for (uint32_t f = 0; f < count; f++)
             all[f].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
         all[host].pNext = target->pNext;
-        p->questions->queue_families2(p->handle, &count, all);
+        p->vk->vkGetPhysicalDeviceQueueFamilyProperties2(p->handle, &count, all);
         free(all);
     }
     target->queueFamilyProperties = p->families[host];
@@ -64,7 +65,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     struct layer_instance *i = layer_instance_of(physical);
     struct layer_physical *p = layer_physical_of(physical);
     if (!p) {
-        i->questions.queue_families2(physical, count, properties);
+        i->vk->vkGetPhysicalDeviceQueueFamilyProperties2(physical, count, properties);
         return;
     }
     uint32_t available = shown_count(p);
@@ -75,7 +76,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     if (*count > available)
         *count = available;
     uint32_t real = *count < p->family_count ? *count : p->family_count;
-    p->questions->queue_families2(physical, &real, properties);
+    p->vk->vkGetPhysicalDeviceQueueFamilyProperties2(physical, &real, properties);
     for (uint32_t f = p->family_count; f < *count; f++)
         fill_appended(p, f, &properties[f]);
     for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++)
@@ -94,23 +95,24 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceSurfaceSupportKHR(VkPhys
                                                                           VkBool32 *supported)
 {
     struct layer_instance *i = layer_instance_of(physical);
-    return i->surface_support(physical, real_of(physical, family), surface, supported);
+    return i->vk->vkGetPhysicalDeviceSurfaceSupportKHR(physical, real_of(physical, family), surface,
+                                                       supported);
 }
 
-#define PRESENTATION_SUPPORT(command, member)                                                      \
+#define PRESENTATION_SUPPORT(command)                                                              \
     VKAPI_ATTR VkBool32 VKAPI_CALL layer_##command(VkPhysicalDevice physical, uint32_t family,     \
                                                    void *display, uintptr_t visual)                \
     {                                                                                              \
-        return layer_instance_of(physical)->member(physical, real_of(physical, family), display,   \
-                                                   visual);                                        \
+        return layer_instance_of(physical)->vk->command(physical, real_of(physical, family),       \
+                                                        display, visual);                          \
     }
 
 /* Wayland's and DirectFB's take no visual; one argument more does no harm in C's calling convention
  * on any platform that has them. */
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR, xcb_support)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR, xlib_support)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR, wayland_support)
-PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT, directfb_support)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR)
+PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT)
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
@@ -118,8 +120,8 @@ layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     VkPerformanceCounterDescriptionKHR *descriptions)
 {
     struct layer_instance *i = layer_instance_of(physical);
-    return i->performance_counters(physical, real_of(physical, family), count, counters,
-                                   descriptions);
+    return i->vk->vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
+        physical, real_of(physical, family), count, counters, descriptions);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
@@ -128,7 +130,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyPerformanceQueryP
     struct layer_instance *i = layer_instance_of(physical);
     VkQueryPoolPerformanceCreateInfoKHR copy = *info;
     copy.queueFamilyIndex = real_of(physical, info->queueFamilyIndex);
-    i->performance_passes(physical, &copy, passes);
+    i->vk->vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(physical, &copy, passes);
 }
 
 /* A DRM modifier's question carries the sharing families in its chain. */
@@ -139,7 +141,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     struct layer_instance *i = layer_instance_of(physical);
     struct layer_physical *p = layer_physical_of(physical);
     PFN_vkGetPhysicalDeviceImageFormatProperties2 next =
-        p ? p->questions->image_format2 : i->questions.image_format2;
+        (p ? p->vk : i->vk)->vkGetPhysicalDeviceImageFormatProperties2;
     const VkPhysicalDeviceImageDrmFormatModifierInfoEXT *drm = layer_chain_find(
         info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
     if (!p || !drm || drm->sharingMode != VK_SHARING_MODE_CONCURRENT ||

@@ -76,49 +76,6 @@ static VkResult create_below(const VkInstanceCreateInfo *info,
     return result;
 }
 
-static PFN_vkVoidFunction first_of(struct layer_instance *i, const char *name, const char *other)
-{
-    PFN_vkVoidFunction function = i->next(i->handle, name);
-    return function ? function : i->next(i->handle, other);
-}
-
-/* All at once, while the instance is being made: afterwards the loader answers some names with the
- * top of the chain, which is us. A command that has two names is called by the one that instance
- * and device have in common: the other may be there too, but calling it is an error, and the
- * validation layer below says so. */
-static void load_functions(struct layer_instance *i)
-{
-#define LOAD(member, name) i->member = (PFN_##name)i->next(i->handle, #name)
-#define LOAD2(member, name, suffix)                                                                \
-    i->old_##member = (PFN_##name)first_of(i, #name suffix, #name);                                \
-    i->member = (PFN_##name)first_of(i, #name, #name suffix)
-    LOAD(properties, vkGetPhysicalDeviceProperties);
-    LOAD(queue_families, vkGetPhysicalDeviceQueueFamilyProperties);
-    LOAD(device_extensions, vkEnumerateDeviceExtensionProperties);
-    LOAD(destroy, vkDestroyInstance);
-    LOAD(memory_properties, vkGetPhysicalDeviceMemoryProperties);
-    LOAD(properties2, vkGetPhysicalDeviceProperties2);
-    LOAD2(questions.features2, vkGetPhysicalDeviceFeatures2, "KHR");
-    LOAD2(questions.queue_families2, vkGetPhysicalDeviceQueueFamilyProperties2, "KHR");
-    LOAD2(questions.image_format2, vkGetPhysicalDeviceImageFormatProperties2, "KHR");
-    LOAD2(tools, vkGetPhysicalDeviceToolProperties, "EXT");
-    LOAD(create_messenger, vkCreateDebugUtilsMessengerEXT);
-    LOAD(destroy_messenger, vkDestroyDebugUtilsMessengerEXT);
-    LOAD(create_report, vkCreateDebugReportCallbackEXT);
-    LOAD(destroy_report, vkDestroyDebugReportCallbackEXT);
-    LOAD(surface_support, vkGetPhysicalDeviceSurfaceSupportKHR);
-    LOAD(xcb_support, vkGetPhysicalDeviceXcbPresentationSupportKHR);
-    LOAD(xlib_support, vkGetPhysicalDeviceXlibPresentationSupportKHR);
-    LOAD(wayland_support, vkGetPhysicalDeviceWaylandPresentationSupportKHR);
-    LOAD(directfb_support, vkGetPhysicalDeviceDirectFBPresentationSupportEXT);
-    LOAD(performance_counters, vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR);
-    LOAD(performance_passes, vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR);
-#undef LOAD
-#undef LOAD2
-    i->next_physical =
-        (PFN_GetPhysicalDeviceProcAddr)i->next(i->handle, "vk_layerGetPhysicalDeviceProcAddr");
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo *info,
                                                       const VkAllocationCallbacks *allocator,
                                                       VkInstance *instance)
@@ -144,7 +101,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
     if (result != VK_SUCCESS)
         goto fail_create;
     i->handle = *instance;
-    load_functions(i);
+    layer_instance_calls_load(i);
     if (!layer_instance_add(i)) {
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
         goto fail_add;
@@ -152,8 +109,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
     return VK_SUCCESS;
 
 fail_add:
-    if (i->destroy)
-        i->destroy(*instance, allocator);
+    if (i->vk->vkDestroyInstance)
+        i->vk->vkDestroyInstance(*instance, allocator);
     *instance = VK_NULL_HANDLE;
 fail_create:
     bf_settings_finish(&i->settings);
@@ -177,7 +134,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyInstance(VkInstance instance,
         return;
     struct layer_instance *i = layer_instance_of(instance);
     layer_instance_remove(i);
-    i->destroy(instance, allocator);
+    i->vk->vkDestroyInstance(instance, allocator);
     layer_messengers_finish(i);
     bf_map_finish(&i->physical_devices, free_physical, NULL);
     bf_settings_finish(&i->settings);
@@ -207,7 +164,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
     else if (!core)
         return;
     p->realtime_families = UINT32_MAX;
-    if (!p->questions->queue_families2 ||
+    if (!p->vk->vkGetPhysicalDeviceQueueFamilyProperties2 ||
         (!core && !khr && !has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
         return;
     VkQueueFamilyProperties2 families[BF_MAX_FAMILIES];
@@ -219,7 +176,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
         families[f] = (VkQueueFamilyProperties2){
             .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, .pNext = &able[f]};
     }
-    p->questions->queue_families2(p->handle, &n, families);
+    p->vk->vkGetPhysicalDeviceQueueFamilyProperties2(p->handle, &n, families);
     p->realtime_families = 0;
     for (uint32_t f = 0; f < n; f++) {
         for (uint32_t k = 0; k < able[f].priorityCount && k < VK_MAX_GLOBAL_PRIORITY_SIZE_KHR;
@@ -238,13 +195,13 @@ static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;
     uint32_t count = 0;
-    VkResult result = i->device_extensions(p->handle, NULL, &count, NULL);
+    VkResult result = i->vk->vkEnumerateDeviceExtensionProperties(p->handle, NULL, &count, NULL);
     if (result != VK_SUCCESS)
         return result;
     VkExtensionProperties *list = calloc(count + 1, sizeof(*list));
     if (!list)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    result = i->device_extensions(p->handle, NULL, &count, list);
+    result = i->vk->vkEnumerateDeviceExtensionProperties(p->handle, NULL, &count, list);
     if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
         free(list);
         return result;
@@ -263,13 +220,13 @@ static VkResult find_capabilities(struct layer_physical *p)
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
                        has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     p->driver_properties =
-        i->properties2 && p->api_version >= VK_API_VERSION_1_1 &&
+        p->vk->vkGetPhysicalDeviceProperties2 && p->api_version >= VK_API_VERSION_1_1 &&
         (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
     bool semaphore_fd = p->api_version >= VK_API_VERSION_1_1 &&
                         has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     free(list);
-    bool askable =
-        p->questions->features2 && (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
+    bool askable = p->vk->vkGetPhysicalDeviceFeatures2 &&
+                   (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
     if (!askable || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
         return VK_SUCCESS;
 
@@ -292,17 +249,17 @@ static VkResult find_capabilities(struct layer_physical *p)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
         .pNext = core12 ? &addresses : addresses.pNext,
     };
-    p->questions->features2(p->handle, &features);
+    p->vk->vkGetPhysicalDeviceFeatures2(p->handle, &features);
     if (i->settings.native_fences) {
         p->buffer_addresses = core12 && addresses.bufferDeviceAddress;
         p->shader_int64 = features.features.shaderInt64;
     }
-    if (host_memory && i->properties2) {
+    if (host_memory && p->vk->vkGetPhysicalDeviceProperties2) {
         VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
         VkPhysicalDeviceProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
-        i->properties2(p->handle, &properties);
+        p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties);
         p->host_pointer_alignment = host.minImportedHostPointerAlignment;
     }
     if (semaphore_fd)
@@ -318,7 +275,7 @@ static VkResult find_capabilities(struct layer_physical *p)
 /* llvmpipe, which lavapipe is, compares each access with the bound range. */
 static bool checks_bounds(const struct layer_physical *p)
 {
-    if (!p->instance->properties2 || p->api_version < VK_API_VERSION_1_2)
+    if (!p->vk->vkGetPhysicalDeviceProperties2 || p->api_version < VK_API_VERSION_1_2)
         return false;
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
@@ -327,7 +284,7 @@ static bool checks_bounds(const struct layer_physical *p)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
         .pNext = &driver,
     };
-    p->instance->properties2(p->handle, &properties);
+    p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties);
     return driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
 }
 
@@ -339,23 +296,23 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->handle = handle;
     p->instance = i;
     VkPhysicalDeviceProperties properties;
-    i->properties(handle, &properties);
+    i->vk->vkGetPhysicalDeviceProperties(handle, &properties);
     p->api_version =
         properties.apiVersion < i->api_version ? properties.apiVersion : i->api_version;
-    p->questions = p->api_version >= VK_API_VERSION_1_1 ? &i->questions : &i->old_questions;
+    p->vk = layer_instance_calls_of(i, p->api_version);
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
     p->checks_bounds = checks_bounds(p);
     p->timestamp_period = properties.limits.timestampPeriod;
 
-    i->memory_properties(handle, &p->memory);
-    i->queue_families(handle, &p->family_count, NULL);
+    i->vk->vkGetPhysicalDeviceMemoryProperties(handle, &p->memory);
+    i->vk->vkGetPhysicalDeviceQueueFamilyProperties(handle, &p->family_count, NULL);
     p->families = calloc(p->family_count + 1, sizeof(*p->families));
     if (!p->families || find_capabilities(p) != VK_SUCCESS) {
         free_physical(p, NULL);
         return NULL;
     }
-    i->queue_families(handle, &p->family_count, p->families);
+    i->vk->vkGetPhysicalDeviceQueueFamilyProperties(handle, &p->family_count, p->families);
     if (!p->capable)
         bf_message(
             BF_MESSAGE_WARNING,
@@ -439,20 +396,20 @@ layer_vkEnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const char
         return enumerate(NULL, 0, sizeof(*properties), count, properties);
     struct layer_instance *i = layer_instance_of(physical);
     if (layer)
-        return i->device_extensions(physical, layer, count, properties);
+        return i->vk->vkEnumerateDeviceExtensionProperties(physical, layer, count, properties);
     struct layer_physical *p = layer_physical_of(physical);
     if (!p)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!p->capable)
-        return i->device_extensions(physical, NULL, count, properties);
+        return i->vk->vkEnumerateDeviceExtensionProperties(physical, NULL, count, properties);
     uint32_t available = 0;
-    VkResult result = i->device_extensions(physical, NULL, &available, NULL);
+    VkResult result = i->vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &available, NULL);
     if (result != VK_SUCCESS)
         return result;
     VkExtensionProperties *list = calloc(available + 1, sizeof(*list));
     if (!list)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    result = i->device_extensions(physical, NULL, &available, list);
+    result = i->vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &available, list);
     if (result == VK_SUCCESS) {
         available = layer_filter_extensions(list, available, !bf_family_map_is_identity(&p->map));
         result = enumerate(list, available, sizeof(*list), count, properties);
@@ -476,7 +433,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
     struct layer_instance *i = layer_instance_of(physical);
     struct layer_physical *p = layer_physical_of(physical);
     PFN_vkGetPhysicalDeviceToolProperties next =
-        p && p->api_version < VK_API_VERSION_1_3 ? i->old_tools : i->tools;
+        (p ? p->vk : i->vk)->vkGetPhysicalDeviceToolProperties;
     if (!properties) {
         uint32_t below = 0;
         VkResult result = next ? next(physical, &below, NULL) : VK_SUCCESS;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "layer/access/access.h"
 #include "layer/commands.h"
 #include "layer/specialize/interface.h"
 
@@ -70,36 +69,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice de
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_physical_device_proc_addr(VkInstance instance,
                                                                               const char *name);
 
-struct command {
-    const char *name;
-    PFN_vkVoidFunction function;
-};
-
-#define COMMAND(name)                 {#name, (PFN_vkVoidFunction)layer_##name},
-#define COMMAND_ALIAS(name, stand_in) {#name, (PFN_vkVoidFunction)layer_##stand_in},
-static const struct command global_commands[] = {LAYER_GLOBAL_COMMANDS(COMMAND){NULL, NULL}};
-static const struct command instance_commands[] = {LAYER_INSTANCE_COMMANDS(COMMAND){NULL, NULL}};
-static const struct command physical_commands[] = {
-    LAYER_PHYSICAL_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
-static const struct command device_commands[] = {LAYER_DEVICE_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
-static const struct command scheduled_commands[] = {
-    LAYER_SCHEDULED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
-static const struct command traced_commands[] = {LAYER_TRACED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
-static const struct command translated_commands[] = {
-    LAYER_TRANSLATED_COMMANDS(COMMAND_ALIAS){NULL, NULL}};
-
-static PFN_vkVoidFunction find(const struct command *commands, const char *name)
+/* The stand-in for a physical device's command. */
+static PFN_vkVoidFunction find_physical(const struct layer_command *command)
 {
-    for (; commands->name; commands++) {
-        if (strcmp(commands->name, name) == 0)
-            return commands->function;
-    }
-    return NULL;
-}
-
-static PFN_vkVoidFunction find_physical(const char *name)
-{
-    return find(physical_commands, name);
+    return command && command->level == LAYER_LEVEL_PHYSICAL ? command->own : NULL;
 }
 
 static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name)
@@ -107,22 +80,19 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     if (strcmp(name, "vkGetDeviceProcAddr") == 0)
         return (PFN_vkVoidFunction)get_device_proc_addr;
     struct layer_device *d = layer_device_of(device);
-    PFN_vkVoidFunction next = d->next(device, name);
-    /* A device that is passed through has the driver's own queues: nothing need be hidden. */
-    if (!next || (d->runtime && layer_command_is_hidden(name)) ||
-        layer_command_is_of(name, d->added))
+    PFN_vkVoidFunction next = d->next(device, name), ours = NULL;
+    const struct layer_command *command = layer_command_find(name);
+    /* A device that is passed through has the driver's own queues: nothing need be hidden. Commands
+     * of extensions that the layer added are none that the program enabled. */
+    if (!next || (command && ((d->runtime && command->hidden) || (command->added & d->added))))
         return NULL;
-    PFN_vkVoidFunction ours = d->specializer ? layer_specialize_find(name) : NULL;
-    if (!ours && d->trace)
-        ours = find(traced_commands, name);
-    if (!ours && d->access)
-        ours = layer_access_find(name);
-    if (!ours)
-        ours = find(device_commands, name);
-    if (!ours && d->runtime)
-        ours = find(scheduled_commands, name);
-    if (!ours && d->translates)
-        ours = find(translated_commands, name);
+    if (command && command->level == LAYER_LEVEL_DEVICE) {
+        unsigned wanted = LAYER_FOR_ALWAYS | (d->runtime ? LAYER_FOR_SUBMITS : 0) |
+                          (d->translates ? LAYER_FOR_FAMILIES : 0) |
+                          (d->trace ? LAYER_FOR_TRACE : 0) | (d->access ? LAYER_FOR_ACCESS : 0) |
+                          (d->specializer ? LAYER_FOR_SPECIALIZE : 0);
+        ours = layer_command_stand_in(command, wanted);
+    }
     if (!ours && d->specializer)
         layer_specialize_asked(d, name);
     return ours ? ours : next;
@@ -133,7 +103,7 @@ static PFN_vkVoidFunction get_physical_device_proc_addr(VkInstance instance, con
     struct layer_instance *i = layer_instance_of(instance);
     PFN_vkVoidFunction next =
         i->next_physical ? i->next_physical(instance, name) : i->next(instance, name);
-    PFN_vkVoidFunction ours = find_physical(name);
+    PFN_vkVoidFunction ours = find_physical(layer_command_find(name));
     if (ours)
         return next || strcmp(name, "vkCreateDevice") == 0 ? ours : NULL;
     /* Without a function of that kind below, only what is known to be a physical device's
@@ -147,36 +117,29 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
         return (PFN_vkVoidFunction)get_instance_proc_addr;
     if (strcmp(name, "vk_layerGetPhysicalDeviceProcAddr") == 0)
         return (PFN_vkVoidFunction)get_physical_device_proc_addr;
-    PFN_vkVoidFunction ours = find(global_commands, name);
-    if (ours)
-        return ours;
+    const struct layer_command *command = layer_command_find(name);
+    if (command && command->level == LAYER_LEVEL_GLOBAL)
+        return command->own;
     /* vkCreateDevice is an instance's command, but some layers above, Mesa's overlay for one, ask
      * for it without an instance, as most layers and drivers let them. */
     if (!instance)
-        return strcmp(name, "vkCreateDevice") == 0 ? find_physical(name) : NULL;
+        return strcmp(name, "vkCreateDevice") == 0 ? find_physical(command) : NULL;
     if (strcmp(name, "vkGetDeviceProcAddr") == 0)
         return (PFN_vkVoidFunction)get_device_proc_addr;
     struct layer_instance *i = layer_instance_of(instance);
     PFN_vkVoidFunction next = i->next(instance, name);
-    if (!next || layer_command_is_hidden(name))
+    if (!next || !command)
+        return next;
+    if (command->hidden)
         return NULL;
     /* Devices of this instance that are passed through call these too: each one asks. */
-    ours = find(instance_commands, name);
-    if (!ours && i->settings.specialize != BF_SPECIALIZE_OFF &&
-        i->settings.check != BF_CHECK_ACCESS)
-        ours = layer_specialize_find_recording(name);
-    if (!ours && (i->settings.trace || i->settings.summary))
-        ours = find(traced_commands, name);
-    if (!ours && i->settings.check == BF_CHECK_ACCESS)
-        ours = layer_access_find(name);
-    if (!ours)
-        ours = find_physical(name);
-    if (!ours)
-        ours = find(device_commands, name);
-    if (!ours)
-        ours = find(scheduled_commands, name);
-    if (!ours)
-        ours = find(translated_commands, name);
+    bool checked = i->settings.check == BF_CHECK_ACCESS;
+    bool specialized =
+        i->settings.specialize != BF_SPECIALIZE_OFF && !checked && !command->specialize_by_device;
+    unsigned wanted = LAYER_FOR_ALWAYS | LAYER_FOR_SUBMITS | LAYER_FOR_FAMILIES |
+                      (i->settings.trace || i->settings.summary ? LAYER_FOR_TRACE : 0) |
+                      (checked ? LAYER_FOR_ACCESS : 0) | (specialized ? LAYER_FOR_SPECIALIZE : 0);
+    PFN_vkVoidFunction ours = layer_command_stand_in(command, wanted);
     return ours ? ours : next;
 }
 

@@ -10,8 +10,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_begun(d->trace, buffer);
     PFN_vkBeginCommandBuffer next =
-        d->access ? (PFN_vkBeginCommandBuffer)layer_access_find("vkBeginCommandBuffer")
-                  : d->vk.vkBeginCommandBuffer;
+        d->access ? layer_access_vkBeginCommandBuffer : d->vk.vkBeginCommandBuffer;
     return next(buffer, info);
 }
 
@@ -20,7 +19,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdBeginDebugUtilsLabelEXT(VkCommandBuffer bu
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
-    d->debug.vkCmdBeginDebugUtilsLabelEXT(buffer, label);
+    d->more.vkCmdBeginDebugUtilsLabelEXT(buffer, label);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkCmdInsertDebugUtilsLabelEXT(VkCommandBuffer buffer,
@@ -28,5 +27,5 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdInsertDebugUtilsLabelEXT(VkCommandBuffer b
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
-    d->debug.vkCmdInsertDebugUtilsLabelEXT(buffer, label);
+    d->more.vkCmdInsertDebugUtilsLabelEXT(buffer, label);
 }

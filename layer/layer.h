@@ -18,30 +18,29 @@
 #include "device/family.h"
 #include "base/map.h"
 #include "settings/settings.h"
-
-/* Window systems' headers are not needed to pass their pointers on. */
-typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
-                                                            uintptr_t);
-#define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR     PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
-#define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
-
-/* VK_KHR_maintenance6's, newer than the oldest headers Belfry builds with. */
-typedef void(VKAPI_PTR *PFN_layer_push_descriptors)(VkCommandBuffer, const void *);
+#include "layer/generated/lists.h"
+#include "layer/newer.h"
 
 struct layer_messenger;
 struct layer_access;
 struct layer_specializer;
 struct layer_device;
-struct layer_recorder;
 
-/* Commands of Vulkan 1.1 and of VK_KHR_get_physical_device_properties2. */
-struct layer_questions {
-    PFN_vkGetPhysicalDeviceFeatures2 features2;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 queue_families2;
-    PFN_vkGetPhysicalDeviceImageFormatProperties2 image_format2;
+/* What the layer calls of the commands of instances and their physical devices, by each command's
+ * first name; NULL where nobody below has it. */
+struct layer_instance_calls {
+#define LAYER_CALL(name, ...) PFN_##name name;
+    LAYER_INSTANCE_CALLS(LAYER_CALL)
 };
+
+/* Likewise of devices' commands that volk's table leaves out: those of instance extensions, and
+ * those that are newer than the oldest headers. */
+struct layer_device_calls {
+    LAYER_DEVICE_CALLS(LAYER_CALL)
+#undef LAYER_CALL
+};
+
+#define LAYER_VERSIONS 5 /* of Vulkan, 1.0 first */
 
 struct layer_instance {
     VkInstance handle;
@@ -57,31 +56,16 @@ struct layer_instance {
     struct layer_messenger *messengers;
 
     bool asks_old_devices; /* VK_KHR_get_physical_device_properties2 is enabled below */
-    /* By the extension's names, for physical devices of Vulkan 1.0, and by the core names, for
-     * newer ones; NULL where nobody below has either. */
-    struct layer_questions old_questions, questions;
-    PFN_vkGetPhysicalDeviceProperties properties;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties queue_families;
-    PFN_vkEnumerateDeviceExtensionProperties device_extensions;
-    PFN_vkGetPhysicalDeviceMemoryProperties memory_properties;
-    PFN_vkGetPhysicalDeviceProperties2 properties2; /* since 1.1 */
-    PFN_vkDestroyInstance destroy;
-    PFN_vkCreateDebugUtilsMessengerEXT create_messenger;
-    PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger;
-    PFN_vkCreateDebugReportCallbackEXT create_report;
-    PFN_vkDestroyDebugReportCallbackEXT destroy_report;
-    PFN_vkGetPhysicalDeviceToolProperties old_tools, tools; /* likewise, before 1.3 and since */
-    PFN_vkGetPhysicalDeviceSurfaceSupportKHR surface_support;
-    PFN_layer_presentation_support xcb_support, xlib_support, wayland_support, directfb_support;
-    PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR performance_counters;
-    PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR performance_passes;
+    struct layer_instance_calls
+        calls[LAYER_VERSIONS];             /* by the version that a device is used with */
+    const struct layer_instance_calls *vk; /* the newest's */
 };
 
 struct layer_physical {
     VkPhysicalDevice handle;
     struct layer_instance *instance;
     uint32_t api_version; /* what programs may use of it: the lesser of instance's and device's */
-    const struct layer_questions *questions; /* the instance's, by that version */
+    const struct layer_instance_calls *vk; /* the instance's, by that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
     bool driver_properties; /* VkPhysicalDeviceDriverProperties can be asked for */
@@ -121,15 +105,7 @@ struct layer_device {
     struct layer_physical *physical;
     PFN_vkGetDeviceProcAddr next;
     struct VolkDeviceTable vk;
-    struct { /* an instance extension's device commands, which volk's table leaves out */
-        PFN_vkQueueBeginDebugUtilsLabelEXT vkQueueBeginDebugUtilsLabelEXT;
-        PFN_vkQueueEndDebugUtilsLabelEXT vkQueueEndDebugUtilsLabelEXT;
-        PFN_vkQueueInsertDebugUtilsLabelEXT vkQueueInsertDebugUtilsLabelEXT;
-        PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT;
-        PFN_vkSetDebugUtilsObjectTagEXT vkSetDebugUtilsObjectTagEXT;
-        PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT;
-        PFN_vkCmdInsertDebugUtilsLabelEXT vkCmdInsertDebugUtilsLabelEXT;
-    } debug;
+    struct layer_device_calls more;
     struct bf_device *runtime; /* NULL: passed through */
     struct bf_trace *trace;
     struct layer_access *access;           /* access.h; NULL: off */
@@ -155,6 +131,13 @@ void layer_instance_remove(struct layer_instance *instance);
 bool layer_device_add(struct layer_device *device);
 void layer_device_remove(struct layer_device *device);
 
+/* calls.c. All of an instance's at once, while it is being made: afterwards the loader answers some
+ * names with the top of the chain, which is us. */
+void layer_instance_calls_load(struct layer_instance *instance);
+const struct layer_instance_calls *layer_instance_calls_of(const struct layer_instance *instance,
+                                                           uint32_t api_version);
+void layer_device_calls_load(struct layer_device *device);
+
 /* instance.c. NULL: out of memory. */
 struct layer_physical *layer_physical_of(VkPhysicalDevice handle);
 
@@ -174,143 +157,8 @@ static inline struct bf_queue *layer_queue(VkQueue handle)
     return (struct bf_queue *)handle;
 }
 
-/* The commands we stand in for, by the file that implements them. */
-#define LAYER_GLOBAL_COMMANDS(X)                                                                   \
-    X(vkCreateInstance)                                                                            \
-    X(vkEnumerateInstanceExtensionProperties)                                                      \
-    X(vkEnumerateInstanceLayerProperties)
-
-#define LAYER_INSTANCE_COMMANDS(X)                                                                 \
-    X(vkDestroyInstance)                                                                           \
-    X(vkCreateDebugUtilsMessengerEXT)                                                              \
-    X(vkDestroyDebugUtilsMessengerEXT)                                                             \
-    X(vkCreateDebugReportCallbackEXT)                                                              \
-    X(vkDestroyDebugReportCallbackEXT)
-
-#define LAYER_PHYSICAL_COMMANDS(X)                                                                 \
-    X(vkCreateDevice, vkCreateDevice)                                                              \
-    X(vkEnumerateDeviceExtensionProperties, vkEnumerateDeviceExtensionProperties)                  \
-    X(vkEnumerateDeviceLayerProperties, vkEnumerateDeviceLayerProperties)                          \
-    X(vkGetPhysicalDeviceToolProperties, vkGetPhysicalDeviceToolProperties)                        \
-    X(vkGetPhysicalDeviceToolPropertiesEXT, vkGetPhysicalDeviceToolProperties)                     \
-    X(vkGetPhysicalDeviceQueueFamilyProperties, vkGetPhysicalDeviceQueueFamilyProperties)          \
-    X(vkGetPhysicalDeviceQueueFamilyProperties2, vkGetPhysicalDeviceQueueFamilyProperties2)        \
-    X(vkGetPhysicalDeviceQueueFamilyProperties2KHR, vkGetPhysicalDeviceQueueFamilyProperties2)     \
-    X(vkGetPhysicalDeviceSurfaceSupportKHR, vkGetPhysicalDeviceSurfaceSupportKHR)                  \
-    X(vkGetPhysicalDeviceXcbPresentationSupportKHR, vkGetPhysicalDeviceXcbPresentationSupportKHR)  \
-    X(vkGetPhysicalDeviceXlibPresentationSupportKHR,                                               \
-      vkGetPhysicalDeviceXlibPresentationSupportKHR)                                               \
-    X(vkGetPhysicalDeviceWaylandPresentationSupportKHR,                                            \
-      vkGetPhysicalDeviceWaylandPresentationSupportKHR)                                            \
-    X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT,                                           \
-      vkGetPhysicalDeviceDirectFBPresentationSupportEXT)                                           \
-    X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR,                             \
-      vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)                             \
-    X(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR,                                     \
-      vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)                                     \
-    X(vkGetPhysicalDeviceImageFormatProperties2, vkGetPhysicalDeviceImageFormatProperties2)        \
-    X(vkGetPhysicalDeviceImageFormatProperties2KHR, vkGetPhysicalDeviceImageFormatProperties2)
-
-/* Wanted for every device. */
-#define LAYER_DEVICE_COMMANDS(X) X(vkDestroyDevice, vkDestroyDevice)
-
-/* Wanted where the runtime schedules the device. */
-#define LAYER_SCHEDULED_COMMANDS(X)                                                                \
-    X(vkGetDeviceQueue, vkGetDeviceQueue)                                                          \
-    X(vkGetDeviceQueue2, vkGetDeviceQueue2)                                                        \
-    X(vkQueueSubmit, vkQueueSubmit)                                                                \
-    X(vkQueueSubmit2, vkQueueSubmit2)                                                              \
-    X(vkQueueSubmit2KHR, vkQueueSubmit2)                                                           \
-    X(vkQueueBindSparse, vkQueueBindSparse)                                                        \
-    X(vkQueueWaitIdle, vkQueueWaitIdle)                                                            \
-    X(vkDeviceWaitIdle, vkDeviceWaitIdle)                                                          \
-    X(vkQueuePresentKHR, vkQueuePresentKHR)                                                        \
-    X(vkCreateCommandPool, vkCreateCommandPool)                                                    \
-    X(vkDestroyCommandPool, vkDestroyCommandPool)                                                  \
-    X(vkAllocateCommandBuffers, vkAllocateCommandBuffers)                                          \
-    X(vkFreeCommandBuffers, vkFreeCommandBuffers)                                                  \
-    X(vkQueueBeginDebugUtilsLabelEXT, vkQueueBeginDebugUtilsLabelEXT)                              \
-    X(vkQueueEndDebugUtilsLabelEXT, vkQueueEndDebugUtilsLabelEXT)                                  \
-    X(vkQueueInsertDebugUtilsLabelEXT, vkQueueInsertDebugUtilsLabelEXT)                            \
-    X(vkGetQueueCheckpointDataNV, vkGetQueueCheckpointDataNV)                                      \
-    X(vkGetQueueCheckpointData2NV, vkGetQueueCheckpointData2NV)                                    \
-    X(vkQueueSetPerformanceConfigurationINTEL, vkQueueSetPerformanceConfigurationINTEL)            \
-    X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
-    X(vkSetDebugUtilsObjectTagEXT, vkSetDebugUtilsObjectTagEXT)                                    \
-    X(vkDebugMarkerSetObjectNameEXT, vkDebugMarkerSetObjectNameEXT)                                \
-    X(vkDebugMarkerSetObjectTagEXT, vkDebugMarkerSetObjectTagEXT)                                  \
-    X(vkSetPrivateData, vkSetPrivateData)                                                          \
-    X(vkSetPrivateDataEXT, vkSetPrivateData)                                                       \
-    X(vkGetPrivateData, vkGetPrivateData)                                                          \
-    X(vkGetPrivateDataEXT, vkGetPrivateData)                                                       \
-    X(vkDestroyPrivateDataSlot, vkDestroyPrivateDataSlot)                                          \
-    X(vkDestroyPrivateDataSlotEXT, vkDestroyPrivateDataSlot)                                       \
-    X(vkCreateSemaphore, vkCreateSemaphore)                                                        \
-    X(vkDestroySemaphore, vkDestroySemaphore)                                                      \
-    X(vkSignalSemaphore, vkSignalSemaphore)                                                        \
-    X(vkSignalSemaphoreKHR, vkSignalSemaphore)                                                     \
-    X(vkWaitSemaphores, vkWaitSemaphores)                                                          \
-    X(vkWaitSemaphoresKHR, vkWaitSemaphores)                                                       \
-    X(vkGetSemaphoreFdKHR, vkGetSemaphoreFdKHR)                                                    \
-    X(vkImportSemaphoreFdKHR, vkImportSemaphoreFdKHR)                                              \
-    X(vkWaitForFences, vkWaitForFences)                                                            \
-    X(vkResetFences, vkResetFences)                                                                \
-    X(vkGetFenceStatus, vkGetFenceStatus)                                                          \
-    X(vkDestroyFence, vkDestroyFence)                                                              \
-    X(vkGetFenceFdKHR, vkGetFenceFdKHR)                                                            \
-    X(vkGetSemaphoreCounterValue, vkGetSemaphoreCounterValue)                                      \
-    X(vkGetSemaphoreCounterValueKHR, vkGetSemaphoreCounterValue)                                   \
-    X(vkGetEventStatus, vkGetEventStatus)                                                          \
-    X(vkCreateFence, vkCreateFence)                                                                \
-    X(vkImportFenceFdKHR, vkImportFenceFdKHR)                                                      \
-    X(vkAcquireNextImageKHR, vkAcquireNextImageKHR)                                                \
-    X(vkAcquireNextImage2KHR, vkAcquireNextImage2KHR)                                              \
-    X(vkGetQueryPoolResults, vkGetQueryPoolResults)
-
-/* Wanted where there is a trace. */
-#define LAYER_TRACED_COMMANDS(X)                                                                   \
-    X(vkBeginCommandBuffer, vkBeginCommandBuffer)                                                  \
-    X(vkCmdBeginDebugUtilsLabelEXT, vkCmdBeginDebugUtilsLabelEXT)                                  \
-    X(vkCmdInsertDebugUtilsLabelEXT, vkCmdInsertDebugUtilsLabelEXT)
-
-/* Wanted where family indices travel and the program's are not the real ones. */
-#define LAYER_TRANSLATED_COMMANDS(X)                                                               \
-    X(vkCreateBuffer, vkCreateBuffer)                                                              \
-    X(vkCreateImage, vkCreateImage)                                                                \
-    X(vkCreateSwapchainKHR, vkCreateSwapchainKHR)                                                  \
-    X(vkCreateSharedSwapchainsKHR, vkCreateSharedSwapchainsKHR)                                    \
-    X(vkCreateQueryPool, vkCreateQueryPool)                                                        \
-    X(vkCreateVideoSessionKHR, vkCreateVideoSessionKHR)                                            \
-    X(vkGetDeviceBufferMemoryRequirements, vkGetDeviceBufferMemoryRequirements)                    \
-    X(vkGetDeviceBufferMemoryRequirementsKHR, vkGetDeviceBufferMemoryRequirements)                 \
-    X(vkGetDeviceImageMemoryRequirements, vkGetDeviceImageMemoryRequirements)                      \
-    X(vkGetDeviceImageMemoryRequirementsKHR, vkGetDeviceImageMemoryRequirements)                   \
-    X(vkGetDeviceImageSparseMemoryRequirements, vkGetDeviceImageSparseMemoryRequirements)          \
-    X(vkGetDeviceImageSparseMemoryRequirementsKHR, vkGetDeviceImageSparseMemoryRequirements)       \
-    X(vkGetDeviceImageSubresourceLayout, vkGetDeviceImageSubresourceLayout)                        \
-    X(vkGetDeviceImageSubresourceLayoutKHR, vkGetDeviceImageSubresourceLayout)                     \
-    X(vkCmdPipelineBarrier, vkCmdPipelineBarrier)                                                  \
-    X(vkCmdPipelineBarrier2, vkCmdPipelineBarrier2)                                                \
-    X(vkCmdPipelineBarrier2KHR, vkCmdPipelineBarrier2)                                             \
-    X(vkCmdWaitEvents, vkCmdWaitEvents)                                                            \
-    X(vkCmdWaitEvents2, vkCmdWaitEvents2)                                                          \
-    X(vkCmdWaitEvents2KHR, vkCmdWaitEvents2)                                                       \
-    X(vkCmdSetEvent2, vkCmdSetEvent2)                                                              \
-    X(vkCmdSetEvent2KHR, vkCmdSetEvent2)
-
-/* Newer than the oldest headers Belfry builds with. */
-typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);
-#define PFN_vkGetDeviceImageSubresourceLayout PFN_layer_image_subresource_layout
-
 /* Each command's stand-in is layer_<command>, declared with the command's own type. */
-#define LAYER_DECLARE(name, ...)            extern __typeof__(*(PFN_##name)0) layer_##name;
-#define LAYER_DECLARE_ALIAS(name, stand_in) LAYER_DECLARE(stand_in)
-LAYER_GLOBAL_COMMANDS(LAYER_DECLARE)
-LAYER_INSTANCE_COMMANDS(LAYER_DECLARE)
-LAYER_PHYSICAL_COMMANDS(LAYER_DECLARE_ALIAS)
-LAYER_DEVICE_COMMANDS(LAYER_DECLARE_ALIAS)
-LAYER_SCHEDULED_COMMANDS(LAYER_DECLARE_ALIAS)
-LAYER_TRACED_COMMANDS(LAYER_DECLARE_ALIAS)
-LAYER_TRANSLATED_COMMANDS(LAYER_DECLARE_ALIAS)
+#define LAYER_DECLARE(name) extern __typeof__(*(PFN_##name)0) layer_##name;
+LAYER_STAND_INS(LAYER_DECLARE)
 
 #endif

@@ -107,7 +107,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugUtilsMessengerEXT(
     VkDebugUtilsMessengerCreateInfoEXT copy = *info;
     copy.pfnUserCallback = utils_callback;
     copy.pUserData = m;
-    VkResult result = i->create_messenger(instance, &copy, allocator, messenger);
+    VkResult result = i->vk->vkCreateDebugUtilsMessengerEXT(instance, &copy, allocator, messenger);
     if (result == VK_SUCCESS)
         keep(m, (uint64_t)*messenger);
     else
@@ -120,7 +120,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugUtilsMessengerEXT(
 {
     struct layer_instance *i = layer_instance_of(instance);
     struct layer_messenger *m = messenger ? take(i, (uint64_t)messenger) : NULL;
-    i->destroy_messenger(instance, messenger, allocator);
+    i->vk->vkDestroyDebugUtilsMessengerEXT(instance, messenger, allocator);
     free(m);
 }
 
@@ -138,7 +138,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugReportCallbackEXT(
     VkDebugReportCallbackCreateInfoEXT copy = *info;
     copy.pfnCallback = report_callback;
     copy.pUserData = m;
-    VkResult result = i->create_report(instance, &copy, allocator, callback);
+    VkResult result = i->vk->vkCreateDebugReportCallbackEXT(instance, &copy, allocator, callback);
     if (result == VK_SUCCESS)
         keep(m, (uint64_t)*callback);
     else
@@ -151,7 +151,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugReportCallbackEXT(
 {
     struct layer_instance *i = layer_instance_of(instance);
     struct layer_messenger *m = callback ? take(i, (uint64_t)callback) : NULL;
-    i->destroy_report(instance, callback, allocator);
+    i->vk->vkDestroyDebugReportCallbackEXT(instance, callback, allocator);
     free(m);
 }
 

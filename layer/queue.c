@@ -92,7 +92,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkQueueBeginDebugUtilsLabelEXT(VkQueue queue,
     if (d->runtime)
         bf_label_begin(layer_queue(queue), label);
     else
-        d->debug.vkQueueBeginDebugUtilsLabelEXT(queue, label);
+        d->more.vkQueueBeginDebugUtilsLabelEXT(queue, label);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueEndDebugUtilsLabelEXT(VkQueue queue)
@@ -101,7 +101,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkQueueEndDebugUtilsLabelEXT(VkQueue queue)
     if (d->runtime)
         bf_label_end(layer_queue(queue));
     else
-        d->debug.vkQueueEndDebugUtilsLabelEXT(queue);
+        d->more.vkQueueEndDebugUtilsLabelEXT(queue);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
@@ -111,7 +111,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
     if (d->runtime)
         bf_label_insert(layer_queue(queue), label);
     else
-        d->debug.vkQueueInsertDebugUtilsLabelEXT(queue, label);
+        d->more.vkQueueInsertDebugUtilsLabelEXT(queue, label);
 }
 
 /* Checkpoints are the VkQueue's: queues that share it see each other's. */
@@ -203,13 +203,13 @@ layer_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectName
 {
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
-        return d->debug.vkSetDebugUtilsObjectNameEXT(device, info);
+        return d->more.vkSetDebugUtilsObjectNameEXT(device, info);
     bool queue = info->objectType == VK_OBJECT_TYPE_QUEUE;
     name_for_trace(d, info->objectType, info->objectHandle, info->pObjectName);
     VkDebugUtilsObjectNameInfoEXT copy = *info;
     if (queue)
         copy.objectHandle = real_queue(info->objectHandle);
-    return d->debug.vkSetDebugUtilsObjectNameEXT(device, &copy);
+    return d->more.vkSetDebugUtilsObjectNameEXT(device, &copy);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -219,7 +219,7 @@ layer_vkSetDebugUtilsObjectTagEXT(VkDevice device, const VkDebugUtilsObjectTagIn
     VkDebugUtilsObjectTagInfoEXT copy = *info;
     if (d->runtime && info->objectType == VK_OBJECT_TYPE_QUEUE)
         copy.objectHandle = real_queue(info->objectHandle);
-    return d->debug.vkSetDebugUtilsObjectTagEXT(device, &copy);
+    return d->more.vkSetDebugUtilsObjectTagEXT(device, &copy);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

@@ -187,17 +187,12 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSubresourceLayout(VkDevice devi
 {
     struct layer_device *d = layer_device_of(device);
     const struct image_subresource_info *info = question;
-    PFN_vkGetDeviceImageSubresourceLayout next =
-        (PFN_vkGetDeviceImageSubresourceLayout)d->next(device, "vkGetDeviceImageSubresourceLayout");
-    if (!next)
-        next = (PFN_vkGetDeviceImageSubresourceLayout)d->next(
-            device, "vkGetDeviceImageSubresourceLayoutKHR");
     VkImageCreateInfo image = *info->pCreateInfo;
     struct sharing s;
     TRANSLATE(d, s, image, sharingMode);
     struct image_subresource_info copy = *info;
     copy.pCreateInfo = &image;
-    next(device, &copy, out);
+    d->more.vkGetDeviceImageSubresourceLayout(device, &copy, out);
 }
 
 /*

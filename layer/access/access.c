@@ -6,26 +6,6 @@
 
 #include "base/message.h"
 
-struct command {
-    const char *name;
-    PFN_vkVoidFunction function;
-};
-
-#define COMMAND(name, stand_in) {#name, (PFN_vkVoidFunction)layer_access_##stand_in},
-static const struct command commands[] = {
-    LAYER_ACCESS_OBJECT_COMMANDS(COMMAND) LAYER_ACCESS_SYNC_COMMANDS(COMMAND)
-        LAYER_ACCESS_RECORD_COMMANDS(COMMAND) LAYER_ACCESS_TRANSFER_COMMANDS(COMMAND)
-            LAYER_ACCESS_DRAW_COMMANDS(COMMAND)};
-
-PFN_vkVoidFunction layer_access_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (strcmp(commands[i].name, name) == 0)
-            return commands[i].function;
-    }
-    return NULL;
-}
-
 struct bf_observer *layer_access_create(struct layer_device *d)
 {
     if (d->instance->settings.check != BF_CHECK_ACCESS)

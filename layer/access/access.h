@@ -66,9 +66,6 @@ struct bf_observer *layer_access_create(struct layer_device *d);
 /* After the runtime's device is destroyed. */
 void layer_access_destroy(struct layer_device *d);
 
-/* The function that stands in for a command while the check is on, or NULL. */
-PFN_vkVoidFunction layer_access_find(const char *name);
-
 /* NULL: the check is off, or knows nothing of it. */
 static inline struct layer_recording *layer_recording_of(struct layer_device *d,
                                                          VkCommandBuffer handle)
@@ -101,121 +98,8 @@ bool layer_format_block(VkFormat format, VkImageAspectFlags aspect, uint32_t *by
 bool layer_format_has_stencil(VkFormat format);
 bool layer_format_has_depth(VkFormat format);
 
-/* X(command, stand-in), by the file that implements them. */
-#define LAYER_ACCESS_OBJECT_COMMANDS(X)                                                            \
-    X(vkCreateBuffer, vkCreateBuffer)                                                              \
-    X(vkDestroyBuffer, vkDestroyBuffer)                                                            \
-    X(vkGetBufferMemoryRequirements, vkGetBufferMemoryRequirements)                                \
-    X(vkCreateImage, vkCreateImage)                                                                \
-    X(vkDestroyImage, vkDestroyImage)                                                              \
-    X(vkGetImageSparseMemoryRequirements, vkGetImageSparseMemoryRequirements)                      \
-    X(vkCreateImageView, vkCreateImageView)                                                        \
-    X(vkDestroyImageView, vkDestroyImageView)                                                      \
-    X(vkCreateFramebuffer, vkCreateFramebuffer)                                                    \
-    X(vkDestroyFramebuffer, vkDestroyFramebuffer)                                                  \
-    X(vkCreateRenderPass, vkCreateRenderPass)                                                      \
-    X(vkCreateRenderPass2, vkCreateRenderPass2)                                                    \
-    X(vkCreateRenderPass2KHR, vkCreateRenderPass2)                                                 \
-    X(vkDestroyRenderPass, vkDestroyRenderPass)                                                    \
-    X(vkCreateSwapchainKHR, vkCreateSwapchainKHR)                                                  \
-    X(vkGetSwapchainImagesKHR, vkGetSwapchainImagesKHR)                                            \
-    X(vkDestroySwapchainKHR, vkDestroySwapchainKHR)                                                \
-    X(vkSetDebugUtilsObjectNameEXT, vkSetDebugUtilsObjectNameEXT)                                  \
-    X(vkDebugMarkerSetObjectNameEXT, vkDebugMarkerSetObjectNameEXT)
-
-#define LAYER_ACCESS_SYNC_COMMANDS(X)                                                              \
-    X(vkQueueSubmit, vkQueueSubmit)                                                                \
-    X(vkQueueSubmit2, vkQueueSubmit2)                                                              \
-    X(vkQueueSubmit2KHR, vkQueueSubmit2)                                                           \
-    X(vkQueueBindSparse, vkQueueBindSparse)                                                        \
-    X(vkQueueWaitIdle, vkQueueWaitIdle)                                                            \
-    X(vkDeviceWaitIdle, vkDeviceWaitIdle)                                                          \
-    X(vkQueuePresentKHR, vkQueuePresentKHR)                                                        \
-    X(vkAcquireNextImageKHR, vkAcquireNextImageKHR)                                                \
-    X(vkAcquireNextImage2KHR, vkAcquireNextImage2KHR)                                              \
-    X(vkCreateSemaphore, vkCreateSemaphore)                                                        \
-    X(vkDestroySemaphore, vkDestroySemaphore)                                                      \
-    X(vkSignalSemaphore, vkSignalSemaphore)                                                        \
-    X(vkSignalSemaphoreKHR, vkSignalSemaphore)                                                     \
-    X(vkWaitSemaphores, vkWaitSemaphores)                                                          \
-    X(vkWaitSemaphoresKHR, vkWaitSemaphores)                                                       \
-    X(vkGetSemaphoreCounterValue, vkGetSemaphoreCounterValue)                                      \
-    X(vkGetSemaphoreCounterValueKHR, vkGetSemaphoreCounterValue)                                   \
-    X(vkGetSemaphoreFdKHR, vkGetSemaphoreFdKHR)                                                    \
-    X(vkImportSemaphoreFdKHR, vkImportSemaphoreFdKHR)                                              \
-    X(vkWaitForFences, vkWaitForFences)                                                            \
-    X(vkGetFenceStatus, vkGetFenceStatus)                                                          \
-    X(vkResetFences, vkResetFences)                                                                \
-    X(vkDestroyFence, vkDestroyFence)                                                              \
-    X(vkImportFenceFdKHR, vkImportFenceFdKHR)
-
-#define LAYER_ACCESS_RECORD_COMMANDS(X)                                                            \
-    X(vkAllocateCommandBuffers, vkAllocateCommandBuffers)                                          \
-    X(vkFreeCommandBuffers, vkFreeCommandBuffers)                                                  \
-    X(vkDestroyCommandPool, vkDestroyCommandPool)                                                  \
-    X(vkBeginCommandBuffer, vkBeginCommandBuffer)                                                  \
-    X(vkEndCommandBuffer, vkEndCommandBuffer)                                                      \
-    X(vkCmdExecuteCommands, vkCmdExecuteCommands)                                                  \
-    X(vkCmdPipelineBarrier, vkCmdPipelineBarrier)                                                  \
-    X(vkCmdPipelineBarrier2, vkCmdPipelineBarrier2)                                                \
-    X(vkCmdPipelineBarrier2KHR, vkCmdPipelineBarrier2)                                             \
-    X(vkCmdWaitEvents, vkCmdWaitEvents)                                                            \
-    X(vkCmdWaitEvents2, vkCmdWaitEvents2)                                                          \
-    X(vkCmdWaitEvents2KHR, vkCmdWaitEvents2)                                                       \
-    X(vkCmdBeginRenderPass, vkCmdBeginRenderPass)                                                  \
-    X(vkCmdBeginRenderPass2, vkCmdBeginRenderPass2)                                                \
-    X(vkCmdBeginRenderPass2KHR, vkCmdBeginRenderPass2)                                             \
-    X(vkCmdBeginRendering, vkCmdBeginRendering)                                                    \
-    X(vkCmdBeginRenderingKHR, vkCmdBeginRendering)
-
-#define LAYER_ACCESS_TRANSFER_COMMANDS(X)                                                          \
-    X(vkCmdCopyBuffer, vkCmdCopyBuffer)                                                            \
-    X(vkCmdCopyBuffer2, vkCmdCopyBuffer2)                                                          \
-    X(vkCmdCopyBuffer2KHR, vkCmdCopyBuffer2)                                                       \
-    X(vkCmdCopyImage, vkCmdCopyImage)                                                              \
-    X(vkCmdCopyImage2, vkCmdCopyImage2)                                                            \
-    X(vkCmdCopyImage2KHR, vkCmdCopyImage2)                                                         \
-    X(vkCmdCopyBufferToImage, vkCmdCopyBufferToImage)                                              \
-    X(vkCmdCopyBufferToImage2, vkCmdCopyBufferToImage2)                                            \
-    X(vkCmdCopyBufferToImage2KHR, vkCmdCopyBufferToImage2)                                         \
-    X(vkCmdCopyImageToBuffer, vkCmdCopyImageToBuffer)                                              \
-    X(vkCmdCopyImageToBuffer2, vkCmdCopyImageToBuffer2)                                            \
-    X(vkCmdCopyImageToBuffer2KHR, vkCmdCopyImageToBuffer2)                                         \
-    X(vkCmdBlitImage, vkCmdBlitImage)                                                              \
-    X(vkCmdBlitImage2, vkCmdBlitImage2)                                                            \
-    X(vkCmdBlitImage2KHR, vkCmdBlitImage2)                                                         \
-    X(vkCmdResolveImage, vkCmdResolveImage)                                                        \
-    X(vkCmdResolveImage2, vkCmdResolveImage2)                                                      \
-    X(vkCmdResolveImage2KHR, vkCmdResolveImage2)                                                   \
-    X(vkCmdUpdateBuffer, vkCmdUpdateBuffer)                                                        \
-    X(vkCmdFillBuffer, vkCmdFillBuffer)                                                            \
-    X(vkCmdClearColorImage, vkCmdClearColorImage)                                                  \
-    X(vkCmdClearDepthStencilImage, vkCmdClearDepthStencilImage)                                    \
-    X(vkCmdCopyQueryPoolResults, vkCmdCopyQueryPoolResults)
-
-#define LAYER_ACCESS_DRAW_COMMANDS(X)                                                              \
-    X(vkCmdBindVertexBuffers, vkCmdBindVertexBuffers)                                              \
-    X(vkCmdBindVertexBuffers2, vkCmdBindVertexBuffers2)                                            \
-    X(vkCmdBindVertexBuffers2EXT, vkCmdBindVertexBuffers2)                                         \
-    X(vkCmdBindIndexBuffer, vkCmdBindIndexBuffer)                                                  \
-    X(vkCmdDraw, vkCmdDraw)                                                                        \
-    X(vkCmdDrawIndexed, vkCmdDrawIndexed)                                                          \
-    X(vkCmdDrawIndirect, vkCmdDrawIndirect)                                                        \
-    X(vkCmdDrawIndexedIndirect, vkCmdDrawIndexedIndirect)                                          \
-    X(vkCmdDrawIndirectCount, vkCmdDrawIndirectCount)                                              \
-    X(vkCmdDrawIndirectCountKHR, vkCmdDrawIndirectCount)                                           \
-    X(vkCmdDrawIndirectCountAMD, vkCmdDrawIndirectCount)                                           \
-    X(vkCmdDrawIndexedIndirectCount, vkCmdDrawIndexedIndirectCount)                                \
-    X(vkCmdDrawIndexedIndirectCountKHR, vkCmdDrawIndexedIndirectCount)                             \
-    X(vkCmdDrawIndexedIndirectCountAMD, vkCmdDrawIndexedIndirectCount)                             \
-    X(vkCmdDispatchIndirect, vkCmdDispatchIndirect)
-
-#define LAYER_DECLARE_ACCESS(name, stand_in)                                                       \
-    extern __typeof__(*(PFN_##stand_in)0) layer_access_##stand_in;
-LAYER_ACCESS_OBJECT_COMMANDS(LAYER_DECLARE_ACCESS)
-LAYER_ACCESS_SYNC_COMMANDS(LAYER_DECLARE_ACCESS)
-LAYER_ACCESS_RECORD_COMMANDS(LAYER_DECLARE_ACCESS)
-LAYER_ACCESS_TRANSFER_COMMANDS(LAYER_DECLARE_ACCESS)
-LAYER_ACCESS_DRAW_COMMANDS(LAYER_DECLARE_ACCESS)
+/* Each command's stand-in is layer_access_<command>, declared with the command's own type. */
+#define LAYER_ACCESS_DECLARE(name) extern __typeof__(*(PFN_##name)0) layer_access_##name;
+LAYER_ACCESS_STAND_INS(LAYER_ACCESS_DECLARE)
 
 #endif

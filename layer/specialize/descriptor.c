@@ -135,22 +135,22 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSetWithTemplate(
 
 /* ---- Pushed descriptors ---- */
 
-VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetKHR(
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet(
     VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t set,
     uint32_t count, const VkWriteDescriptorSet *writes)
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_seen_push(pipelines_of(d), layout, set, count, writes);
-    d->specializer->push.set(buffer, point, layout, set, count, writes);
+    d->more.vkCmdPushDescriptorSet(buffer, point, layout, set, count, writes);
 }
 
-VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplateKHR(
+VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplate(
     VkCommandBuffer buffer, VkDescriptorUpdateTemplate handle, VkPipelineLayout layout,
     uint32_t set, const void *data)
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_seen_push_template(pipelines_of(d), handle, layout, set, data);
-    d->specializer->push.with_template(buffer, handle, layout, set, data);
+    d->more.vkCmdPushDescriptorSetWithTemplate(buffer, handle, layout, set, data);
 }
 
 /* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest headers.
@@ -179,7 +179,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet2(VkCommandBuf
     struct layer_device *d = layer_device_of(buffer);
     const struct push_info *info = pushed;
     bf_seen_push(pipelines_of(d), info->layout, info->set, info->count, info->writes);
-    d->specializer->push.set2(buffer, pushed);
+    d->more.vkCmdPushDescriptorSet2(buffer, pushed);
 }
 
 VKAPI_ATTR void VKAPI_CALL
@@ -188,5 +188,5 @@ layer_specialize_vkCmdPushDescriptorSetWithTemplate2(VkCommandBuffer buffer, con
     struct layer_device *d = layer_device_of(buffer);
     const struct push_template_info *info = pushed;
     bf_seen_push_template(pipelines_of(d), info->handle, info->layout, info->set, info->data);
-    d->specializer->push.with_template2(buffer, pushed);
+    d->more.vkCmdPushDescriptorSetWithTemplate2(buffer, pushed);
 }

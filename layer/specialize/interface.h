@@ -1,8 +1,8 @@
 /*
  * The specialiser as the rest of the layer sees it: shaders rebuilt for the push constants that a
  * program really uses (runtime/specialize/specialize.h). With the setting 'specialize' off none of
- * its commands is ever handed out, so nothing is paid for it. With it on they stand before the
- * layer's own, and call them.
+ * its stand-ins (the column 'specialize' of layer/registry/commands.csv) is ever handed out, so
+ * nothing is paid for it. With it on they stand before the layer's own, and call them.
  *
  * A build without it (BELFRY_SPECIALIZE=OFF) has none.c in its place: no device is specialised.
  */
@@ -18,15 +18,6 @@ struct layer_device;
 void layer_specialize_create(struct layer_device *device, const VkDeviceCreateInfo *made);
 /* Before the runtime's device is destroyed. */
 void layer_specialize_destroy(struct layer_device *device);
-
-/* The function that stands in for a command of a device that is specialised, or NULL. */
-PFN_vkVoidFunction layer_specialize_find(const char *name);
-/*
- * For who asks an instance, whose devices need not all be specialised: the functions that ask each
- * device whether it is, or NULL. Those of pipeline.c and descriptor.c don't, and aren't among them
- * (a pipeline that is made by the driver's own function has no record, and no variants).
- */
-PFN_vkVoidFunction layer_specialize_find_recording(const char *name);
 
 /*
  * The program asks for a command that nobody stands in for. One that records draws, dispatches or

@@ -19,18 +19,6 @@ void layer_specialize_destroy(struct layer_device *device)
     (void)device;
 }
 
-PFN_vkVoidFunction layer_specialize_find(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-
-PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-
 void layer_specialize_asked(struct layer_device *device, const char *name)
 {
     (void)device, (void)name;

@@ -11,26 +11,6 @@ static struct bf_pipelines *pipelines_of(const struct layer_device *d)
     return bf_specializer_pipelines(d->specializer->model);
 }
 
-/* The first of two names that is there. */
-static PFN_vkVoidFunction either(const struct layer_device *d, const char *name,
-                                 const char *old_name)
-{
-    PFN_vkVoidFunction function = d->next(d->handle, name);
-    return function ? function : d->next(d->handle, old_name);
-}
-
-void layer_specialize_pipelines_create(const struct layer_device *d, struct layer_specializer *s)
-{
-    s->push.set = (PFN_vkCmdPushDescriptorSetKHR)either(d, "vkCmdPushDescriptorSet",
-                                                        "vkCmdPushDescriptorSetKHR");
-    s->push.with_template = (PFN_vkCmdPushDescriptorSetWithTemplateKHR)either(
-        d, "vkCmdPushDescriptorSetWithTemplate", "vkCmdPushDescriptorSetWithTemplateKHR");
-    s->push.set2 = (PFN_layer_push_descriptors)either(d, "vkCmdPushDescriptorSet2",
-                                                      "vkCmdPushDescriptorSet2KHR");
-    s->push.with_template2 = (PFN_layer_push_descriptors)either(
-        d, "vkCmdPushDescriptorSetWithTemplate2", "vkCmdPushDescriptorSetWithTemplate2KHR");
-}
-
 /* ---- What pipelines are made of ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateShaderModule(
@@ -203,20 +183,16 @@ VKAPI_ATTR VkDeviceAddress VKAPI_CALL
 layer_specialize_vkGetPipelineIndirectDeviceAddressNV(VkDevice device, const void *question)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_layer_pipeline_address next =
-        (PFN_layer_pipeline_address)d->next(device, "vkGetPipelineIndirectDeviceAddressNV");
     bf_pipelines_pin(pipelines_of(d), ((const struct address_info *)question)->pipeline);
-    return next(device, question);
+    return d->more.vkGetPipelineIndirectDeviceAddressNV(device, question);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdUpdatePipelineIndirectBufferNV(
     VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline)
 {
     struct layer_device *d = layer_device_of(buffer);
-    PFN_layer_update_pipeline_indirect next = (PFN_layer_update_pipeline_indirect)d->next(
-        d->handle, "vkCmdUpdatePipelineIndirectBufferNV");
     bf_pipelines_pin(pipelines_of(d), pipeline);
-    next(buffer, point, pipeline);
+    d->more.vkCmdUpdatePipelineIndirectBufferNV(buffer, point, pipeline);
 }
 
 struct execution_set_info {
@@ -235,12 +211,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateIndirectExecutionSetEXT(
     VkDevice device, const void *question, const VkAllocationCallbacks *allocator, uint64_t *set)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_layer_create_execution_set next =
-        (PFN_layer_create_execution_set)d->next(device, "vkCreateIndirectExecutionSetEXT");
     const struct execution_set_info *info = question;
     if (info->kind == 0)
         bf_pipelines_pin(pipelines_of(d), info->pipelines->pipeline);
-    return next(device, question, allocator, set);
+    return d->more.vkCreateIndirectExecutionSetEXT(device, question, allocator, set);
 }
 
 struct execution_set_write {
@@ -254,10 +228,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateIndirectExecutionSetPipeline
     VkDevice device, uint64_t set, uint32_t count, const void *list)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_layer_update_execution_set next =
-        (PFN_layer_update_execution_set)d->next(device, "vkUpdateIndirectExecutionSetPipelineEXT");
     const struct execution_set_write *writes = list;
     for (uint32_t i = 0; i < count; i++)
         bf_pipelines_pin(pipelines_of(d), writes[i].pipeline);
-    next(device, set, count, list);
+    d->more.vkUpdateIndirectExecutionSetPipelineEXT(device, set, count, list);
 }

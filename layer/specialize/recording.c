@@ -15,11 +15,6 @@ struct layer_recorder {
     struct bf_recorder *shared;
     struct bf_map pools;   /* of struct recorded_pool */
     struct bf_map queries; /* pools whose results tell pipelines apart; the value says nothing */
-    PFN_vkCmdPushConstants2 push_constants2;
-    PFN_vkCmdPushDataEXT push_data;
-    PFN_vkCmdBindShadersEXT bind_shaders;
-    PFN_vkCmdExecuteGeneratedCommandsEXT execute_generated;
-    PFN_vkCmdPreprocessGeneratedCommandsEXT preprocess_generated;
 };
 
 /* Externally synchronised wherever it is used, as Vulkan asks. */
@@ -47,21 +42,12 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
 
 /* The device's part ------------------------------------------------------------------------------ */
 
-bool layer_recorder_create(const struct layer_device *d, struct layer_specializer *s)
+bool layer_recorder_create(struct layer_specializer *s)
 {
     struct layer_recorder *r = calloc(1, sizeof(*r));
     if (!r)
         return false;
     r->shared = bf_specializer_recorder(s->model);
-#define FIND(name) (PFN_##name) d->next(d->handle, #name)
-    r->push_constants2 = FIND(vkCmdPushConstants2);
-    if (!r->push_constants2)
-        r->push_constants2 = (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2KHR");
-    r->push_data = FIND(vkCmdPushDataEXT);
-    r->bind_shaders = FIND(vkCmdBindShadersEXT);
-    r->execute_generated = FIND(vkCmdExecuteGeneratedCommandsEXT);
-    r->preprocess_generated = FIND(vkCmdPreprocessGeneratedCommandsEXT);
-#undef FIND
     s->recorder = r;
     return true;
 }
@@ -287,10 +273,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer 
         bf_recording_forget_bound(r, stages[i] == VK_SHADER_STAGE_COMPUTE_BIT
                                          ? VK_PIPELINE_BIND_POINT_COMPUTE
                                          : VK_PIPELINE_BIND_POINT_GRAPHICS);
-    PFN_vkCmdBindShadersEXT next =
-        d->specializer ? d->specializer->recorder->bind_shaders
-                       : (PFN_vkCmdBindShadersEXT)d->next(d->handle, "vkCmdBindShadersEXT");
-    next(buffer, count, stages, shaders);
+    d->more.vkCmdBindShadersEXT(buffer, count, stages, shaders);
 }
 
 /* Generated commands ----------------------------------------------------------------------------- */
@@ -345,12 +328,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsEXT(VkC
                                                                              const void *info)
 {
     struct layer_device *d = layer_device_of(buffer);
-    PFN_vkCmdExecuteGeneratedCommandsEXT next =
-        d->specializer ? d->specializer->recorder->execute_generated
-                       : (PFN_vkCmdExecuteGeneratedCommandsEXT)d->next(
-                             d->handle, "vkCmdExecuteGeneratedCommandsEXT");
     restore(buffer);
-    next(buffer, preprocessed, info);
+    d->more.vkCmdExecuteGeneratedCommandsEXT(buffer, preprocessed, info);
     forget_all(buffer);
 }
 
@@ -359,12 +338,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
     VkCommandBuffer buffer, const void *info, VkCommandBuffer state)
 {
     struct layer_device *d = layer_device_of(buffer);
-    PFN_vkCmdPreprocessGeneratedCommandsEXT next =
-        d->specializer ? d->specializer->recorder->preprocess_generated
-                       : (PFN_vkCmdPreprocessGeneratedCommandsEXT)d->next(
-                             d->handle, "vkCmdPreprocessGeneratedCommandsEXT");
     restore(state);
-    next(buffer, info, state);
+    d->more.vkCmdPreprocessGeneratedCommandsEXT(buffer, info, state);
 }
 
 /* Push constants --------------------------------------------------------------------------------- */
@@ -411,12 +386,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer 
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
         push(r, info->layout, info->offset, info->size, info->values);
-    PFN_vkCmdPushConstants2 next =
-        d->specializer ? d->specializer->recorder->push_constants2
-                       : (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2");
-    if (!next)
-        next = (PFN_vkCmdPushConstants2)d->next(d->handle, "vkCmdPushConstants2KHR");
-    next(buffer, told);
+    d->more.vkCmdPushConstants2(buffer, told);
 }
 
 /* Data of descriptor heaps, which shares its room with push constants. */
@@ -427,10 +397,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buf
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
         bf_recording_forget_push(r);
-    PFN_vkCmdPushDataEXT next = d->specializer
-                                    ? d->specializer->recorder->push_data
-                                    : (PFN_vkCmdPushDataEXT)d->next(d->handle, "vkCmdPushDataEXT");
-    next(buffer, info);
+    d->more.vkCmdPushDataEXT(buffer, info);
 }
 
 /* Queries that tell pipelines apart, and transform feedback -------------------------------------- */

@@ -9,37 +9,6 @@
 #include "specialize/isolate/isolate.h"
 #include "specialize/recording.h"
 
-struct command {
-    const char *name;
-    PFN_vkVoidFunction function;
-};
-
-#define COMMAND(name, stand_in) {#name, (PFN_vkVoidFunction)layer_specialize_##stand_in},
-static const struct command pipeline_commands[] = {
-    LAYER_SPECIALIZE_PIPELINE_COMMANDS(COMMAND){NULL, NULL}};
-static const struct command recording_commands[] = {LAYER_SPECIALIZE_RECORDING_COMMANDS(
-    COMMAND) LAYER_SPECIALIZE_FINISHED_COMMANDS(COMMAND){NULL, NULL}};
-
-static PFN_vkVoidFunction find(const struct command *commands, const char *name)
-{
-    for (; commands->name; commands++) {
-        if (strcmp(commands->name, name) == 0)
-            return commands->function;
-    }
-    return NULL;
-}
-
-PFN_vkVoidFunction layer_specialize_find(const char *name)
-{
-    PFN_vkVoidFunction function = find(recording_commands, name);
-    return function ? function : find(pipeline_commands, name);
-}
-
-PFN_vkVoidFunction layer_specialize_find_recording(const char *name)
-{
-    return find(recording_commands, name);
-}
-
 /* Who the device is, to another process and to another run. Zeroes where the driver can't say: no
  * helper finds it. */
 struct identity {
@@ -57,10 +26,10 @@ static void find_identity(const struct layer_physical *p, struct identity *who)
     };
     if (p->driver_properties)
         who->id.pNext = &who->driver;
-    if (p->instance->properties2 && p->api_version >= VK_API_VERSION_1_1)
-        p->instance->properties2(p->handle, &who->properties);
+    if (p->vk->vkGetPhysicalDeviceProperties2 && p->api_version >= VK_API_VERSION_1_1)
+        p->vk->vkGetPhysicalDeviceProperties2(p->handle, &who->properties);
     else
-        p->instance->properties(p->handle, &who->properties.properties);
+        p->vk->vkGetPhysicalDeviceProperties(p->handle, &who->properties.properties);
 }
 
 static struct bf_archive_driver describe_driver(const struct identity *who)
@@ -121,9 +90,8 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     struct layer_specializer *s = calloc(1, sizeof(*s));
     if (!s || bf_specializer_create(&info, &s->model) != VK_SUCCESS)
         goto fail; /* whoever fails has said why; the program goes on without */
-    if (!layer_recorder_create(d, s))
+    if (!layer_recorder_create(s))
         goto fail_recorder;
-    layer_specialize_pipelines_create(d, s);
     d->specializer = s;
     layer_specialize_observe(d);
     return;

@@ -33,7 +33,8 @@ static void who_asks_for_it_gets_one_line(void **state)
     static const char *const modes[] = {"exact", "relaxed"};
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         assert_int_equal(open_with(modes[i]), 1);
-        assert_non_null(strstr(last, "specialize is off: this build of Belfry was made without it"));
+        assert_non_null(
+            strstr(last, "specialize is off: this build of Belfry was made without it"));
         /* To these a specialiser alone listens. */
         FAKE_OVERRIDE(vkCmdDispatch, drv_dispatch);
         assert_ptr_equal(fake_command("vkCmdDispatch"), drv_dispatch);

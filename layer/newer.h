@@ -1,0 +1,49 @@
+/*
+ * Types of commands that the oldest headers Belfry builds with don't have, and of those whose window
+ * systems' headers aren't needed to pass their pointers on. Structs that are unknown are 'void'.
+ */
+#ifndef BELFRY_LAYER_NEWER_H
+#define BELFRY_LAYER_NEWER_H
+
+#include <vulkan/vulkan.h>
+
+/* Wayland's and DirectFB's take no visual. */
+typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
+                                                            uintptr_t);
+#define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR     PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
+#define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
+
+typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);
+#define PFN_vkGetDeviceImageSubresourceLayout PFN_layer_image_subresource_layout
+
+typedef void(VKAPI_PTR *PFN_layer_record_info)(VkCommandBuffer, const void *);
+typedef void(VKAPI_PTR *PFN_layer_bind_shaders)(VkCommandBuffer, uint32_t,
+                                                const VkShaderStageFlagBits *, const uint64_t *);
+typedef void(VKAPI_PTR *PFN_layer_execute_generated)(VkCommandBuffer, VkBool32, const void *);
+typedef void(VKAPI_PTR *PFN_layer_preprocess_generated)(VkCommandBuffer, const void *,
+                                                        VkCommandBuffer);
+#define PFN_vkCmdPushConstants2                 PFN_layer_record_info
+#define PFN_vkCmdPushDataEXT                    PFN_layer_record_info
+#define PFN_vkCmdPushDescriptorSet              PFN_vkCmdPushDescriptorSetKHR
+#define PFN_vkCmdPushDescriptorSet2             PFN_layer_record_info
+#define PFN_vkCmdPushDescriptorSetWithTemplate  PFN_vkCmdPushDescriptorSetWithTemplateKHR
+#define PFN_vkCmdPushDescriptorSetWithTemplate2 PFN_layer_record_info
+#define PFN_vkCmdBindShadersEXT                 PFN_layer_bind_shaders
+#define PFN_vkCmdExecuteGeneratedCommandsEXT    PFN_layer_execute_generated
+#define PFN_vkCmdPreprocessGeneratedCommandsEXT PFN_layer_preprocess_generated
+
+typedef VkDeviceAddress(VKAPI_PTR *PFN_layer_pipeline_address)(VkDevice, const void *);
+typedef void(VKAPI_PTR *PFN_layer_update_pipeline_indirect)(VkCommandBuffer, VkPipelineBindPoint,
+                                                            VkPipeline);
+typedef VkResult(VKAPI_PTR *PFN_layer_create_execution_set)(VkDevice, const void *,
+                                                            const VkAllocationCallbacks *,
+                                                            uint64_t *);
+typedef void(VKAPI_PTR *PFN_layer_update_execution_set)(VkDevice, uint64_t, uint32_t, const void *);
+#define PFN_vkGetPipelineIndirectDeviceAddressNV    PFN_layer_pipeline_address
+#define PFN_vkCmdUpdatePipelineIndirectBufferNV     PFN_layer_update_pipeline_indirect
+#define PFN_vkCreateIndirectExecutionSetEXT         PFN_layer_create_execution_set
+#define PFN_vkUpdateIndirectExecutionSetPipelineEXT PFN_layer_update_execution_set
+
+#endif
