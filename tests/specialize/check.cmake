@@ -2,7 +2,7 @@
 file(GLOB check_shaders CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/check_shaders/*)
 add_library(belfry_check_world STATIC ${CMAKE_CURRENT_LIST_DIR}/check_world.c
   ${CMAKE_CURRENT_LIST_DIR}/check_drawing.c)
-target_link_libraries(belfry_check_world PUBLIC belfry_fence_fixture belfry_specialize)
+target_link_libraries(belfry_check_world PUBLIC belfry_fence_fixture_inside belfry_specialize belfry_internal)
 belfry_add_shaders(belfry_check_world ${CMAKE_CURRENT_LIST_DIR}/check_shaders/check_cover.vert
   ${CMAKE_CURRENT_LIST_DIR}/check_shaders/check_shade.frag)
 foreach(name compute draw passes)
@@ -21,7 +21,7 @@ endforeach()
 
 # Without a device.
 add_executable(belfry-check-inputs ${CMAKE_CURRENT_LIST_DIR}/check_inputs.c)
-target_link_libraries(belfry-check-inputs PRIVATE belfry_specialize PkgConfig::VULKAN
+target_link_libraries(belfry-check-inputs PRIVATE belfry_specialize belfry_internal PkgConfig::VULKAN
   PkgConfig::CMOCKA m)
 belfry_add_shaders(belfry-check-inputs ${check_shaders})
 belfry_add_test(specialize_check_inputs SUITE unit DRIVER none ONE_THREAD COMMAND belfry-check-inputs)

@@ -1,13 +1,12 @@
 # A program's pipelines, and building them again: runtime/specialize/pipeline/pipeline.h.
-find_file(VOLK_SOURCE volk.c REQUIRED)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 
 # On a real driver: as the layer does it, and by programs under the layer.
 foreach(name builds programs)
-  add_executable(belfry-specialize-${name} ${here}/${name}.c ${here}/gpu.c ${VOLK_SOURCE})
+  add_executable(belfry-specialize-${name} ${here}/${name}.c ${here}/gpu.c)
   belfry_add_shaders(belfry-specialize-${name} ${here}/pipelines/paint.comp
     ${here}/pipelines/paint.frag ${here}/pipelines/full.vert)
-  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize PkgConfig::VULKAN
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize belfry_internal PkgConfig::VULKAN
     PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
   add_dependencies(belfry-specialize-${name} VkLayer_belfry)
 endforeach()

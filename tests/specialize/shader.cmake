@@ -45,7 +45,7 @@ target_include_directories(belfry_specialize_helper PUBLIC ${CMAKE_CURRENT_SOURC
   PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 set_source_files_properties(shaders.c PROPERTIES OBJECT_DEPENDS "${objects}"
   COMPILE_DEFINITIONS "SHADERS=\"${CMAKE_CURRENT_BINARY_DIR}\"")
-target_link_libraries(belfry_specialize_helper PUBLIC belfry_specialize belfry_options
+target_link_libraries(belfry_specialize_helper PUBLIC belfry_specialize belfry_internal belfry_options
   PkgConfig::VULKAN PkgConfig::CMOCKA)
 
 foreach(name members reach traps fold watch facts sha256)
@@ -64,8 +64,7 @@ belfry_add_test(specialize_mutate SUITE unit DRIVER none ONE_THREAD COMMAND belf
   ARGS --count 1500 --seed 1)
 
 # General and folded shaders side by side.
-find_file(VOLK_SOURCE volk.c REQUIRED)
-add_executable(belfry-specialize-device device.c ${VOLK_SOURCE})
+add_executable(belfry-specialize-device device.c)
 target_link_libraries(belfry-specialize-device PRIVATE belfry_specialize_helper ${CMAKE_DL_LIBS})
 set_target_properties(belfry-specialize-device PROPERTIES LINKER_LANGUAGE CXX)
 belfry_add_test(specialize_device SUITE device DRIVER lavapipe COMMAND belfry-specialize-device)

@@ -15,7 +15,8 @@ add_executable(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/secondari
   ${CMAKE_CURRENT_LIST_DIR}/gpu.c ${VOLK_SOURCE})
 belfry_add_shaders(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.comp
   ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.frag ${CMAKE_CURRENT_LIST_DIR}/pipelines/full.vert)
-target_link_libraries(belfry-specialize-secondaries PRIVATE belfry_specialize PkgConfig::VULKAN
+# (Its device is the layer's; of the specialiser it takes the pieces that gpu.c is made of.)
+target_link_libraries(belfry-specialize-secondaries PRIVATE belfry belfry_specialize belfry_internal PkgConfig::VULKAN
   PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
 add_dependencies(belfry-specialize-secondaries VkLayer_belfry)
 if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw
