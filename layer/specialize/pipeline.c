@@ -33,7 +33,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
 }
 
 /* What is kept: made below and then known, and destroyed below when nobody needs it any more. */
-#define KEPT(name_, info_, handle_, add_, type_)                                                   \
+#define RETAINED(name_, info_, handle_, add_, type_)                                               \
     VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreate##name_(                               \
         VkDevice device, const info_ *info, const VkAllocationCallbacks *allocator,                \
         handle_ *handle)                                                                           \
@@ -48,16 +48,16 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
         VkDevice device, handle_ handle, const VkAllocationCallbacks *allocator)                   \
     {                                                                                              \
         struct layer_device *d = layer_device_of(device);                                          \
-        bf_kept_destroy(pipelines_of(d), type_, (uint64_t)handle, allocator);                      \
+        bf_retained_destroy(pipelines_of(d), type_, (uint64_t)handle, allocator);                  \
     }
 
-KEPT(Sampler, VkSamplerCreateInfo, VkSampler, bf_kept_sampler_add, VK_OBJECT_TYPE_SAMPLER)
-KEPT(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout,
-     bf_kept_set_layout_add, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
-KEPT(PipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout, bf_kept_layout_add,
-     VK_OBJECT_TYPE_PIPELINE_LAYOUT)
-KEPT(RenderPass, VkRenderPassCreateInfo, VkRenderPass, bf_kept_render_pass_add,
-     VK_OBJECT_TYPE_RENDER_PASS)
+RETAINED(Sampler, VkSamplerCreateInfo, VkSampler, bf_retained_sampler_add, VK_OBJECT_TYPE_SAMPLER)
+RETAINED(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout,
+         bf_retained_set_layout_add, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
+RETAINED(PipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout, bf_retained_layout_add,
+         VK_OBJECT_TYPE_PIPELINE_LAYOUT)
+RETAINED(RenderPass, VkRenderPassCreateInfo, VkRenderPass, bf_retained_render_pass_add,
+         VK_OBJECT_TYPE_RENDER_PASS)
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2 *info,
@@ -68,7 +68,7 @@ layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateIn
         d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
     VkResult result = next(device, info, allocator, pass);
     if (result == VK_SUCCESS)
-        bf_kept_render_pass2_add(pipelines_of(d), *pass, info, allocator);
+        bf_retained_render_pass2_add(pipelines_of(d), *pass, info, allocator);
     return result;
 }
 
@@ -79,7 +79,7 @@ layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateI
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateFramebuffer(device, info, allocator, handle);
     if (result == VK_SUCCESS)
-        bf_kept_render_pass_size(pipelines_of(d), info->renderPass, info->width, info->height);
+        bf_retained_render_pass_size(pipelines_of(d), info->renderPass, info->width, info->height);
     return result;
 }
 

@@ -6,11 +6,11 @@
 #include "device/device.h"
 #include "base/clock.h"
 #include "base/message.h"
-#include "specialize/apart.h"
+#include "specialize/build_in_helper.h"
 #include "specialize/check/check.h"
 #include "specialize/pipeline/copy.h"
-#include "specialize/course.h"
-#include "specialize/check/subject_copy.h"
+#include "specialize/variant_state.h"
+#include "specialize/check/pipeline_interface_copy.h"
 
 /* Of floats, in the mode 'relaxed' (specialize/check/check.h, CK-6). */
 #define BF_RELAXED_TOLERANCE 1e-4f
@@ -19,26 +19,27 @@
 #define MOST_REST_NS UINT64_C(100000000)
 #define NAP_NS       2000000
 
-struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_course *course, uint32_t candidate)
+struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_variant_states *states,
+                             uint32_t candidate)
 {
-    const struct bf_candidate *c = &course->candidates[candidate];
+    const struct bf_candidate *c = &states->candidates[candidate];
     struct bf_job *job = calloc(1, sizeof(*job));
     if (!job)
         return NULL;
     job->specializer = s;
-    job->copy = course->pipeline->copy;
+    job->copy = states->pipeline->copy;
     bf_pipeline_copy_retain(job->copy);
-    job->pipeline = course->pipeline->id;
+    job->pipeline = states->pipeline->id;
     job->candidate = candidate;
-    memcpy(job->hash, course->pipeline->hash, sizeof(job->hash));
-    job->watch = course->pipeline->watch;
+    memcpy(job->hash, states->pipeline->hash, sizeof(job->hash));
+    job->watch = states->pipeline->watch;
     job->commits = atomic_load(&s->commits);
     job->mask = c->mask;
     memcpy(job->values, c->values, sizeof(job->values));
-    memcpy(job->push, course->push, sizeof(job->push));
+    memcpy(job->push, states->push, sizeof(job->push));
     for (int i = 0; i < 3; i++)
-        job->groups[i] = atomic_load(&course->pipeline->groups[i]);
-    bf_course_put_values(job->push, &job->watch, job->mask, job->values);
+        job->groups[i] = atomic_load(&states->pipeline->groups[i]);
+    bf_variant_put_values(job->push, &job->watch, job->mask, job->values);
     return job;
 }
 
@@ -125,16 +126,16 @@ static bool is_cancelled(void *context)
 }
 
 /* In a process of Belfry's own first, where a crash is no more than a strike. */
-static enum bf_reason build_apart(struct bf_job *job, const struct form *form)
+static enum bf_reason build_in_helper_first(struct bf_job *job, const struct form *form)
 {
     struct bf_isolate *isolate = job->specializer->isolate;
     VkResult driver = VK_SUCCESS;
     if (!isolate)
         return BF_REASON_NONE;
-    VkResult result = bf_apart_build(isolate, job->copy, &form->folded, job->push, &driver);
+    VkResult result = bf_build_in_helper(isolate, job->copy, &form->folded, job->push, &driver);
     bool answered = result == VK_SUCCESS || result == VK_TIMEOUT || result == VK_ERROR_UNKNOWN;
-    job->apart |= answered;
-    job->here |= !answered;
+    job->in_helper |= answered;
+    job->in_process |= !answered;
     switch (result) {
     case VK_SUCCESS:
         return of_result(job, driver, BF_REASON_FAILED);
@@ -174,7 +175,7 @@ static uint64_t least_bytes(const struct bf_job *job, const struct form *form, u
 static enum bf_reason build(struct bf_job *job, struct form *form)
 {
     const struct bf_pipelines *ps = &job->specializer->pipelines;
-    enum bf_reason reason = build_apart(job, form);
+    enum bf_reason reason = build_in_helper_first(job, form);
     if (reason != BF_REASON_NONE)
         return reason;
     const VkPipelineCacheCreateInfo info = {
@@ -234,8 +235,8 @@ static void check(void *context)
     c->result = bf_checker_create(&about, &checker);
     if (c->result != VK_SUCCESS)
         return;
-    VkPipelineBindPoint point = c->info->subject->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS
-                                                           : VK_PIPELINE_BIND_POINT_COMPUTE;
+    VkPipelineBindPoint point = c->info->interface->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS
+                                                             : VK_PIPELINE_BIND_POINT_COMPUTE;
     bool alone = bf_checker_is_alone(checker, point), done = false;
     struct bf_check *check;
     c->result = bf_check_begin(checker, c->info, &check);
@@ -259,7 +260,7 @@ static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t 
         if (checked[i].reason != BF_REASON_NONE)
             continue;
         job->handle = forms[i].handle;
-        job->bytes = forms[i].bytes + sizeof(struct bf_variant) + sizeof(struct bf_judge);
+        job->bytes = forms[i].bytes + sizeof(struct bf_variant) + sizeof(struct bf_ab_decision);
         forms[i].handle = VK_NULL_HANDLE;
         job->no_contraction = i == 1;
         job->times.first_use = checked[i].first_use_ns;
@@ -284,13 +285,13 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
                                   VkPipeline general)
 {
     struct bf_specializer *s = job->specializer;
-    struct bf_check_subject *subject;
-    enum bf_reason reason = bf_subject_create(job->copy, &subject);
+    struct bf_pipeline_interface *interface;
+    enum bf_reason reason = bf_pipeline_interface_create(job->copy, &interface);
     if (reason != BF_REASON_NONE)
         return reason;
     struct bf_check_form checked[2] = {{.handle = forms[0].handle}, {.handle = forms[1].handle}};
     struct bf_check_info info = {
-        .subject = subject,
+        .interface = interface,
         .push = job->push,
         .fixed = fixed_words(job),
         .groups = {job->groups[0], job->groups[1], job->groups[2]},
@@ -307,7 +308,7 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     bf_runner_do(&s->runner, check, &c);
     job->times.check = bf_now_ns() - begun;
     job->times.general = info.general_ns;
-    bf_subject_destroy(subject);
+    bf_pipeline_interface_destroy(interface);
     if (c.result != VK_SUCCESS)
         return of_result(job, c.result, BF_REASON_UNCHECKABLE);
     if (info.why)
@@ -362,7 +363,8 @@ static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
     }
 }
 
-static void store(struct bf_job *job, const struct bf_archive_key *key, enum bf_reason reason)
+static void verdict_store(struct bf_job *job, const struct bf_archive_key *key,
+                          enum bf_reason reason)
 {
     struct bf_specializer *s = job->specializer;
     if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT) {
@@ -385,16 +387,16 @@ static void run(void *context)
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
     const struct bf_archive_key key =
-        bf_course_key(job->specializer, job->hash, job->mask, job->values);
+        bf_variant_archive_key(job->specializer, job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
     if (job->remember_only) {
-        store(job, &key, reason);
+        verdict_store(job, &key, reason);
     } else if (bf_archive_begin(archive, &key) == VK_ERROR_NOT_PERMITTED_KHR) {
         reason = BF_REASON_CRASHED;
     } else {
         reason = make(job);
         bf_archive_end(archive, &key);
-        store(job, &key, reason);
+        verdict_store(job, &key, reason);
     }
     end(job, reason);
 }

@@ -6,9 +6,9 @@
 
 #include "background/background.h"
 #include "specialize/submission.h"
-#include "specialize/trial.h"
+#include "specialize/ab_timing.h"
 
-_Static_assert(BF_WATCHED == BF_TALLY_WORDS && BF_WATCHED == BF_WATCH_WORDS,
+_Static_assert(BF_WATCHED == BF_HISTOGRAM_WORDS && BF_WATCHED == BF_WATCH_WORDS,
                "a tuple is what is watched");
 _Static_assert(BF_WATCHED == 8, "two times four words");
 _Static_assert(BF_PUSH_BYTES / 4 <= 64, "a bit for each word");
@@ -47,13 +47,13 @@ static struct bf_picked *place(struct bf_picked *table, uint32_t room,
 
 static bool make_room(struct bf_recording *r)
 {
-    if (2 * (r->picked_count + 1) <= r->picked_room)
+    if (2 * (r->picked_count + 1) <= r->picked_capacity)
         return true;
-    uint32_t room = r->picked_room ? 2 * r->picked_room : 8;
+    uint32_t room = r->picked_capacity ? 2 * r->picked_capacity : 8;
     struct bf_picked *table = calloc(room, sizeof(*table));
     if (!table)
         return false;
-    for (uint32_t i = 0; i < r->picked_room; i++) {
+    for (uint32_t i = 0; i < r->picked_capacity; i++) {
         if (r->picked[i].variant)
             *place(table, room, r->picked[i].variant) = r->picked[i];
     }
@@ -63,7 +63,7 @@ static bool make_room(struct bf_recording *r)
     }
     free(r->picked);
     r->picked = table;
-    r->picked_room = room;
+    r->picked_capacity = room;
     return true;
 }
 
@@ -72,7 +72,7 @@ static struct bf_picked *refer(struct bf_recording *r, struct bf_variant *varian
 {
     if (!make_room(r))
         return NULL;
-    struct bf_picked *p = place(r->picked, r->picked_room, variant);
+    struct bf_picked *p = place(r->picked, r->picked_capacity, variant);
     if (p->variant)
         return p;
     if (!bf_variant_acquire(variant))
@@ -85,7 +85,7 @@ static struct bf_picked *refer(struct bf_recording *r, struct bf_variant *varian
 
 static void tell_counts(struct bf_recording *r)
 {
-    for (uint32_t i = 0; r->picked_count && i < r->picked_room; i++) {
+    for (uint32_t i = 0; r->picked_count && i < r->picked_capacity; i++) {
         struct bf_picked *p = &r->picked[i];
         if (p->count)
             atomic_fetch_add_explicit(&p->variant->picked, p->count, memory_order_relaxed);
@@ -96,7 +96,8 @@ static void tell_counts(struct bf_recording *r)
 void bf_recording_end(struct bf_recording *r)
 {
     tell_counts(r);
-    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && r->trial && r->trial->count && !r->listed)
+    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && r->timing && r->timing->count &&
+        !r->listed)
         bf_submissions_list(r->recorder->submissions, r);
 }
 
@@ -105,7 +106,7 @@ void bf_recording_reset(struct bf_recording *r)
     if (r->listed || atomic_load_explicit(&r->pending, memory_order_acquire))
         bf_submissions_recording_over(r->recorder->submissions, r);
     tell_counts(r);
-    for (uint32_t i = 0; r->picked_count && i < r->picked_room; i++) {
+    for (uint32_t i = 0; r->picked_count && i < r->picked_capacity; i++) {
         if (r->picked[i].variant)
             bf_variant_release(r->picked[i].variant);
         r->picked[i].variant = NULL;
@@ -116,8 +117,8 @@ void bf_recording_reset(struct bf_recording *r)
     r->inner_count = 0;
     r->passes_before = r->passes;
     r->passes = 0;
-    if (r->trial && r->recorder->trials)
-        bf_trial_reset(r->recorder->trials, r->trial);
+    if (r->timing && r->recorder->timer)
+        bf_ab_timing_reset(r->recorder->timer, r->timing);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
     r->layout = VK_NULL_HANDLE;
@@ -133,7 +134,7 @@ void bf_recording_destroy(struct bf_recording *r)
     bf_recording_reset(r);
     free(r->picked);
     free(r->notes);
-    free(r->trial);
+    free(r->timing);
     free(r->inner);
     free(r);
 }
@@ -288,17 +289,17 @@ static void bind(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint
 /* Notes ----------------------------------------------------------------------------------------- */
 
 /* NULL: there is no memory. */
-static struct bf_tally_notes *notes_of(struct bf_recording *r)
+static struct bf_histogram_notes *notes_of(struct bf_recording *r)
 {
     if (!r->notes) {
         r->notes = malloc(sizeof(*r->notes));
         if (!r->notes)
             return NULL;
         uint64_t seed = atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-        bf_tally_notes_init(r->notes, seed, BF_TALLY_EXACT);
+        bf_histogram_notes_init(r->notes, seed, BF_HISTOGRAM_EXACT);
     }
     if (!r->noted)
-        bf_tally_notes_begin(r->notes);
+        bf_histogram_notes_begin(r->notes);
     r->noted = true;
     return r->notes;
 }
@@ -314,7 +315,7 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
     const four_words some[2] = {v->words[0] & lanes[counted & 15],
                                 v->words[1] & lanes[counted >> 4]};
     memcpy(words, some, sizeof(words));
-    bf_tally_notes_add(r->notes, p->id, counted, words, uses);
+    bf_histogram_notes_add(r->notes, p->id, counted, words, uses);
 }
 
 /* Trials ---------------------------------------------------------------------------------------- */
@@ -333,7 +334,7 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
     bool within = r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY &&
                   (flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
     bool repeats = flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
-    r->thrown = r->recorder->trials && r->timestamp_bits && (within || !repeats) &&
+    r->thrown = r->recorder->timer && r->timestamp_bits && (within || !repeats) &&
                 !(r->blocks & BF_RECORDING_PROTECTED);
     if (!r->thrown)
         return;
@@ -348,14 +349,14 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
 }
 
 /* NULL: out of memory. */
-static struct bf_trial *trial_of(struct bf_recording *r)
+static struct bf_ab_timing *trial_of(struct bf_recording *r)
 {
-    if (!r->trial) {
-        r->trial = calloc(1, sizeof(*r->trial));
-        if (r->trial)
-            r->trial->timestamp_bits = r->timestamp_bits;
+    if (!r->timing) {
+        r->timing = calloc(1, sizeof(*r->timing));
+        if (r->timing)
+            r->timing->timestamp_bits = r->timestamp_bits;
     }
-    return r->trial;
+    return r->timing;
 }
 
 /* It draws, or executes what draws, with a variant on trial that no coin was thrown for: whichever
@@ -363,39 +364,39 @@ static struct bf_trial *trial_of(struct bf_recording *r)
 static void draw_unthrown(struct bf_recording *r)
 {
     r->unthrown = true;
-    if (r->trial)
-        bf_trial_draw(r->trial, &(struct bf_trial_use){.candidate = BF_TRIAL_NONE, .work = 1});
+    if (r->timing)
+        bf_ab_timing_draw(r->timing, &(struct bf_ab_use){.candidate = BF_AB_NONE, .work = 1});
 }
 
 /* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one. */
 static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pipeline *p,
                                       struct bf_variant *variant, const uint32_t *groups,
-                                      struct bf_trial_use *use)
+                                      struct bf_ab_use *use)
 {
     uint64_t work = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
     if (groups)
         work = (uint64_t)groups[0] * groups[1] * groups[2];
     if (!r->thrown || !work || !bf_background_may_adapt(r->recorder->background) || !trial_of(r))
         return variant;
-    *use = (struct bf_trial_use){.pipeline = p->id,
-                                 .candidate = variant->candidate,
-                                 .variant = r->tries,
-                                 .work = work,
-                                 .thrown = r->number};
+    *use = (struct bf_ab_use){.pipeline = p->id,
+                              .candidate = variant->candidate,
+                              .variant = r->tries,
+                              .work = work,
+                              .thrown = r->number};
     return r->tries ? variant : NULL;
 }
 
-/* What choose_side has found ('candidate' BF_TRIAL_NONE: nothing was thrown) is about to happen. */
+/* What choose_side has found ('candidate' BF_AB_NONE: nothing was thrown) is about to happen. */
 static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
-                        const struct bf_trial_use *use)
+                        const struct bf_ab_use *use)
 {
-    bool thrown = use->candidate != BF_TRIAL_NONE &&
+    bool thrown = use->candidate != BF_AB_NONE &&
                   use->variant == (r->bound[point].variant != NULL); /* it may be withdrawn */
     if (point == VK_PIPELINE_BIND_POINT_COMPUTE) {
         if (thrown && r->measurable)
-            bf_trial_begin(r->recorder->trials, r->trial, r->handle, use);
+            bf_ab_timing_begin(r->recorder->timer, r->timing, r->handle, use);
     } else if (thrown) {
-        bf_trial_draw(r->trial, use);
+        bf_ab_timing_draw(r->timing, use);
     } else {
         draw_unthrown(r);
     }
@@ -404,17 +405,17 @@ static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
 void bf_recording_measure_pass(struct bf_recording *r)
 {
     uint32_t first = 0; /* of more than can be measured, at random; whatever the coin says */
-    if (r->passes_before > BF_TRIAL_SAMPLES)
-        first = (uint32_t)((mix(r->number) >> 1) % (r->passes_before - BF_TRIAL_SAMPLES + 1));
+    if (r->passes_before > BF_AB_SAMPLES)
+        first = (uint32_t)((mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
     if (r->passes++ < first)
         return;
     if (bf_background_may_adapt(r->recorder->background) && trial_of(r))
-        bf_trial_begin_pass(r->recorder->trials, r->trial, r->handle);
+        bf_ab_timing_begin_pass(r->recorder->timer, r->timing, r->handle);
 }
 
 void bf_recording_measured(struct bf_recording *r)
 {
-    bf_trial_end(r->recorder->trials, r->trial, r->handle);
+    bf_ab_timing_end(r->recorder->timer, r->timing, r->handle);
 }
 
 void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
@@ -427,8 +428,8 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     uint32_t uses = 0;
     if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed) &&
         bf_background_may_adapt(r->recorder->background)) {
-        struct bf_tally_notes *notes = notes_of(r);
-        uses = notes ? bf_tally_notes_sample(notes) : 0;
+        struct bf_histogram_notes *notes = notes_of(r);
+        uses = notes ? bf_histogram_notes_sample(notes) : 0;
     }
     struct bf_variant *variant = NULL;
     if (may_pick || uses) {
@@ -439,28 +440,28 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         for (int i = 0; uses && groups && i < 3; i++)
             atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
-    struct bf_trial_use use = {.candidate = BF_TRIAL_NONE};
-    bool on_trial = variant && atomic_load_explicit(&variant->on_trial, memory_order_relaxed);
-    if (on_trial)
+    struct bf_ab_use use = {.candidate = BF_AB_NONE};
+    bool ab_timed = variant && atomic_load_explicit(&variant->ab_timed, memory_order_relaxed);
+    if (ab_timed)
         variant = choose_side(r, p, variant, groups, &use);
     if (variant != b->variant)
         bind(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
-    if (on_trial)
+    if (ab_timed)
         measure_use(r, point, &use);
 }
 
 /* False: out of memory, and nobody will read them. */
 static bool add_inner(struct bf_recording *r, uint64_t number)
 {
-    if (r->inner_count == r->inner_room) {
-        uint32_t room = r->inner_room ? 2 * r->inner_room : 8;
+    if (r->inner_count == r->inner_capacity) {
+        uint32_t room = r->inner_capacity ? 2 * r->inner_capacity : 8;
         uint64_t *inner = realloc(r->inner, room * sizeof(*inner));
         if (!inner)
             return false;
         r->inner = inner;
-        r->inner_room = room;
+        r->inner_capacity = room;
     }
     r->inner[r->inner_count++] = number;
     return true;
@@ -472,28 +473,28 @@ static void execute_inner(struct bf_recording *r, const struct bf_recording *exe
     bool fits = true;
     for (uint32_t i = 0; fits && i < executed->inner_count; i++)
         fits = add_inner(r, executed->inner[i]);
-    if (fits && executed->trial && executed->trial->count)
+    if (fits && executed->timing && executed->timing->count)
         add_inner(r, executed->number);
 }
 
 /* What it draws, in case it's in a pass. */
 static void execute_draws(struct bf_recording *r, const struct bf_recording *executed)
 {
-    const struct bf_trial *trial = executed ? executed->trial : NULL;
+    const struct bf_ab_timing *timing = executed ? executed->timing : NULL;
     if (!executed || executed->unthrown)
         draw_unthrown(r);
-    else if (trial && trial->drawn.work && trial_of(r))
-        bf_trial_draw(r->trial, &trial->drawn);
-    else if (trial && trial->drawn.work)
+    else if (timing && timing->drawn.work && trial_of(r))
+        bf_ab_timing_draw(r->timing, &timing->drawn);
+    else if (timing && timing->drawn.work)
         draw_unthrown(r);
 }
 
 void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)
 {
     if (executed && executed->noted) {
-        struct bf_tally_notes *notes = notes_of(r);
+        struct bf_histogram_notes *notes = notes_of(r);
         if (notes)
-            bf_tally_notes_append(notes, executed->notes);
+            bf_histogram_notes_append(notes, executed->notes);
     }
     if (executed)
         execute_inner(r, executed);

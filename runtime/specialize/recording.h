@@ -37,12 +37,12 @@
 #include <vulkan/vulkan.h>
 
 #include "specialize/pipeline/pipeline.h"
-#include "specialize/tally.h"
+#include "specialize/histogram.h"
 
 struct bf_background;
 struct bf_submissions;
-struct bf_trial;
-struct bf_trials;
+struct bf_ab_timing;
+struct bf_ab_timer;
 
 #define BF_PUSH_BYTES 256
 
@@ -65,8 +65,8 @@ struct bf_recorder {
     _Atomic bool noting;  /* uses are noted; else nothing is counted */
     _Atomic bool stopped; /* nothing is picked from now on */
     _Atomic uint64_t created;
-    struct bf_trials *trials; /* variants without a verdict are measured; NULL: they aren't */
-    _Atomic uint32_t passes;  /* variants of graphics pipelines on trial */
+    struct bf_ab_timer *timer; /* variants without a verdict are measured; NULL: they aren't */
+    _Atomic uint32_t passes;   /* variants of graphics pipelines on trial */
     const struct bf_background *background; /* SP-3 */
 };
 
@@ -100,16 +100,17 @@ struct bf_recording {
     uint64_t known;          /* bit i: all bytes of word i were pushed */
     _Alignas(8) uint8_t bytes[BF_PUSH_BYTES];
 
-    uint32_t picked_count, picked_room; /* RC-4; room is 0 or a power of two */
-    struct bf_picked *picked;           /* a hash table */
-    struct bf_tally_notes *notes;       /* NULL: nothing was ever noted */
-    bool noted;                         /* the notes hold some of this recording */
+    uint32_t picked_count, picked_capacity; /* RC-4; room is 0 or a power of two */
+    struct bf_picked *picked;               /* a hash table */
+    struct bf_histogram_notes *notes;       /* NULL: nothing was ever noted */
+    bool noted;                             /* the notes hold some of this recording */
 
     _Atomic uint32_t pending; /* submissions not known to have finished; submissions' lock */
-    struct bf_trial *trial;   /* measurements recorded in it (specialize/trial.h); NULL: none */
-    bool thrown;              /* RC-6: bf_recording_measure */
-    bool measurable;          /* and it may have measurements of its own */
-    bool unthrown;            /* it has draws with a variant on trial that nothing was thrown for */
+    struct bf_ab_timing
+        *timing;     /* measurements recorded in it (specialize/ab_timing.h); NULL: none */
+    bool thrown;     /* RC-6: bf_recording_measure */
+    bool measurable; /* and it may have measurements of its own */
+    bool unthrown;   /* it has draws with a variant on trial that nothing was thrown for */
     bool tries;      /* what was thrown: variants on trial; else the general ones beside them */
     uint64_t number; /* of the throw; where it is measurable, no other recording has it */
     uint32_t timestamp_bits; /* of the queues that it is for; its maker's to set */
@@ -118,7 +119,7 @@ struct bf_recording {
     uint32_t passes_before;
 
     /* Numbers of secondary ones with measurements that it executes; room is 0 or a power of two. */
-    uint32_t inner_count, inner_room;
+    uint32_t inner_count, inner_capacity;
     uint64_t *inner;
     /* submission.c's, under the submissions' lock (TR-1). */
     struct bf_recording *next_listed; /* secondary ones with measurements, by number */
@@ -265,13 +266,13 @@ static inline void bf_recording_pass_begins(struct bf_recording *recording)
 
 static inline void bf_recording_pass_ended(struct bf_recording *recording)
 {
-    if (recording->trial)
+    if (recording->timing)
         bf_recording_measured(recording);
 }
 
 static inline void bf_recording_dispatched(struct bf_recording *recording)
 {
-    if (recording->trial)
+    if (recording->timing)
         bf_recording_measured(recording);
 }
 

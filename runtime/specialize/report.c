@@ -3,24 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "specialize/course.h"
+#include "specialize/variant_state.h"
 
 /* Variants that are listed one by one; beyond these they are only counted. */
 #define LISTED 1024
 
 struct line {
     char name[64];
-    enum bf_course_state state;
+    enum bf_variant_state state;
     enum bf_reason reason;
     VkResult error;
-    bool no_contraction, apart, remembered;
+    bool no_contraction, in_helper, remembered;
     uint8_t mask;
     uint64_t uses, picked;
     double general_ns, variant_ns; /* as judged; 0: never */
-    struct bf_course_times times;
+    struct bf_variant_times times;
 };
 
-struct bf_report {
+struct bf_specialize_report {
     uint64_t pipelines, watched, excluded[BF_REASON_COUNT];
     uint64_t built, kept, rejected[BF_REASON_COUNT];
     uint64_t background_ns;
@@ -29,7 +29,7 @@ struct bf_report {
     struct line lines[LISTED];
 };
 
-void bf_report_excluded(struct bf_specializer *s, enum bf_reason reason)
+void bf_specialize_report_excluded(struct bf_specializer *s, enum bf_reason reason)
 {
     if (!s->report)
         return;
@@ -37,10 +37,10 @@ void bf_report_excluded(struct bf_specializer *s, enum bf_reason reason)
     s->report->excluded[reason]++;
 }
 
-static void name_of(const struct bf_course *course, char name[64])
+static void name_of(const struct bf_variant_states *states, char name[64])
 {
-    if (*course->pipeline->name) {
-        snprintf(name, 64, "%s", course->pipeline->name);
+    if (*states->pipeline->name) {
+        snprintf(name, 64, "%s", states->pipeline->name);
         for (char *c = name; *c; c++) {
             if (*c <= ' ' || *c == 127)
                 *c = '_'; /* one word, on one line */
@@ -48,32 +48,32 @@ static void name_of(const struct bf_course *course, char name[64])
         return;
     }
     for (int i = 0; i < 8; i++)
-        snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", course->pipeline->hash[i]);
+        snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", states->pipeline->hash[i]);
 }
 
-void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
+void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_states *states)
 {
-    struct bf_report *r = s->report;
+    struct bf_specialize_report *r = s->report;
     if (!r)
         return;
     r->pipelines++;
     r->watched++;
-    for (uint32_t i = 0; i < course->count; i++) {
-        const struct bf_candidate *c = &course->candidates[i];
+    for (uint32_t i = 0; i < states->count; i++) {
+        const struct bf_candidate *c = &states->candidates[i];
         /* Its variants went without a word. */
-        bool pinned = c->variant && atomic_load(&course->pipeline->pinned);
-        enum bf_course_state state = pinned ? BF_COURSE_REJECTED : c->state;
+        bool pinned = c->variant && atomic_load(&states->pipeline->pinned);
+        enum bf_variant_state state = pinned ? BF_VARIANT_STATE_REJECTED : c->state;
         enum bf_reason reason = pinned ? BF_REASON_PINNED : c->reason;
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
-        double general = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_GENERAL) : 0;
-        double variant = c->judge ? bf_judge_mean(c->judge, BF_JUDGE_VARIANT) : 0;
+        double general = c->decision ? bf_ab_decision_mean(c->decision, BF_AB_GENERAL) : 0;
+        double variant = c->decision ? bf_ab_decision_mean(c->decision, BF_AB_VARIANT) : 0;
         r->built += c->times.build != 0;
         r->background_ns += c->times.build + c->times.check;
-        if (state == BF_COURSE_REJECTED)
+        if (state == BF_VARIANT_STATE_REJECTED)
             r->rejected[reason]++;
-        else if (state == BF_COURSE_KEPT)
+        else if (state == BF_VARIANT_STATE_KEPT)
             r->kept++;
-        if (state == BF_COURSE_KEPT && general > 0 && variant > 0)
+        if (state == BF_VARIANT_STATE_KEPT && general > 0 && variant > 0)
             r->saved_ns += (double)picked * (general - variant);
         if (r->count == LISTED)
             continue;
@@ -83,7 +83,7 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
             .reason = reason,
             .error = c->error,
             .no_contraction = c->no_contraction,
-            .apart = c->apart,
+            .in_helper = c->in_helper,
             .remembered = c->remembered,
             .mask = c->mask,
             .uses = c->uses,
@@ -92,32 +92,32 @@ void bf_report_add(struct bf_specializer *s, const struct bf_course *course)
             .variant_ns = variant,
             .times = c->times,
         };
-        name_of(course, line->name);
+        name_of(states, line->name);
     }
 }
 
-void bf_report_room(struct bf_specializer *s)
+void bf_specialize_report_memory(struct bf_specializer *s)
 {
-    uint64_t own = atomic_load(&s->pipelines.room.own);
-    uint64_t variants = atomic_load(&s->pipelines.room.variants);
+    uint64_t own = atomic_load(&s->pipelines.budget.own);
+    uint64_t variants = atomic_load(&s->pipelines.budget.variants);
     s->most_own = own > s->most_own ? own : s->most_own;
     s->most_variants = variants > s->most_variants ? variants : s->most_variants;
 }
 
-static const char *state_name(enum bf_course_state state)
+static const char *state_name(enum bf_variant_state state)
 {
     static const char *const names[] = {
-        [BF_COURSE_QUEUED] = "queued",
-        [BF_COURSE_TRIAL] = "unjudged",
-        [BF_COURSE_KEPT] = "kept",
-        [BF_COURSE_REJECTED] = "rejected",
+        [BF_VARIANT_STATE_QUEUED] = "queued",
+        [BF_VARIANT_STATE_TIMED] = "unjudged",
+        [BF_VARIANT_STATE_KEPT] = "kept",
+        [BF_VARIANT_STATE_REJECTED] = "rejected",
     };
     return names[state];
 }
 
-void bf_report_print(struct bf_specializer *s, FILE *out)
+void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
 {
-    const struct bf_report *r = s->report;
+    const struct bf_specialize_report *r = s->report;
     if (!r)
         return;
     fprintf(out,
@@ -153,18 +153,18 @@ void bf_report_print(struct bf_specializer *s, FILE *out)
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain", l->apart ? " apart" : "",
-                l->remembered ? " remembered" : "", error);
+                l->no_contraction ? "no-contraction" : "plain",
+                l->in_helper ? " built-in-helper" : "", l->remembered ? " remembered" : "", error);
     }
 }
 
-void bf_report_create(struct bf_specializer *s)
+void bf_specialize_report_create(struct bf_specializer *s)
 {
     if (s->info.report)
         s->report = calloc(1, sizeof(*s->report));
 }
 
-void bf_report_free(struct bf_specializer *s)
+void bf_specialize_report_free(struct bf_specializer *s)
 {
     free(s->report);
     s->report = NULL;

@@ -6,7 +6,7 @@
 #include "background/public.h"
 #include "device/device.h"
 #include "base/message.h"
-#include "specialize/course.h"
+#include "specialize/variant_state.h"
 #include "specialize/isolate/isolate.h"
 
 static void prepare(void *context)
@@ -18,17 +18,17 @@ static void prepare(void *context)
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
-    bf_course_collect(s);
+    bf_variant_states_collect(s);
     atomic_store(&s->intrusive,
                  info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
-        bf_course_commit(s);
+        bf_variant_states_commit(s);
         atomic_fetch_add(&s->commits, 1); /* its own jobs, too */
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
-        bf_course_discard(s);
+        bf_variant_states_discard(s);
         break;
     default:
         break;
@@ -38,8 +38,8 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
 static BfMeasurementsState further(void *context)
 {
     struct bf_specializer *s = context;
-    bf_course_collect(s);
-    return bf_course_state(s);
+    bf_variant_states_collect(s);
+    return bf_variant_states_measurements(s);
 }
 
 /* Where this device's verdicts are kept. False: no memory. */
@@ -73,25 +73,25 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     struct bf_device *device = info->device;
     bf_pipelines_init(&s->pipelines, device->handle, &device->vk,
                       info->mode == BF_SPECIALIZE_RELAXED);
-    s->pipelines.room.most = info->memory / 2;
-    s->pipelines.on_made = bf_course_made;
-    s->pipelines.on_gone = bf_course_gone;
+    s->pipelines.budget.most = info->memory / 2;
+    s->pipelines.on_made = bf_variant_states_pipeline_made;
+    s->pipelines.on_gone = bf_variant_states_pipeline_destroyed;
     s->pipelines.context = s;
-    bf_trials_init(&s->trials, device->handle, &device->vk, device->timestamp_period_ns);
+    bf_ab_timer_init(&s->timer, device->handle, &device->vk, device->timestamp_period_ns);
     VkResult result = bf_submissions_init(&s->submissions, &s->pipelines);
     if (result != VK_SUCCESS)
         goto fail_submissions;
     s->submissions.context = s;
-    s->submissions.used = bf_course_used;
-    s->submissions.measured = bf_course_measured;
+    s->submissions.used = bf_variant_states_pipeline_used;
+    s->submissions.measured = bf_variant_states_measured;
     s->submissions.background = device->background;
     s->recorder.vk = &device->vk;
     s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;
-    s->recorder.trials = &s->trials;
+    s->recorder.timer = &s->timer;
     s->recorder.background = device->background;
     atomic_store(&s->recorder.noting, true);
-    bf_report_create(s);
+    bf_specialize_report_create(s);
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!find_folder(s))
         goto fail_folder;
@@ -117,9 +117,9 @@ fail_driver:
 fail_folder:
     bf_submissions_finish(&s->submissions);
 fail_submissions:
-    bf_trials_finish(&s->trials);
+    bf_ab_timer_finish(&s->timer);
     bf_pipelines_finish(&s->pipelines);
-    bf_report_free(s);
+    bf_specialize_report_free(s);
     free(s);
     bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: error %d", result);
     return result;
@@ -132,16 +132,16 @@ void bf_specializer_destroy(struct bf_specializer *s)
     atomic_store(&s->stopping, true);
     bf_device_end_background(s->info.device); /* BG-8: no item is left */
     while (atomic_load(&s->done))
-        bf_course_collect(s);
+        bf_variant_states_collect(s);
     bf_runner_stop(&s->runner);
     bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
-    bf_map_finish(&s->courses_by_id, NULL, NULL);
+    bf_map_finish(&s->states_by_id, NULL, NULL);
     if (s->info.report)
-        bf_report_print(s, stderr);
-    bf_report_free(s);
+        bf_specialize_report_print(s, stderr);
+    bf_specialize_report_free(s);
     bf_submissions_finish(&s->submissions);
-    bf_trials_finish(&s->trials);
+    bf_ab_timer_finish(&s->timer);
     bf_archive_close(s->archive);
     free(s->archive_folder);
     free(s);
@@ -149,7 +149,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
 
 void bf_specializer_collect(struct bf_specializer *s)
 {
-    bf_course_collect(s);
+    bf_variant_states_collect(s);
 }
 
 struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *s)

@@ -4,7 +4,7 @@
 
 #include "background/background.h"
 #include "specialize/recording.h"
-#include "specialize/trial.h"
+#include "specialize/ab_timing.h"
 
 /* A batch, or a part of one that has more command buffers than fit. On the list in the order in
  * which they were submitted, as far as they go to the same queue. */
@@ -84,29 +84,29 @@ struct use {
 static void count_rows(struct bf_pipeline *p, void *context)
 {
     const struct use *use = context;
-    const struct bf_tally_notes *notes = use->recording->notes;
+    const struct bf_histogram_notes *notes = use->recording->notes;
     struct bf_submissions *s = use->submissions;
     uint32_t epoch = atomic_load(&s->epoch);
-    const struct bf_tally_row *row;
+    const struct bf_histogram_row *row;
     bf_lock_acquire(&p->lock);
-    for (uint32_t i = use->first; (row = bf_tally_notes_row(notes, i)); i++) {
+    for (uint32_t i = use->first; (row = bf_histogram_notes_row(notes, i)); i++) {
         if (row->key == p->id)
-            bf_tally_add(&p->tally, epoch, row);
+            bf_histogram_add(&p->histogram, epoch, row);
     }
     bf_lock_release(&p->lock);
     if (s->used)
         s->used(s->context, p, use->recording);
     bf_lock_acquire(&p->lock);
-    uint32_t mask = bf_tally_mask(&p->tally, epoch);
+    uint32_t mask = bf_histogram_mask(&p->histogram, epoch);
     bf_lock_release(&p->lock);
     atomic_store_explicit(&p->dropped, ~mask, memory_order_relaxed);
 }
 
-static bool is_first_of_its_pipeline(const struct bf_tally_notes *notes, uint32_t i)
+static bool is_first_of_its_pipeline(const struct bf_histogram_notes *notes, uint32_t i)
 {
-    uint64_t key = bf_tally_notes_row(notes, i)->key;
+    uint64_t key = bf_histogram_notes_row(notes, i)->key;
     while (i-- > 0) {
-        if (bf_tally_notes_row(notes, i)->key == key)
+        if (bf_histogram_notes_row(notes, i)->key == key)
             return false;
     }
     return true;
@@ -155,7 +155,7 @@ static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_
 
 static void read_trial(struct bf_submissions *s, struct bf_recording *r)
 {
-    bool measured = r->trial && r->trial->count && r->latest_epoch == atomic_load(&s->epoch);
+    bool measured = r->timing && r->timing->count && r->latest_epoch == atomic_load(&s->epoch);
     r->latest = 0;
     if (measured && s->measured && atomic_load(&s->counting) &&
         bf_background_may_adapt(s->background))
@@ -169,8 +169,8 @@ static void count(struct bf_submissions *s, struct bf_recording *r,
 {
     bool counting = atomic_load(&s->counting) && bf_background_may_adapt(s->background);
     if (r->noted && part->epoch == atomic_load(&s->epoch) && counting) {
-        const struct bf_tally_row *row;
-        for (uint32_t i = 0; (row = bf_tally_notes_row(r->notes, i)); i++) {
+        const struct bf_histogram_row *row;
+        for (uint32_t i = 0; (row = bf_histogram_notes_row(r->notes, i)); i++) {
             if (is_first_of_its_pipeline(r->notes, i))
                 bf_pipelines_visit(s->pipelines, row->key, count_rows, &(struct use){s, r, i});
         }
@@ -199,7 +199,7 @@ uint64_t bf_submissions_call(struct bf_submissions *s)
 
 static bool counts(const struct bf_recording *r)
 {
-    return r && (r->noted || r->inner_count || (r->trial && r->trial->count));
+    return r && (r->noted || r->inner_count || (r->timing && r->timing->count));
 }
 
 static bool is_awaited(const struct bf_submissions *s, const void *queue)

@@ -369,7 +369,7 @@ static void test_handles_come_back(void **state)
 
 static uint64_t counted(void)
 {
-    return recording.records[COMPUTE]->tally.total;
+    return recording.records[COMPUTE]->histogram.total;
 }
 
 static VkFence make_fence(void)

@@ -1,30 +1,30 @@
 /*
  * The specialiser's hooks, and what is measured: which passes have times taken around them, and which
- * command buffers throw a coin (specialize/trial.h, recording.h).
+ * command buffers throw a coin (specialize/ab_timing.h, recording.h).
  */
 #include "recording_world.h"
 
 #include <stdlib.h>
 
-#include "specialize/trial.h"
+#include "specialize/ab_timing.h"
 
-static struct bf_trials trials;
+static struct bf_ab_timer timer;
 
 static void open_trials(void)
 {
     recording_open();
-    trials = (struct bf_trials){
+    timer = (struct bf_ab_timer){
         .device = fake.device, .vk = recording.specializer.recorder.vk, .period_ns = 1};
-    recording.specializer.recorder.trials = &trials;
+    recording.specializer.recorder.timer = &timer;
     recording.specializer.recorder.passes = 1;
     for (int i = 0; i < 2; i++)
-        atomic_store(&recording.variants[i]->on_trial, true);
+        atomic_store(&recording.variants[i]->ab_timed, true);
     recording.stamps = 0;
 }
 
 static void close_trials(void)
 {
-    void *blocks = trials.blocks; /* one: it is only memory here */
+    void *blocks = timer.blocks; /* one: it is only memory here */
     recording_close();
     free(blocks);
 }

@@ -175,7 +175,7 @@ static void make_record(int point)
     p->watch.count = 2;
     p->watch.offset[0] = 4;
     p->watch.offset[1] = 8;
-    p->tally.all = p->tally.mask = 3;
+    p->histogram.all = p->histogram.mask = 3;
     v->handle = VARIANT(point);
     v->mask = 3;
     memcpy(v->values, recording_right, sizeof(recording_right));

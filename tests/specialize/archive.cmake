@@ -6,7 +6,7 @@ add_library(belfry_archive_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/archive_helper
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/compact.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/index.c
   ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/record.c
-  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/store.c)
+  ${CMAKE_SOURCE_DIR}/runtime/specialize/archive/cache_file.c)
 target_include_directories(belfry_archive_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_archive_parts PUBLIC belfry_options PkgConfig::VULKAN

@@ -4,7 +4,7 @@
  */
 #include "gpu.h"
 
-#include "specialize/check/subject_copy.h"
+#include "specialize/check/pipeline_interface_copy.h"
 
 #include "shaders/full.vert.h"
 #include "shaders/paint.comp.h"
@@ -158,13 +158,13 @@ static VkPipeline expect_extent(struct gpu *gpu, const struct gpu_graphics *g, u
                                 uint32_t height)
 {
     VkPipeline pipeline = gpu_graphics(gpu, &g->info);
-    struct bf_check_subject *subject;
+    struct bf_pipeline_interface *interface;
     struct bf_pipeline *p = bf_pipelines_find(&gpu->pipelines, pipeline);
     assert_non_null(p);
-    assert_int_equal(bf_subject_create(p->copy, &subject), BF_REASON_NONE);
-    assert_int_equal(subject->extent[0], width);
-    assert_int_equal(subject->extent[1], height);
-    bf_subject_destroy(subject);
+    assert_int_equal(bf_pipeline_interface_create(p->copy, &interface), BF_REASON_NONE);
+    assert_int_equal(interface->extent[0], width);
+    assert_int_equal(interface->extent[1], height);
+    bf_pipeline_interface_destroy(interface);
     return pipeline;
 }
 
@@ -197,7 +197,7 @@ static void a_check_knows_how_much_was_drawn_to(void **state)
     pipelines[3] = expect_extent(&gpu, &g, 0, 0);
     gpu_describe(&g, vertex, fragment, gpu.layout, pass);
     pipelines[4] = expect_extent(&gpu, &g, GPU_SIDE, GPU_SIDE);
-    bf_kept_render_pass_size(&gpu.pipelines, pass, 640, 360);
+    bf_retained_render_pass_size(&gpu.pipelines, pass, 640, 360);
     pipelines[5] = expect_extent(&gpu, &g, 640, 360);
     for (uint32_t i = 0; i < 6; i++)
         gpu_destroy_pipeline(&gpu, pipelines[i]);

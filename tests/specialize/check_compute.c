@@ -13,7 +13,7 @@
 #include "shaders/check_words.comp.h"
 
 /* NONE, INEXACT, ... of the eight forms, by a letter: '=' or '!' ('?' uncheckable). */
-static void expect(struct world *w, struct trial *t, const char *letters)
+static void expect(struct world *w, struct timing *t, const char *letters)
 {
     enum bf_reason reasons[8];
     for (uint32_t i = 0; i < t->info.form_count; i++)
@@ -49,7 +49,7 @@ static const struct bf_check_binding sum_bindings[] = {
 };
 static const struct bf_check_set sum_set = {.binding_count = 2, .bindings = sum_bindings};
 
-static void sums_init(struct world *w, struct subject *s, struct trial *t)
+static void sums_init(struct world *w, struct interface *s, struct timing *t)
 {
     subject_init(w, s, 1, &sum_set, 8);
     s->check.workgroup[0] = 64;
@@ -63,8 +63,8 @@ static void pipelines_that_are_the_same_agree(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
@@ -80,8 +80,8 @@ static void any_bit_on_any_input_tells(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     for (int32_t i = 1; i <= 7; i++)
@@ -95,8 +95,8 @@ static void push_constants_that_are_not_fixed_change(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 8));
@@ -110,8 +110,8 @@ static void what_writes_nothing_is_uncheckable(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     t.info.general = COMPUTE(&w, &s, check_sums_comp, 9);
@@ -125,8 +125,8 @@ static void as_many_workgroups_run_as_the_program_had(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 10));
@@ -141,7 +141,7 @@ static void as_many_workgroups_run_as_the_program_had(void **state)
 }
 
 /* Adds forms 0, 1... of check_far.comp but for '.', and expects the others. */
-static void add_some(struct world *w, struct subject *s, struct trial *t, const char *letters)
+static void add_some(struct world *w, struct interface *s, struct timing *t, const char *letters)
 {
     char left[8] = "";
     for (int32_t k = 0; letters[k]; k++) {
@@ -178,8 +178,8 @@ static void images_are_as_large_as_the_runs_reach(void **state)
     };
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct world w;
-        struct subject s;
-        struct trial t;
+        struct interface s;
+        struct timing t;
         world_open(&w);
         subject_init(&w, &s, 1, &set, 4);
         s.check.workgroup[0] = s.check.workgroup[1] = 8;
@@ -202,8 +202,8 @@ static void images_that_are_too_large_together_are_made_smaller(void **state)
                                            FAR(3, COMBINED_IMAGE_SAMPLER, 2D, R32G32B32A32_SFLOAT)};
     const struct bf_check_set set = {.binding_count = 4, .bindings = bindings};
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     bindings[3].count = 8;
     world_open(&w);
     subject_init(&w, &s, 1, &set, 4);
@@ -222,8 +222,8 @@ static void relaxed_checks_allow_the_error_they_are_told(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     t.info.compare = false;
@@ -242,8 +242,8 @@ static void one_without_forms_is_over_at_once(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     assert_success(bf_check_run(w.checker, &t.info));
@@ -298,8 +298,8 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
         {.flags = flags, .binding_count = 3, .bindings = buffers},
     };
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     subject_init(&w, &s, 2, sets, 0);
     trial_init(&t, &s, COMPUTE(&w, &s, check_words_comp, 0));
@@ -358,8 +358,8 @@ static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
     };
     const struct bf_check_set set = {.binding_count = 10, .bindings = bindings};
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     subject_init(&w, &s, 1, &set, 0);
     s.check.workgroup[0] = s.check.workgroup[1] = 8;
@@ -411,8 +411,8 @@ static void a_general_pipeline_that_differs_from_itself_is_uncheckable(void **st
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     if (!w.f.addresses) {
         world_close(&w);
@@ -450,7 +450,7 @@ static void a_general_pipeline_that_differs_from_itself_is_uncheckable(void **st
     world_close(&w);
 }
 
-static void loop_init(struct world *w, struct subject *s, struct trial *t)
+static void loop_init(struct world *w, struct interface *s, struct timing *t)
 {
     subject_init(w, s, 1, &out_set, 8);
     s->check.loops = true;
@@ -463,8 +463,8 @@ static void one_that_takes_too_long_is_uncheckable(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     loop_init(&w, &s, &t);
     expect(&w, &t, "=");
@@ -479,8 +479,8 @@ static void one_that_hangs_ends_all_checks(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     loop_init(&w, &s, &t);
     t.push[0] = 100000000;
@@ -504,8 +504,8 @@ static void inputs_of_fragile_shaders_are_tame(void **state)
     }
     const struct bf_check_set set = {.binding_count = 2, .bindings = bindings};
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     subject_init(&w, &s, 1, &set, 4);
     s.check.fragile = true;
@@ -555,8 +555,8 @@ static void wild_check(int32_t which, const VkSamplerCreateInfo *sampler)
     };
     const struct bf_check_set set = {.binding_count = 13, .bindings = bindings};
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     subject_init(&w, &s, 1, &set, 0);
     s.check.workgroup[0] = 64;
@@ -583,8 +583,8 @@ static void what_nothing_can_stand_in_for_is_uncheckable(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, t.info.general);
@@ -618,8 +618,8 @@ static void without_robust_accesses_buffers_are_the_program_s_size(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, t.info.general);
@@ -649,8 +649,8 @@ static void a_check_goes_in_steps_and_can_be_cancelled(void **state)
 {
     (void)state;
     struct world w;
-    struct subject s;
-    struct trial t;
+    struct interface s;
+    struct timing t;
     world_open(&w);
     sums_init(&w, &s, &t);
     trial_add(&t, t.info.general);

@@ -28,10 +28,10 @@ static void attachments_of_many_formats_are_compared(void **state)
         drawing_init(&w, &d, &drawing_shade_set, 1, &cases[i].format, VK_FORMAT_UNDEFINED);
         char letters[6] = "";
         /* '?' is either. */
-        struct trial t;
+        struct timing t;
         static const float push[] = {0.25f, 0, -0.5f, 0, 0.75f};
         memcpy(letters, cases[i].letters, 5);
-        trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+        trial_init(&t, &d.interface, drawing_make(&w, &d, 0));
         memcpy(t.push, push, sizeof(push));
         for (int32_t k = 0; k < 5; k++)
             trial_add(&t, drawing_make(&w, &d, k));
@@ -105,8 +105,8 @@ static void all_of_what_was_drawn_to_is_compared(void **state)
             struct drawing d;
             world_open(&w);
             drawing_init(&w, &d, &drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
-            d.subject.check.extent[0] = cases[i].width;
-            d.subject.check.extent[1] = cases[i].height;
+            d.interface.check.extent[0] = cases[i].width;
+            d.interface.check.extent[1] = cases[i].height;
             d.viewport.width = d.viewport.height = 256;
             d.scissor.extent = (VkExtent2D){256, 256};
             d.samples.rasterizationSamples = (VkSampleCountFlagBits)samples;
@@ -122,15 +122,15 @@ static void what_is_large_and_takes_long_is_checked_anew(void **state)
     (void)state;
     struct world w;
     struct drawing d;
-    struct trial t;
+    struct timing t;
     const enum bf_reason uncheckable = BF_REASON_UNCHECKABLE;
     const VkFormat format = VK_FORMAT_R32G32B32A32_SFLOAT;
     world_open(&w);
     world_close_checker(&w);
     world_open_checker(&w, true, 0, 1);
     drawing_init(&w, &d, &drawing_shade_set, 1, &format, VK_FORMAT_UNDEFINED);
-    d.subject.check.extent[0] = d.subject.check.extent[1] = 256;
-    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    d.interface.check.extent[0] = d.interface.check.extent[1] = 256;
+    trial_init(&t, &d.interface, drawing_make(&w, &d, 0));
     trial_add(&t, t.info.general);
     trial_expect(&w, &t, &uncheckable);
     assert_string_equal(t.info.why, "the general pipeline takes too long");
@@ -190,7 +190,7 @@ static void no_more_vertices_than_three_are_asked_of_fragile_shaders(void **stat
     d.sizes[0] = sizeof(check_corner_vert);
     d.words[1] = check_store_frag;
     d.sizes[1] = sizeof(check_store_frag);
-    d.subject.check.fragile = true;
+    d.interface.check.fragile = true;
     drawing_expect(&w, &d, "=!=");
     world_close(&w);
 }
@@ -368,12 +368,12 @@ static void what_can_t_be_drawn_is_uncheckable(void **state)
     (void)state;
     struct world w;
     struct drawing d;
-    struct trial t;
+    struct timing t;
     const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM};
     const VkDynamicState unknown = VK_DYNAMIC_STATE_VIEWPORT_SHADING_RATE_PALETTE_NV;
     world_open(&w);
     drawing_init(&w, &d, &drawing_shade_set, 1, formats, VK_FORMAT_UNDEFINED);
-    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    trial_init(&t, &d.interface, drawing_make(&w, &d, 0));
     trial_add(&t, t.info.general);
     const enum bf_reason none = BF_REASON_NONE, uncheckable = BF_REASON_UNCHECKABLE;
     trial_expect(&w, &t, &none);

@@ -26,7 +26,7 @@ void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set 
                   uint32_t color_count, const VkFormat *colors, VkFormat depth)
 {
     *d = (struct drawing){0};
-    subject_init(w, &d->subject, 1, set, 20);
+    subject_init(w, &d->interface, 1, set, 20);
     d->vertices.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO;
     d->assembly.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO;
     d->assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -78,13 +78,13 @@ void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set 
         .pDepthStencilState = &d->depth,
         .pColorBlendState = &d->blend,
         .pDynamicState = &d->dynamic,
-        .layout = d->subject.layout.handle,
+        .layout = d->interface.layout.handle,
     };
     d->words[0] = check_cover_vert;
     d->sizes[0] = sizeof(check_cover_vert);
     d->words[1] = check_shade_frag;
     d->sizes[1] = sizeof(check_shade_frag);
-    d->subject.check.graphics = &d->info;
+    d->interface.check.graphics = &d->info;
 }
 
 void drawing_use_pass(struct world *w, struct drawing *d, const VkRenderPassCreateInfo2 *pass)
@@ -93,7 +93,7 @@ void drawing_use_pass(struct world *w, struct drawing *d, const VkRenderPassCrea
     assert_success(vkCreateRenderPass2(w->f.device, &d->pass, NULL, &d->pass_handle));
     d->info.pNext = NULL;
     d->info.renderPass = d->pass_handle;
-    d->subject.check.pass = &d->pass;
+    d->interface.check.pass = &d->pass;
 }
 
 VkPipeline drawing_make(struct world *w, struct drawing *d, int32_t which)
@@ -127,8 +127,8 @@ void drawing_expect(struct world *w, struct drawing *d, const char *letters)
 {
     static const float push[] = {0.25f, 0, -0.5f, 0, 0.75f};
     enum bf_reason reasons[8];
-    struct trial t;
-    trial_init(&t, &d->subject, drawing_make(w, d, 0));
+    struct timing t;
+    trial_init(&t, &d->interface, drawing_make(w, d, 0));
     memcpy(t.push, push, sizeof(push));
     for (int32_t i = 0; letters[i]; i++) {
         if (letters[i] == '.')

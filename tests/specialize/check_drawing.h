@@ -8,7 +8,7 @@
 
 /* A pipeline's create-info and all that it points to; dynamic rendering unless 'pass' is set. */
 struct drawing {
-    struct subject subject;
+    struct interface interface;
     VkPipelineShaderStageCreateInfo stages[2];
     VkPipelineVertexInputStateCreateInfo vertices;
     VkPipelineInputAssemblyStateCreateInfo assembly;

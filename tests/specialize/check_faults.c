@@ -33,21 +33,21 @@ static void run_short(bool draws, uint64_t fail_at, uint64_t *first, uint64_t *l
     const struct bf_checker_info info = world_checker_info(&w);
     /* One run of each kind. */
     uint32_t left = 3;
-    f.trial.info.cancelled = after_some;
-    f.trial.info.context = &left;
+    f.timing.info.cancelled = after_some;
+    f.timing.info.context = &left;
     *first = oom_points(&w) + 1;
     VkResult result = bf_checker_create(&info, &w.checker);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
         result = bf_checker_create(&info, &w.checker);
     assert_success(result);
-    result = bf_check_run(w.checker, &f.trial.info);
+    result = bf_check_run(w.checker, &f.timing.info);
     if (result != VK_SUCCESS) {
         assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_int_equal(f.trial.forms[0].reason, BF_REASON_MEMORY);
+        assert_int_equal(f.timing.forms[0].reason, BF_REASON_MEMORY);
         left = 3;
-        assert_success(bf_check_run(w.checker, &f.trial.info));
+        assert_success(bf_check_run(w.checker, &f.timing.info));
     }
-    assert_int_equal(f.trial.forms[0].reason, BF_REASON_CANCELLED);
+    assert_int_equal(f.timing.forms[0].reason, BF_REASON_CANCELLED);
     *last = oom_points(&w);
     while (oom_points(&w) < fail_at) /* this run has made fewer: not in world_close */
         vkDeviceWaitIdle(w.f.device);
@@ -87,14 +87,14 @@ static bool run_lost(bool draws, uint32_t lose_at)
     faulty_init(&w, &f, draws);
     const struct bf_checker_info info = world_checker_info(&w);
     assert_success(bf_checker_create(&info, &w.checker));
-    VkResult result = bf_check_run(w.checker, &f.trial.info);
+    VkResult result = bf_check_run(w.checker, &f.timing.info);
     w.f.lost = result != VK_SUCCESS;
     if (w.f.lost) {
         assert_int_equal(result, VK_ERROR_DEVICE_LOST);
-        assert_int_equal(f.trial.forms[0].reason, BF_REASON_LOST);
+        assert_int_equal(f.timing.forms[0].reason, BF_REASON_LOST);
         /* And so it stays. */
-        assert_int_equal(bf_check_run(w.checker, &f.trial.info), VK_ERROR_DEVICE_LOST);
-        assert_int_equal(f.trial.forms[0].reason, BF_REASON_LOST);
+        assert_int_equal(bf_check_run(w.checker, &f.timing.info), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(f.timing.forms[0].reason, BF_REASON_LOST);
     }
     world_close(&w);
     return result != VK_SUCCESS;

@@ -85,7 +85,7 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
                                        .stageCount = 2,
                                        .pStages = stages,
                                        .pVertexInputState = &f->vertices,
-                                       .layout = f->subject.layout.handle,
+                                       .layout = f->interface.layout.handle,
                                        .renderPass = pass};
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
     assert_success(
@@ -103,16 +103,16 @@ void faulty_init(struct world *w, struct faulty *f, bool draws)
     *f = (struct faulty){0};
     const struct bf_check_set set = {.binding_count = draws ? FAULT_BINDINGS : FAULT_BINDINGS - 1,
                                      .bindings = bindings};
-    subject_init(w, &f->subject, 1, &set, 16);
+    subject_init(w, &f->interface, 1, &set, 16);
     VkPipeline pipeline;
     if (draws) {
         init_drawing(f);
         pipeline = make_graphics(w, f);
-        f->subject.check.graphics = &f->graphics;
-        f->subject.check.pass = &f->pass;
+        f->interface.check.graphics = &f->graphics;
+        f->interface.check.pass = &f->pass;
     } else {
-        pipeline = COMPUTE(w, &f->subject, check_images_comp, 0);
+        pipeline = COMPUTE(w, &f->interface, check_images_comp, 0);
     }
-    trial_init(&f->trial, &f->subject, pipeline);
-    trial_add(&f->trial, pipeline);
+    trial_init(&f->timing, &f->interface, pipeline);
+    trial_add(&f->timing, pipeline);
 }

@@ -51,8 +51,8 @@ static void survive(bool draws)
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     world_open_device(&w, &fixture_plain);
     faulty_init(&w, &f, draws);
-    f.trial.info.cancelled = after_some;
-    f.trial.info.context = &left;
+    f.timing.info.cancelled = after_some;
+    f.timing.info.context = &left;
     const struct bf_checker_info info = world_checker_info(&w);
     for (uint32_t n = 1; result != VK_SUCCESS; n++) {
         until_none = n;
@@ -67,10 +67,10 @@ static void survive(bool draws)
     for (uint32_t n = 1; result != VK_SUCCESS; n++) {
         left = 3;
         until_none = n;
-        result = bf_check_run(w.checker, &f.trial.info);
+        result = bf_check_run(w.checker, &f.timing.info);
         until_none = 0;
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_int_equal(f.trial.forms[0].reason,
+        assert_int_equal(f.timing.forms[0].reason,
                          result == VK_SUCCESS ? BF_REASON_CANCELLED : BF_REASON_MEMORY);
         failures += result != VK_SUCCESS;
     }

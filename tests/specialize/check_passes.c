@@ -266,12 +266,12 @@ static void samples_may_be_near(void **state)
                                              BF_REASON_INEXACT};
     struct world w;
     struct drawing d;
-    struct trial t;
+    struct timing t;
     world_open(&w);
     drawing_init(&w, &d, &drawing_shade_set, 1, &wide, VK_FORMAT_D16_UNORM);
     use_samples(&d);
     d.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
-    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    trial_init(&t, &d.interface, drawing_make(&w, &d, 0));
     memcpy(t.push, push, sizeof(push));
     t.info.compare = false;
     t.info.tolerance = 1e-4f;
@@ -467,12 +467,12 @@ static void input_attachments_that_are_not_there_are_uncheckable(void **state)
     struct world w;
     struct drawing d;
     struct deferred p;
-    struct trial t;
+    struct timing t;
     const enum bf_reason none = BF_REASON_NONE, uncheckable = BF_REASON_UNCHECKABLE;
     world_open(&w);
     deferred_init(&p, VK_FORMAT_D32_SFLOAT);
     use_reads(&w, &d, &p);
-    trial_init(&t, &d.subject, drawing_make(&w, &d, 0));
+    trial_init(&t, &d.interface, drawing_make(&w, &d, 0));
     trial_add(&t, t.info.general);
     trial_expect(&w, &t, &none);
     p.inputs[2].attachment = VK_ATTACHMENT_UNUSED;
@@ -481,7 +481,7 @@ static void input_attachments_that_are_not_there_are_uncheckable(void **state)
     p.subpasses[1].inputAttachmentCount = 2;
     trial_expect(&w, &t, &uncheckable);
     assert_string_equal(t.info.why, "it reads input attachments that are not there");
-    d.subject.check.pass = NULL; /* as from a rendering without a pass */
+    d.interface.check.pass = NULL; /* as from a rendering without a pass */
     d.info.pNext = &d.rendering;
     trial_expect(&w, &t, &uncheckable);
     drawing_finish(&w, &d);

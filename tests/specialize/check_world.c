@@ -196,11 +196,11 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
     return *made;
 }
 
-void subject_init(struct world *w, struct subject *s, uint32_t set_count,
+void subject_init(struct world *w, struct interface *s, uint32_t set_count,
                   const struct bf_check_set *sets, uint32_t push_bytes)
 {
     VkDescriptorSetLayout handles[4];
-    *s = (struct subject){.range = {VK_SHADER_STAGE_ALL, 0, push_bytes}};
+    *s = (struct interface){.range = {VK_SHADER_STAGE_ALL, 0, push_bytes}};
     for (uint32_t i = 0; i < set_count; i++) {
         s->sets[i] = sets[i];
         s->sets[i].handle = handles[i] = make_set_layout(w, &sets[i]);
@@ -234,7 +234,7 @@ VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size)
     return module;
 }
 
-VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t *words,
+VkPipeline make_compute(struct world *w, const struct interface *s, const uint32_t *words,
                         size_t size, int32_t which)
 {
     VkShaderModule module = make_module(w, words, size);
@@ -256,20 +256,20 @@ VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t
     return *made;
 }
 
-void trial_init(struct trial *t, const struct subject *s, VkPipeline general)
+void trial_init(struct timing *t, const struct interface *s, VkPipeline general)
 {
-    *t = (struct trial){.info = {.subject = &s->check, .general = general, .compare = true}};
+    *t = (struct timing){.info = {.interface = &s->check, .general = general, .compare = true}};
     t->info.forms = t->forms;
     t->info.push = (const uint8_t *)t->push;
 }
 
-void trial_add(struct trial *t, VkPipeline form)
+void trial_add(struct timing *t, VkPipeline form)
 {
     assert_true(t->info.form_count < 8);
     t->forms[t->info.form_count++] = (struct bf_check_form){.handle = form};
 }
 
-void trial_expect(struct world *w, struct trial *t, const enum bf_reason *reasons)
+void trial_expect(struct world *w, struct timing *t, const enum bf_reason *reasons)
 {
     assert_success(bf_check_run(w->checker, &t->info));
     for (uint32_t i = 0; i < t->info.form_count; i++) {

@@ -31,30 +31,30 @@ void world_close_checker(struct world *w);
 void world_close(struct world *w);
 
 /* What one test is about. */
-struct subject {
-    struct bf_check_subject check;
+struct interface {
+    struct bf_pipeline_interface check;
     struct bf_check_layout layout;
     struct bf_check_set sets[4];
     VkPushConstantRange range;
 };
 
 /* Makes the set layouts and the pipeline layout; push_bytes may be 0. */
-void subject_init(struct world *w, struct subject *s, uint32_t set_count,
+void subject_init(struct world *w, struct interface *s, uint32_t set_count,
                   const struct bf_check_set *sets, uint32_t push_bytes);
-VkPipeline make_compute(struct world *w, const struct subject *s, const uint32_t *words,
+VkPipeline make_compute(struct world *w, const struct interface *s, const uint32_t *words,
                         size_t size, int32_t which);
 VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size);
 #define COMPUTE(w_, s_, shader_, case_) make_compute(w_, s_, shader_, sizeof(shader_), case_)
 
 /* A check of some forms, by their pipelines; 'info' may be changed before. */
-struct trial {
+struct timing {
     struct bf_check_info info;
     struct bf_check_form forms[8];
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
 };
-void trial_init(struct trial *t, const struct subject *s, VkPipeline general);
-void trial_add(struct trial *t, VkPipeline form);
+void trial_init(struct timing *t, const struct interface *s, VkPipeline general);
+void trial_add(struct timing *t, VkPipeline form);
 /* Runs it, and asserts the reasons, one for each form. */
-void trial_expect(struct world *w, struct trial *t, const enum bf_reason *reasons);
+void trial_expect(struct world *w, struct timing *t, const enum bf_reason *reasons);
 
 #endif

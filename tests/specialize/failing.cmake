@@ -6,7 +6,7 @@ target_include_directories(belfry_icd_program PUBLIC ${here})
 target_link_libraries(belfry_icd_program PUBLIC belfry_fence_fixture)
 belfry_add_shaders(belfry_icd_program ${here}/programs/store.comp ${here}/pipelines/paint.frag
   ${here}/pipelines/full.vert)
-foreach(name failing pinned room)
+foreach(name failing pinned memory_budget)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_icd_program)
   add_dependencies(belfry-specialize-${name} VkLayer_belfry belfry_test_icd)

@@ -399,8 +399,8 @@ void fake_open(bool relaxed)
 void fake_close(void)
 {
     bf_pipelines_finish(&fake.pipelines);
-    assert_int_equal(fake.pipelines.room.own, 0);
-    assert_int_equal(fake.pipelines.room.variants, 0);
+    assert_int_equal(fake.pipelines.budget.own, 0);
+    assert_int_equal(fake.pipelines.budget.variants, 0);
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (objects[i].count)
             fail_msg("%u of type %u left", objects[i].count, objects[i].type);
@@ -434,7 +434,7 @@ VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
     };
     VkSampler sampler;
     assert_int_equal(create_Sampler(VK_NULL_HANDLE, &info, allocator, &sampler), VK_SUCCESS);
-    bf_kept_sampler_add(&fake.pipelines, sampler, &info, allocator);
+    bf_retained_sampler_add(&fake.pipelines, sampler, &info, allocator);
     return sampler;
 }
 
@@ -472,7 +472,7 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
     VkDescriptorSetLayout layout;
     assert_int_equal(create_DescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
-    bf_kept_set_layout_add(&fake.pipelines, layout, &info, allocator);
+    bf_retained_set_layout_add(&fake.pipelines, layout, &info, allocator);
     return layout;
 }
 
@@ -489,7 +489,7 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
     };
     VkPipelineLayout layout;
     assert_int_equal(create_PipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout), VK_SUCCESS);
-    bf_kept_layout_add(&fake.pipelines, layout, &info, allocator);
+    bf_retained_layout_add(&fake.pipelines, layout, &info, allocator);
     return layout;
 }
 
@@ -516,7 +516,7 @@ VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCal
     };
     VkRenderPass pass;
     assert_int_equal(create_RenderPass(VK_NULL_HANDLE, &info, allocator, &pass), VK_SUCCESS);
-    bf_kept_render_pass_add(&fake.pipelines, pass, &info, allocator);
+    bf_retained_render_pass_add(&fake.pipelines, pass, &info, allocator);
     return pass;
 }
 

@@ -61,7 +61,7 @@ VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
 void fake_destroy_pipeline(VkPipeline pipeline);
 #define fake_destroy(type_, handle_, allocator_)                                                   \
-    bf_kept_destroy(&fake.pipelines, type_, (uint64_t)(handle_), allocator_)
+    bf_retained_destroy(&fake.pipelines, type_, (uint64_t)(handle_), allocator_)
 
 /* Of a pipeline's record; "unknown" where there is none. */
 const char *fake_reason(VkPipeline pipeline);

@@ -162,7 +162,7 @@ static void make_set(struct gpu *gpu)
     };
     assert_success(gpu->vk.vkAllocateDescriptorSets(gpu->device, &allocate_info, &gpu->set));
     if (gpu->told)
-        bf_seen_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
+        bf_descriptor_shapes_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
     const VkDescriptorBufferInfo buffer = {gpu->buffer, 0, VK_WHOLE_SIZE};
     const VkWriteDescriptorSet write = {
         .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -173,7 +173,7 @@ static void make_set(struct gpu *gpu)
     };
     gpu->vk.vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
     if (gpu->told)
-        bf_seen_update(&gpu->pipelines, 1, &write, 0, NULL);
+        bf_descriptor_shapes_update(&gpu->pipelines, 1, &write, 0, NULL);
 }
 
 void gpu_open(struct gpu *gpu, bool told)
@@ -203,7 +203,7 @@ void gpu_close(struct gpu *gpu)
 {
     gpu->vk.vkDestroyDescriptorPool(gpu->device, gpu->descriptors, NULL);
     if (gpu->told)
-        bf_seen_pool_gone(&gpu->pipelines, gpu->descriptors);
+        bf_descriptor_shapes_pool_gone(&gpu->pipelines, gpu->descriptors);
     gpu_destroy(gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)gpu->layout);
     gpu_destroy(gpu, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)gpu->sets);
     gpu->vk.vkDestroyImageView(gpu->device, gpu->view, NULL);
@@ -256,7 +256,7 @@ VkDescriptorSetLayout gpu_set_layout(struct gpu *gpu)
     VkDescriptorSetLayout layout;
     assert_success(gpu->vk.vkCreateDescriptorSetLayout(gpu->device, &info, NULL, &layout));
     if (gpu->told)
-        bf_kept_set_layout_add(&gpu->pipelines, layout, &info, NULL);
+        bf_retained_set_layout_add(&gpu->pipelines, layout, &info, NULL);
     return layout;
 }
 
@@ -274,7 +274,7 @@ VkPipelineLayout gpu_layout(struct gpu *gpu, VkDescriptorSetLayout sets)
     VkPipelineLayout layout;
     assert_success(gpu->vk.vkCreatePipelineLayout(gpu->device, &info, NULL, &layout));
     if (gpu->told)
-        bf_kept_layout_add(&gpu->pipelines, layout, &info, NULL);
+        bf_retained_layout_add(&gpu->pipelines, layout, &info, NULL);
     return layout;
 }
 
@@ -306,14 +306,14 @@ VkRenderPass gpu_render_pass(struct gpu *gpu)
     VkRenderPass pass;
     assert_success(gpu->vk.vkCreateRenderPass(gpu->device, &info, NULL, &pass));
     if (gpu->told)
-        bf_kept_render_pass_add(&gpu->pipelines, pass, &info, NULL);
+        bf_retained_render_pass_add(&gpu->pipelines, pass, &info, NULL);
     return pass;
 }
 
 void gpu_destroy(struct gpu *gpu, VkObjectType type, uint64_t handle)
 {
     if (gpu->told)
-        bf_kept_destroy(&gpu->pipelines, type, handle, NULL);
+        bf_retained_destroy(&gpu->pipelines, type, handle, NULL);
     else if (type == VK_OBJECT_TYPE_PIPELINE_LAYOUT)
         gpu->vk.vkDestroyPipelineLayout(gpu->device, (VkPipelineLayout)handle, NULL);
     else if (type == VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)

@@ -1,5 +1,5 @@
 /*
- * What recording threads note about values (specialize/tally.h, TA-1 to TA-3 and TA-10).
+ * What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,32 +10,32 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "specialize/tally.h"
+#include "specialize/histogram.h"
 
-static struct bf_tally_notes notes;
+static struct bf_histogram_notes notes;
 
 /* A use of pipeline 'key' with one word. */
 static void use(uint64_t key, uint32_t value, uint32_t weight)
 {
-    uint32_t words[BF_TALLY_WORDS] = {value};
-    bf_tally_note(&notes, key, 1, words, weight);
+    uint32_t words[BF_HISTOGRAM_WORDS] = {value};
+    bf_histogram_note(&notes, key, 1, words, weight);
 }
 
 static uint64_t weight_of(uint64_t key, uint32_t value)
 {
-    const struct bf_tally_row *row;
+    const struct bf_histogram_row *row;
     uint64_t weight = 0;
-    for (uint32_t i = 0; (row = bf_tally_notes_row(&notes, i)) != NULL; i++)
+    for (uint32_t i = 0; (row = bf_histogram_notes_row(&notes, i)) != NULL; i++)
         if (row->key == key && row->words[0] == value)
             weight += row->weight;
     return weight;
 }
 
-static uint64_t weight_all(const struct bf_tally_notes *of)
+static uint64_t weight_all(const struct bf_histogram_notes *of)
 {
-    const struct bf_tally_row *row;
+    const struct bf_histogram_row *row;
     uint64_t weight = 0;
-    for (uint32_t i = 0; (row = bf_tally_notes_row(of, i)) != NULL; i++)
+    for (uint32_t i = 0; (row = bf_histogram_notes_row(of, i)) != NULL; i++)
         weight += row->weight;
     return weight;
 }
@@ -43,7 +43,7 @@ static uint64_t weight_all(const struct bf_tally_notes *of)
 static uint32_t rows(void)
 {
     uint32_t count = 0;
-    while (bf_tally_notes_row(&notes, count))
+    while (bf_histogram_notes_row(&notes, count))
         count++;
     return count;
 }
@@ -51,7 +51,7 @@ static uint32_t rows(void)
 static void test_first_uses_are_exact(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 1, 100);
+    bf_histogram_notes_init(&notes, 1, 100);
     for (uint32_t i = 0; i < 100; i++)
         use(7 + i % 3, i % 5, i + 1);
     for (uint32_t key = 0; key < 3; key++)
@@ -63,7 +63,7 @@ static void test_first_uses_are_exact(void **state)
             assert_int_equal(weight_of(7 + key, value), expected);
         }
     assert_int_equal(rows(), 15);
-    assert_int_equal(bf_tally_notes_dropped(&notes), 0);
+    assert_int_equal(bf_histogram_notes_dropped(&notes), 0);
 }
 
 /* Each of the values of a stream with any period weighs what it should, within six standard
@@ -73,7 +73,7 @@ static void test_no_period_is_favoured(void **state)
     (void)state;
     const uint32_t uses = 60000;
     for (uint32_t period = 1; period <= 64; period++) {
-        bf_tally_notes_init(&notes, period, 0);
+        bf_histogram_notes_init(&notes, period, 0);
         for (uint32_t i = 0; i < uses; i++)
             use(1, i % period, 1);
         for (uint32_t value = 0; value < period; value++) {
@@ -87,7 +87,7 @@ static void test_no_period_is_favoured(void **state)
 static void test_sampled_uses_weigh_sixteenfold(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 5, 10);
+    bf_histogram_notes_init(&notes, 5, 10);
     for (uint32_t i = 0; i < 10; i++)
         use(1, 0, 1);
     assert_int_equal(weight_of(1, 0), 10);
@@ -100,10 +100,10 @@ static void test_sampled_uses_weigh_sixteenfold(void **state)
 static void test_recordings_are_sampled_at_different_places(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 9, 0);
+    bf_histogram_notes_init(&notes, 9, 0);
     bool seen[16] = {false};
     for (uint32_t frame = 0; frame < 400; frame++) {
-        bf_tally_notes_begin(&notes);
+        bf_histogram_notes_begin(&notes);
         for (uint32_t i = 0; i < 16; i++)
             use(1, i, 1);
         for (uint32_t i = 0; i < 16; i++)
@@ -116,18 +116,18 @@ static void test_recordings_are_sampled_at_different_places(void **state)
 static void test_draws_depend_on_the_seed_only(void **state)
 {
     (void)state;
-    struct bf_tally_notes *first = malloc(sizeof(*first));
+    struct bf_histogram_notes *first = malloc(sizeof(*first));
     assert_non_null(first);
     for (int turn = 0; turn < 3; turn++) {
-        bf_tally_notes_init(&notes, turn == 2 ? 43 : 42, 10);
+        bf_histogram_notes_init(&notes, turn == 2 ? 43 : 42, 10);
         for (uint32_t i = 0; i < 3000; i++)
             use(1, i % 100, 1);
         if (turn == 0)
             *first = notes;
         bool same = weight_all(first) == weight_all(&notes);
         for (uint32_t i = 0; i < 80; i++) {
-            const struct bf_tally_row *a = bf_tally_notes_row(first, i);
-            const struct bf_tally_row *b = bf_tally_notes_row(&notes, i);
+            const struct bf_histogram_row *a = bf_histogram_notes_row(first, i);
+            const struct bf_histogram_row *b = bf_histogram_notes_row(&notes, i);
             same = same && a && b && a->weight == b->weight && a->words[0] == b->words[0];
         }
         assert_int_equal(same, turn < 2);
@@ -138,13 +138,13 @@ static void test_draws_depend_on_the_seed_only(void **state)
 static void test_begin_clears(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 1, 4);
+    bf_histogram_notes_init(&notes, 1, 4);
     for (uint32_t i = 0; i < 5000; i++)
         use(1, i, 1);
-    assert_true(bf_tally_notes_dropped(&notes) > 0);
-    bf_tally_notes_begin(&notes);
-    assert_null(bf_tally_notes_row(&notes, 0));
-    assert_int_equal(bf_tally_notes_dropped(&notes), 0);
+    assert_true(bf_histogram_notes_dropped(&notes) > 0);
+    bf_histogram_notes_begin(&notes);
+    assert_null(bf_histogram_notes_row(&notes, 0));
+    assert_int_equal(bf_histogram_notes_dropped(&notes), 0);
     for (uint32_t i = 0; i < 4; i++)
         use(1, 3, 1); /* exact again */
     assert_int_equal(weight_of(1, 3), 4);
@@ -153,17 +153,18 @@ static void test_begin_clears(void **state)
 static void test_no_weight_is_lost_when_full(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     uint64_t weight = 0;
     for (uint32_t i = 0; i < 1000; i++) {
         use(1, i, 1 + i % 7);
         weight += 1 + i % 7;
         assert_int_equal(weight_all(&notes), weight);
     }
-    assert_int_equal(rows(), BF_TALLY_ROWS + BF_TALLY_STRATA);
-    assert_int_equal(bf_tally_notes_dropped(&notes), 1000 - BF_TALLY_ROWS - BF_TALLY_STRATA);
+    assert_int_equal(rows(), BF_HISTOGRAM_ROWS + BF_HISTOGRAM_STRATA);
+    assert_int_equal(bf_histogram_notes_dropped(&notes),
+                     1000 - BF_HISTOGRAM_ROWS - BF_HISTOGRAM_STRATA);
     /* Those that have a row still count. */
-    for (uint32_t i = 0; i < BF_TALLY_ROWS; i++) {
+    for (uint32_t i = 0; i < BF_HISTOGRAM_ROWS; i++) {
         assert_int_equal(weight_of(1, i), 1 + i % 7);
         use(1, i, 5);
         assert_int_equal(weight_of(1, i), 6 + i % 7);
@@ -177,8 +178,8 @@ static void test_overflow_is_a_fair_sample(void **state)
     const uint32_t rounds = 4000;
     double often = 0, heavy = 0, late = 0;
     for (uint32_t round = 0; round < rounds; round++) {
-        bf_tally_notes_init(&notes, round, UINT32_MAX);
-        for (uint32_t i = 0; i < BF_TALLY_ROWS; i++)
+        bf_histogram_notes_init(&notes, round, UINT32_MAX);
+        for (uint32_t i = 0; i < BF_HISTOGRAM_ROWS; i++)
             use(1, i, 1);
         for (uint32_t i = 0; i < 320; i++)
             if (i % 4 == 0)
@@ -205,31 +206,31 @@ static void test_words_are_bits(void **state)
     (void)state;
     static const uint32_t values[] = {0,          0x80000000, 0x7fc00000,
                                       0x7fc00001, 0xffc00000, 0x7f800001};
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     for (uint32_t turn = 0; turn < 2; turn++)
         for (uint32_t i = 0; i < 6; i++)
-            for (uint32_t w = 0; w < BF_TALLY_WORDS; w++) {
-                uint32_t words[BF_TALLY_WORDS] = {1, 1, 1, 1, 1, 1, 1, 1};
+            for (uint32_t w = 0; w < BF_HISTOGRAM_WORDS; w++) {
+                uint32_t words[BF_HISTOGRAM_WORDS] = {1, 1, 1, 1, 1, 1, 1, 1};
                 words[w] = values[i];
-                bf_tally_note(&notes, 1, 0xff, words, 1);
+                bf_histogram_note(&notes, 1, 0xff, words, 1);
             }
     assert_int_equal(rows(), 48);
     for (uint32_t i = 0; i < 48; i++)
-        assert_int_equal(bf_tally_notes_row(&notes, i)->weight, 2);
+        assert_int_equal(bf_histogram_notes_row(&notes, i)->weight, 2);
 }
 
 static void test_pipelines_and_masks_are_apart(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
-    uint32_t words[BF_TALLY_WORDS] = {0};
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
+    uint32_t words[BF_HISTOGRAM_WORDS] = {0};
     for (uint32_t turn = 0; turn < 3; turn++)
         for (uint64_t key = 0; key < 4; key++)
             for (uint32_t mask = 0; mask < 4; mask++)
-                bf_tally_note(&notes, key << 62, mask, words, 1);
+                bf_histogram_note(&notes, key << 62, mask, words, 1);
     assert_int_equal(rows(), 16);
     for (uint32_t i = 0; i < 16; i++)
-        assert_int_equal(bf_tally_notes_row(&notes, i)->weight, 3);
+        assert_int_equal(bf_histogram_notes_row(&notes, i)->weight, 3);
 }
 
 /* Keys and masks for which the whole tags are equal, too. */
@@ -241,13 +242,13 @@ static void test_equal_tags_are_told_apart(void **state)
     for (int i = 0; i < 6; i++)
         inverse *= 2 - factor * inverse;
     assert_int_equal(factor * inverse, 1);
-    uint32_t words[BF_TALLY_WORDS] = {5};
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
-    bf_tally_note(&notes, 100, 3, words, 1);
-    bf_tally_note(&notes, 100 + 2 * inverse, 1, words, 1);
+    uint32_t words[BF_HISTOGRAM_WORDS] = {5};
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
+    bf_histogram_note(&notes, 100, 3, words, 1);
+    bf_histogram_note(&notes, 100 + 2 * inverse, 1, words, 1);
     assert_int_equal(rows(), 2);
-    const struct bf_tally_row *row = bf_tally_notes_row(&notes, 1);
-    assert_int_equal(row->tag, bf_tally_notes_row(&notes, 0)->tag);
+    const struct bf_histogram_row *row = bf_histogram_notes_row(&notes, 1);
+    assert_int_equal(row->tag, bf_histogram_notes_row(&notes, 0)->tag);
     assert_int_equal(row->mask, 1);
 }
 
@@ -257,8 +258,8 @@ static void test_tags_differ(void **state)
     (void)state;
     static uint64_t tags[8 * 8 * 5 + 1];
     uint32_t count = 0;
-    uint32_t words[BF_TALLY_WORDS] = {0};
-    tags[count++] = bf_tally_tag(words);
+    uint32_t words[BF_HISTOGRAM_WORDS] = {0};
+    tags[count++] = bf_histogram_tag(words);
     for (uint32_t a = 0; a < 8; a++)
         for (uint32_t b = 0; b < 8; b++)
             for (uint32_t kind = 0; kind < 5; kind++) {
@@ -271,7 +272,7 @@ static void test_tags_differ(void **state)
                     words[a] = 0x40000000;
                 if (a > b && kind == 0)
                     words[a] = words[b] = 0xc0000000;
-                tags[count++] = bf_tally_tag(words);
+                tags[count++] = bf_histogram_tag(words);
             }
     uint32_t equal = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -284,7 +285,7 @@ static void test_tags_differ(void **state)
 static void test_nothing_weighs_nothing(void **state)
 {
     (void)state;
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     for (uint32_t i = 0; i < 200; i++)
         use(1, i, 0);
     assert_int_equal(rows(), 0);
@@ -296,19 +297,19 @@ static void test_nothing_weighs_nothing(void **state)
 static void test_copies_and_appended_notes(void **state)
 {
     (void)state;
-    struct bf_tally_notes *other = malloc(sizeof(*other));
+    struct bf_histogram_notes *other = malloc(sizeof(*other));
     assert_non_null(other);
-    bf_tally_notes_init(&notes, 1, UINT32_MAX);
+    bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     for (uint32_t i = 0; i < 300; i++)
         use(1, i % 100, 2);
     *other = notes;
     use(1, 0, 1);
     assert_int_equal(weight_all(other), 600);
-    bf_tally_notes_begin(&notes);
+    bf_histogram_notes_begin(&notes);
     use(1, 0, 1);
     use(2, 0, 1);
-    bf_tally_notes_append(&notes, other);
-    bf_tally_notes_append(&notes, other);
+    bf_histogram_notes_append(&notes, other);
+    bf_histogram_notes_append(&notes, other);
     assert_int_equal(weight_all(&notes), 1202);
     assert_int_equal(weight_of(1, 0), 13);
     assert_int_equal(weight_of(2, 0), 1);

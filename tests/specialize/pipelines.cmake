@@ -29,9 +29,9 @@ endif()
 # On a driver of the tests' own, with the runtime's parts built in, whose memory they may take.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 set(parts ${runtime}/base/map.c ${runtime}/base/sha256.c)
-foreach(part pipeline/code pipeline/copy pipeline/copy_graphics pipeline/kept pipeline/pipeline
-    pipeline/seen reason shader/arena shader/facts shader/fold shader/loads shader/parse shader/reach
-    shader/shader shader/watch tally)
+foreach(part pipeline/code pipeline/copy pipeline/copy_graphics pipeline/retained pipeline/pipeline
+    pipeline/descriptor_shape reason shader/arena shader/facts shader/fold shader/loads shader/parse shader/reach
+    shader/shader shader/watch histogram)
   list(APPEND parts ${runtime}/specialize/${part}.c)
 endforeach()
 add_library(belfry_specialize_parts STATIC ${here}/fake.c ${runtime}/specialize/shader/tools.cpp ${parts})
@@ -42,7 +42,7 @@ target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
   ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN
   PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
-foreach(name kept pipelines shortage variants)
+foreach(name retained pipelines shortage variants)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_parts)
   set_target_properties(belfry-specialize-${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -117,7 +117,7 @@ static void make_pipeline(struct program_pipeline *p)
         r->watch.offset[i] = (uint16_t)offset;
         offset += 4 * (uint32_t)rng_range(&world.rng, 1, 2);
     }
-    bf_tally_init(&r->tally, r->watch.count, 0);
+    bf_histogram_init(&r->histogram, r->watch.count, 0);
     fake_lives(r);
     p->handle.of = r;
     p->record = r;
@@ -617,7 +617,7 @@ static void check_all(void)
                 atomic_load(&world.variants[i]->state) & BF_VARIANT_REFS);
     for (int i = 0; i < PIPELINES; i++) {
         const struct program_pipeline *p = &world.pipelines[i];
-        const struct bf_tally *t = &p->record->tally;
+        const struct bf_histogram *t = &p->record->histogram;
         uint64_t expected = p->epoch == world.submissions.epoch ? p->counted : 0;
         uint64_t total = t->epoch == world.submissions.epoch ? t->total : 0;
         REQUIRE(total == expected, "pipeline %d: %llu uses were counted, not %llu", i,

@@ -13,7 +13,7 @@
 
 #include "random/rng.h"
 #include "recording_fake.h"
-#include "specialize/trial.h"
+#include "specialize/ab_timing.h"
 
 #define PIPELINES 4
 #define WORKERS   3
@@ -23,7 +23,7 @@
 static struct VolkDeviceTable vk;
 static struct bf_submissions submissions;
 static struct bf_recorder recorder;
-static struct bf_trials trials;
+static struct bf_ab_timer timer;
 static _Atomic uint64_t read_times[2]; /* by level */
 static struct fake_pipeline handles[PIPELINES];
 static struct bf_pipeline pipelines[PIPELINES];
@@ -115,11 +115,11 @@ static void open_trials(void)
     vk.vkCmdWriteTimestamp = stamp;
     vk.vkCmdPipelineBarrier = barrier;
     vk.vkGetQueryPoolResults = results;
-    bf_trials_init(&trials, VK_NULL_HANDLE, &vk, 1);
-    recorder.trials = &trials;
+    bf_ab_timer_init(&timer, VK_NULL_HANDLE, &vk, 1);
+    recorder.timer = &timer;
 }
 
-static void take_time(void *context, const struct bf_trial_sample *sample, double ns)
+static void take_time(void *context, const struct bf_ab_sample *sample, double ns)
 {
     const struct bf_recording *r = context;
     REQUIRE(ns == 0 && sample->use.thrown == r->number, "a time of another recording's");
@@ -129,7 +129,7 @@ static void take_time(void *context, const struct bf_trial_sample *sample, doubl
 static void was_measured(void *context, struct bf_recording *r)
 {
     (void)context;
-    bf_trial_read(&trials, r->trial, take_time, r);
+    bf_ab_timing_read(&timer, r->timing, take_time, r);
 }
 
 static uint32_t random_word(struct rng *rng)
@@ -303,7 +303,7 @@ static void publish(struct rng *rng, struct made **all)
     for (uint32_t i = 0; i < BF_WATCHED; i++)
         words[i] = random_word(rng);
     m->variant = fake_variant(p, (uint8_t)rng_range(rng, 1, (1 << p->watch.count) - 1), words);
-    atomic_store(&m->variant->on_trial, p == &pipelines[1]);
+    atomic_store(&m->variant->ab_timed, p == &pipelines[1]);
     m->next = *all;
     *all = m;
     atomic_store_explicit(&p->variants[slot], m->variant, memory_order_release);
@@ -331,7 +331,7 @@ static void run(uint64_t seed)
         p->watch.count = (uint8_t)(1 + i % 3);
         for (uint32_t k = 0; k < p->watch.count; k++)
             p->watch.offset[k] = (uint16_t)(4 * k);
-        bf_tally_init(&p->tally, p->watch.count, 0);
+        bf_histogram_init(&p->histogram, p->watch.count, 0);
         handles[i].of = p;
         fake_lives(p);
     }
@@ -368,8 +368,9 @@ static void run(uint64_t seed)
         uint64_t expected = 0;
         for (int w = 0; w < WORKERS; w++)
             expected += workers[w].counted[i];
-        REQUIRE(pipelines[i].tally.total == expected, "pipeline %d: %llu uses counted, not %llu", i,
-                (unsigned long long)pipelines[i].tally.total, (unsigned long long)expected);
+        REQUIRE(pipelines[i].histogram.total == expected,
+                "pipeline %d: %llu uses counted, not %llu", i,
+                (unsigned long long)pipelines[i].histogram.total, (unsigned long long)expected);
         counts += expected;
     }
     REQUIRE(!submissions.open && !submissions.lost, "submissions are left, or were lost");
@@ -384,7 +385,7 @@ static void run(uint64_t seed)
     REQUIRE(told == picks, "%llu uses of variants were told, not %llu", (unsigned long long)told,
             (unsigned long long)picks);
     bf_submissions_finish(&submissions);
-    bf_trials_finish(&trials);
+    bf_ab_timer_finish(&timer);
     printf("%llu uses with variants, %llu counts, %llu variants ended, %llu and %llu times read\n",
            (unsigned long long)picks, (unsigned long long)counts, (unsigned long long)retired,
            (unsigned long long)read_times[0], (unsigned long long)read_times[1]);

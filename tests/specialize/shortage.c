@@ -125,15 +125,15 @@ static void use_sets(VkDescriptorSetLayout sets, VkSampler sampler)
                                       .dstSet = handles[1],
                                       .dstBinding = 4,
                                       .descriptorCount = 1};
-    bf_seen_view_made(&fake.pipelines, view, &view_info);
-    bf_seen_sets_made(&fake.pipelines, &info, handles);
-    bf_seen_template_made(&fake.pipelines, handle, &template_info);
-    bf_seen_update_template(&fake.pipelines, handles[0], handle, &image);
-    bf_seen_update(&fake.pipelines, 0, NULL, 1, &copy);
-    bf_seen_template_gone(&fake.pipelines, handle);
-    bf_seen_sets_gone(&fake.pipelines, 1, handles);
-    bf_seen_pool_gone(&fake.pipelines, pool);
-    bf_seen_view_gone(&fake.pipelines, view);
+    bf_descriptor_shapes_view_made(&fake.pipelines, view, &view_info);
+    bf_descriptor_shapes_sets_made(&fake.pipelines, &info, handles);
+    bf_descriptor_shapes_template_made(&fake.pipelines, handle, &template_info);
+    bf_descriptor_shapes_update_template(&fake.pipelines, handles[0], handle, &image);
+    bf_descriptor_shapes_update(&fake.pipelines, 0, NULL, 1, &copy);
+    bf_descriptor_shapes_template_gone(&fake.pipelines, handle);
+    bf_descriptor_shapes_sets_gone(&fake.pipelines, 1, handles);
+    bf_descriptor_shapes_pool_gone(&fake.pipelines, pool);
+    bf_descriptor_shapes_view_gone(&fake.pipelines, view);
 }
 
 static uint32_t known, built;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "recording_fake.h"
-#include "specialize/trial.h"
+#include "specialize/ab_timing.h"
 
 static struct VolkDeviceTable vk;
 static struct bf_submissions submissions;
@@ -43,7 +43,7 @@ static int set_up(void **state)
     pipeline.push_id = 1;
     pipeline.watch.count = 2;
     pipeline.watch.offset[1] = 4;
-    bf_tally_init(&pipeline.tally, 2, 0);
+    bf_histogram_init(&pipeline.histogram, 2, 0);
     fake_lives(&pipeline);
     for (int i = 0; i < 20; i++) {
         recordings[i] = bf_recording_create(&recorder, fake_buffer_handle(&fakes[i]),
@@ -82,7 +82,7 @@ static uint64_t submit(const void *queue, uint32_t count, struct bf_recording *c
 
 static uint64_t counted(void)
 {
-    return pipeline.tally.total;
+    return pipeline.histogram.total;
 }
 
 /* What is left over is not counted, neither then nor later. */
@@ -174,9 +174,9 @@ static void was_used(void *context, struct bf_pipeline *p, const struct bf_recor
     assert_ptr_equal(p, &pipeline);
     used_calls++;
     bf_lock_acquire(&p->lock);
-    used_total = p->tally.total;
-    struct bf_tally_choice choice;
-    bf_tally_window(&p->tally, submissions.epoch, 50, &choice);
+    used_total = p->histogram.total;
+    struct bf_histogram_choice choice;
+    bf_histogram_window(&p->histogram, submissions.epoch, 50, &choice);
     bf_lock_release(&p->lock);
 }
 
@@ -230,20 +230,20 @@ static void a_pipeline_is_told_once(void **state)
     used_calls = 0;
     submissions.context = &vk;
     submissions.used = was_used;
-    for (uint32_t i = 0; i < 3 * BF_TALLY_ROWS; i++)
+    for (uint32_t i = 0; i < 3 * BF_HISTOGRAM_ROWS; i++)
         use(recordings[0], i, 1); /* sampled rows, too */
     submit(&vk, 1, recordings, FENCE);
     bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
     assert_int_equal(used_calls, 1);
-    assert_int_equal(used_total, 3 * BF_TALLY_ROWS);
+    assert_int_equal(used_total, 3 * BF_HISTOGRAM_ROWS);
 }
 
 /* As if measurements had been recorded in it. */
 static void give_trial(struct bf_recording *r)
 {
-    r->trial = calloc(1, sizeof(*r->trial));
-    assert_non_null(r->trial);
-    r->trial->count = 1; /* for good: there are no trials that it would be told to */
+    r->timing = calloc(1, sizeof(*r->timing));
+    assert_non_null(r->timing);
+    r->timing->count = 1; /* for good: there are no trials that it would be told to */
     measured_one = r;
     measured_calls = 0;
     submissions.context = &vk;

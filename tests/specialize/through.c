@@ -188,15 +188,15 @@ static void program_open(struct program *p)
 }
 
 /* With isolate=process all that was built was built there first, and without it nothing. */
-static void assert_built_apart(const char *report)
+static void assert_built_in_helper(const char *report)
 {
     const char *isolate = getenv("VK_BELFRY_MULTI_ENGINE_ISOLATE");
-    const bool apart = isolate && strcmp(isolate, "process") == 0;
+    const bool in_helper = isolate && strcmp(isolate, "process") == 0;
     for (const char *at = report; (at = strstr(at, " build=")); at++) {
         char *line = strndup(at, strcspn(at, "\n"));
         bool built = strtoull(at + strlen(" build="), NULL, 10) > 0;
-        if (built && apart != (strstr(line, " apart") != NULL))
-            fail_msg("%s: %s", apart ? "not built apart" : "built apart", line);
+        if (built && in_helper != (strstr(line, " built-in-helper") != NULL))
+            fail_msg("%s: %s", in_helper ? "not built in a helper" : "built in a helper", line);
         free(line);
     }
 }
@@ -226,7 +226,7 @@ static char *program_close(struct program *p)
     size_t length = fread(report, 1, 65535, file);
     fclose(file);
     fwrite(report, 1, length, stderr);
-    assert_built_apart(report);
+    assert_built_in_helper(report);
     return report;
 }
 

@@ -379,11 +379,11 @@ static void fill_sets(VkDescriptorSetLayout sets, uint64_t own, int round)
          .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
          .pBufferInfo = &buffer},
     };
-    bf_seen_view_made(&fake.pipelines, view, &view_info);
-    bf_seen_sets_made(&fake.pipelines, &info, &set);
-    bf_seen_update(&fake.pipelines, 2, writes, 0, NULL);
-    bf_seen_pool_gone(&fake.pipelines, pool);
-    bf_seen_view_gone(&fake.pipelines, view);
+    bf_descriptor_shapes_view_made(&fake.pipelines, view, &view_info);
+    bf_descriptor_shapes_sets_made(&fake.pipelines, &info, &set);
+    bf_descriptor_shapes_update(&fake.pipelines, 2, writes, 0, NULL);
+    bf_descriptor_shapes_pool_gone(&fake.pipelines, pool);
+    bf_descriptor_shapes_view_gone(&fake.pipelines, view);
 }
 
 struct programmer {
@@ -427,8 +427,8 @@ static void programs_have_threads(void **state)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    const struct bf_seen *seen =
-        &bf_kept_binding(bf_kept_set_layout_find(&fake.pipelines, shared), 4)->seen;
+    const struct bf_descriptor_shape *seen =
+        &bf_retained_binding(bf_retained_set_layout_find(&fake.pipelines, shared), 4)->shape;
     assert_non_null(atomic_load(&seen->view));
     DONE(DESCRIPTOR_SET_LAYOUT, shared);
     fake_close();

@@ -8,7 +8,7 @@
 #include "belfry/belfry.h"
 #include "base/lock.h"
 #include "base/sha256.h"
-#include "specialize/archive/store.h"
+#include "specialize/archive/cache_file.h"
 
 #define CAP_DEFAULT (32u << 20)
 #define CAP_LEAST   4096u
@@ -26,7 +26,7 @@ struct bf_archive {
     uint32_t entries_most;
 
     struct bf_lock lock; /* of all that follows, and over writing to 'known'; held over I/O */
-    struct bf_store store;
+    struct bf_cache_file file;
     struct build *builds;
     uint32_t serials;
 };
@@ -74,7 +74,7 @@ static uint64_t *owners_gone(const struct bf_archive *archive, size_t *n)
     uint64_t *gone = malloc((known->n_builds + 1) * sizeof(*gone));
     *n = 0;
     for (size_t i = 0; gone && i < known->n_builds; i++)
-        if (!bf_store_owner_lives(&archive->store, known->builds[i].owner))
+        if (!bf_cache_file_owner_lives(&archive->file, known->builds[i].owner))
             gone[(*n)++] = known->builds[i].owner;
     return gone;
 }
@@ -86,18 +86,18 @@ static uint64_t *owners_gone(const struct bf_archive *archive, size_t *n)
  */
 static bool read_all(struct bf_archive *archive)
 {
-    struct bf_store *store = &archive->store;
-    if (!bf_store_read(store, &archive->known))
+    struct bf_cache_file *file = &archive->file;
+    if (!bf_cache_file_read(file, &archive->known))
         return false;
     if (archive->known.foreign) {
-        store->replace = true;
-        bf_store_compact(store);
+        file->replace = true;
+        bf_cache_file_compact(file);
     }
     size_t n;
     uint64_t *gone = owners_gone(archive, &n);
     if (gone && n) {
         bf_snapshot_finish(&archive->known);
-        if (!bf_store_read(store, &archive->known)) {
+        if (!bf_cache_file_read(file, &archive->known)) {
             free(gone);
             return false;
         }
@@ -124,10 +124,10 @@ struct bf_archive *bf_archive_open(const struct bf_archive_info *info)
         cap = CAP_LEAST;
     uint64_t most = cap / BF_RECORD_SIZE;
     archive->entries_most = most < UINT32_MAX / 4 ? (uint32_t)most : UINT32_MAX / 4;
-    archive->store = (struct bf_store){.folder = -1, .lock = -1, .data = -1};
+    archive->file = (struct bf_cache_file){.folder = -1, .lock = -1, .data = -1};
     if (!info->folder || !info->folder[0] || getauxval(AT_SECURE))
         return archive;
-    if (!bf_store_open(&archive->store, info->folder, cap) || !read_all(archive)) {
+    if (!bf_cache_file_open(&archive->file, info->folder, cap) || !read_all(archive)) {
         bf_archive_close(archive);
         return NULL;
     }
@@ -138,7 +138,7 @@ void bf_archive_close(struct bf_archive *archive)
 {
     if (!archive)
         return;
-    bf_store_close(&archive->store);
+    bf_cache_file_close(&archive->file);
     while (archive->builds) {
         struct build *next = archive->builds->next;
         free(archive->builds);
@@ -216,7 +216,7 @@ static bool append(struct bf_archive *archive, const struct bf_record *record, b
 {
     uint8_t bytes[BF_RECORD_SIZE];
     bf_record_encode(record, bytes);
-    return bf_store_append(&archive->store, bytes, again);
+    return bf_cache_file_append(&archive->file, bytes, again);
 }
 
 /* The latest of that key, taken out of the list; NULL: there is none. */
@@ -252,7 +252,7 @@ VkResult bf_archive_begin(struct bf_archive *archive, const struct bf_archive_ke
     build->on_disk = append(archive,
                             &(struct bf_record){.kind = BF_RECORD_BEGIN,
                                                 .key = canonical,
-                                                .owner = archive->store.owner,
+                                                .owner = archive->file.owner,
                                                 .serial = build->serial},
                             false);
     bf_lock_release(&archive->lock);
@@ -270,7 +270,7 @@ VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key 
         append(archive,
                &(struct bf_record){.kind = BF_RECORD_END,
                                    .key = canonical,
-                                   .owner = archive->store.owner,
+                                   .owner = archive->file.owner,
                                    .serial = build->serial},
                true);
     bf_lock_release(&archive->lock);

@@ -1,7 +1,7 @@
 /*
  * Reading a file as a whole, and replacing it by one that holds what still counts.
  */
-#include "specialize/archive/store.h"
+#include "specialize/archive/cache_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +125,7 @@ struct writer {
 static void writer_flush(struct writer *w)
 {
     if (w->size && !w->error)
-        w->error = bf_store_write(w->fd, w->bytes, w->size);
+        w->error = bf_cache_file_write(w->fd, w->bytes, w->size);
     w->size = 0;
 }
 
@@ -229,70 +229,70 @@ static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, stru
 /* --------------------------------------------------------------------------------------- Compaction */
 
 /* Where the file ends while nobody appends. Returns 0 or an error. */
-static int measure(struct bf_store *store, uint64_t *size)
+static int measure(struct bf_cache_file *file, uint64_t *size)
 {
-    if (!bf_store_lock(store, BF_STORE_COMMIT, F_WRLCK, true))
+    if (!bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_WRLCK, true))
         return EBUSY;
     struct stat status;
-    int error = bf_store_refresh(store, false);
-    if (!error && fstat(store->data, &status))
+    int error = bf_cache_file_refresh(file, false);
+    if (!error && fstat(file->data, &status))
         error = errno;
     if (!error)
         *size = (uint64_t)status.st_size;
-    bf_store_unlock(store, BF_STORE_COMMIT);
+    bf_cache_file_unlock(file, BF_CACHE_FILE_COMMIT);
     return error;
 }
 
 /* COMMIT is held alone. Copies what has come since, and puts the new file into the old one's place. */
-static int replace(struct bf_store *store, struct writer *w, uint64_t size)
+static int replace(struct bf_cache_file *file, struct writer *w, uint64_t size)
 {
-    if (!bf_store_current(store)) /* somebody has removed it */
+    if (!bf_cache_file_current(file)) /* somebody has removed it */
         return ENOENT;
-    writer_copy(w, store->data, (off_t)size);
+    writer_copy(w, file->data, (off_t)size);
     if (w->error)
         return w->error;
-    if (renameat(store->folder, BF_STORE_NEW, store->folder, BF_STORE_FILE))
+    if (renameat(file->folder, BF_CACHE_FILE_NEW, file->folder, BF_CACHE_FILE_FILE))
         return errno;
-    close(store->data);
-    store->data = w->fd;
+    close(file->data);
+    file->data = w->fd;
     w->fd = -1;
     return 0;
 }
 
-static int compact(struct bf_store *store, struct writer *w)
+static int compact(struct bf_cache_file *file, struct writer *w)
 {
     uint64_t size = 0;
-    int error = measure(store, &size);
-    if (error || (size <= store->cap && !store->replace)) /* somebody else has done it */
+    int error = measure(file, &size);
+    if (error || (size <= file->cap && !file->replace)) /* somebody else has done it */
         return error;
     struct bf_snapshot snapshot;
-    uint64_t most = 4 * store->cap;
-    error = bf_snapshot_read(&snapshot, store->data, size < most ? size : most);
+    uint64_t most = 4 * file->cap;
+    error = bf_snapshot_read(&snapshot, file->data, size < most ? size : most);
     if (!error && snapshot.out_of_memory)
         error = ENOMEM;
     if (error)
         goto done;
 
-    unlinkat(store->folder, BF_STORE_NEW, 0); /* of somebody who didn't come to the end */
-    w->fd = openat(store->folder, BF_STORE_NEW,
+    unlinkat(file->folder, BF_CACHE_FILE_NEW, 0); /* of somebody who didn't come to the end */
+    w->fd = openat(file->folder, BF_CACHE_FILE_NEW,
                    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (w->fd < 0) {
         error = errno;
         goto done;
     }
-    error = snapshot_write(&snapshot, store->cap, w);
+    error = snapshot_write(&snapshot, file->cap, w);
     if (!error && fsync(w->fd))
         error = errno;
-    if (!error && !bf_store_lock(store, BF_STORE_COMMIT, F_WRLCK, true))
+    if (!error && !bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_WRLCK, true))
         error = EBUSY;
     if (!error) {
-        error = replace(store, w, size);
-        bf_store_unlock(store, BF_STORE_COMMIT);
+        error = replace(file, w, size);
+        bf_cache_file_unlock(file, BF_CACHE_FILE_COMMIT);
     }
     if (error)
-        unlinkat(store->folder, BF_STORE_NEW, 0);
+        unlinkat(file->folder, BF_CACHE_FILE_NEW, 0);
     else
-        fsync(store->folder);
+        fsync(file->folder);
     if (w->fd >= 0)
         close(w->fd);
 
@@ -301,7 +301,7 @@ done:
     return error;
 }
 
-void bf_store_compact(struct bf_store *store)
+void bf_cache_file_compact(struct bf_cache_file *file)
 {
     struct writer *w = malloc(sizeof(*w));
     if (!w)
@@ -309,12 +309,12 @@ void bf_store_compact(struct bf_store *store)
     w->error = 0;
     w->size = 0;
     /* Who has to wait for somebody else's doesn't fill the file further meanwhile. */
-    if (bf_store_lock(store, BF_STORE_COMPACT, F_WRLCK, true)) {
-        if (compact(store, w))
-            store->patience = BF_STORE_PATIENCE;
+    if (bf_cache_file_lock(file, BF_CACHE_FILE_COMPACT, F_WRLCK, true)) {
+        if (compact(file, w))
+            file->patience = BF_CACHE_FILE_PATIENCE;
         else
-            store->replace = false;
-        bf_store_unlock(store, BF_STORE_COMPACT);
+            file->replace = false;
+        bf_cache_file_unlock(file, BF_CACHE_FILE_COMPACT);
     }
     free(w);
 }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "queue/command_queue.h"
 #include "specialize/check/draw.h"
-#include "specialize/check/dummy.h"
+#include "specialize/check/test_resource.h"
 #include "specialize/check/inputs.h"
 
 #define PATIENCE_NS           UINT64_C(10000000000)
@@ -54,7 +54,7 @@ struct lane {
 };
 
 struct bf_checker {
-    struct bf_dummy_place place;
+    struct bf_test_place place;
     uint64_t patience_ns, limit_ns;
     struct lane lanes[LANES];
     BfFence fence;
@@ -118,7 +118,7 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
     struct bf_checker *checker = calloc(1, sizeof(*checker));
     if (!checker)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    checker->place = (struct bf_dummy_place){
+    checker->place = (struct bf_test_place){
         .device = info->device,
         .physical = info->physical,
         .formats = (PFN_vkGetPhysicalDeviceFormatProperties)info->get_instance_proc_addr(
@@ -188,7 +188,7 @@ struct bf_check {
     struct bf_checker *checker;
     struct bf_check_info *info;
     struct lane *lane;
-    struct bf_dummies dummies;
+    struct bf_test_resources resources;
     struct bf_draw draw;
     VkCommandBuffer commands[COMMANDS];
     uint8_t *expected; /* what the general pipeline left behind */
@@ -235,7 +235,7 @@ static void drop_resources(struct bf_check *check)
                                         check->commands);
     check->commands[0] = VK_NULL_HANDLE;
     bf_draw_finish(&check->draw);
-    bf_dummies_finish(&check->dummies);
+    bf_test_resources_finish(&check->resources);
     free(check->expected);
     check->expected = NULL;
 }
@@ -269,7 +269,7 @@ static VkResult record_download(struct bf_check *check)
     VkResult result = begin_commands(check, DOWNLOAD, false);
     if (result != VK_SUCCESS)
         return result;
-    bf_dummies_record_download(&check->dummies, check->commands[DOWNLOAD]);
+    bf_test_resources_record_download(&check->resources, check->commands[DOWNLOAD]);
     return end_commands(check, DOWNLOAD);
 }
 
@@ -277,32 +277,32 @@ static void choose_extent(struct bf_check *check);
 
 static VkResult prepare(struct bf_check *check)
 {
-    const struct bf_check_subject *subject = check->info->subject;
+    const struct bf_pipeline_interface *interface = check->info->interface;
     struct bf_checker *checker = check->checker;
-    struct bf_dummies *dummies = &check->dummies;
-    bf_dummies_init(dummies, &checker->place);
+    struct bf_test_resources *resources = &check->resources;
+    bf_test_resources_init(resources, &checker->place);
     if (!check->small)
         choose_extent(check);
-    if (subject->addresses)
-        return bf_dummies_refuse(dummies, "it goes through addresses of buffers");
-    dummies->graphics = subject->graphics != NULL;
+    if (interface->addresses)
+        return bf_test_resources_refuse(resources, "it goes through addresses of buffers");
+    resources->graphics = interface->graphics != NULL;
     VkResult result = VK_SUCCESS;
-    if (subject->graphics)
-        result = bf_draw_plan(&check->draw, dummies, subject);
+    if (interface->graphics)
+        result = bf_draw_plan(&check->draw, resources, interface);
     if (result == VK_SUCCESS)
-        result = bf_dummies_add_layout(dummies, subject->layout);
+        result = bf_test_resources_add_layout(resources, interface->layout);
     if (result != VK_SUCCESS)
         return result;
-    uint32_t index = dummies->graphics ? DIRECT : COMPUTE;
+    uint32_t index = resources->graphics ? DIRECT : COMPUTE;
     check->lane = &checker->lanes[index];
     result = open_lane(checker, index);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT ||
-        (result == VK_SUCCESS && dummies->several &&
+        (result == VK_SUCCESS && resources->several &&
          !(check->lane->engine->family_flags & VK_QUEUE_COMPUTE_BIT)))
-        return bf_dummies_refuse(dummies, "no engine for it");
+        return bf_test_resources_refuse(resources, "no engine for it");
     if (result == VK_SUCCESS)
-        result = bf_dummies_build(dummies);
-    if (result == VK_SUCCESS && subject->graphics)
+        result = bf_test_resources_build(resources);
+    if (result == VK_SUCCESS && interface->graphics)
         result = bf_draw_build(&check->draw);
     if (result == VK_SUCCESS)
         result = bf_commands_allocate(checker->place.device, check->lane->pool, COMMANDS,
@@ -311,7 +311,7 @@ static VkResult prepare(struct bf_check *check)
         check->commands[0] = VK_NULL_HANDLE;
         return result;
     }
-    check->expected = malloc(bf_dummies_result_size(dummies));
+    check->expected = malloc(bf_test_resources_result_size(resources));
     return check->expected ? record_download(check) : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -343,7 +343,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     else
         result = prepare(check);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
-        give_up(check, check->dummies.why);
+        give_up(check, check->resources.why);
         result = VK_SUCCESS;
     }
     if (result != VK_SUCCESS) {
@@ -372,7 +372,7 @@ void bf_check_end(struct bf_check *check)
 static void push_constants(struct bf_check *check, VkCommandBuffer commands)
 {
     const struct bf_device *device = check->checker->place.device;
-    const struct bf_check_layout *layout = check->info->subject->layout;
+    const struct bf_check_layout *layout = check->info->interface->layout;
     VkShaderStageFlags stages[BF_CHECK_PUSH_BYTES / 4] = {0};
     for (uint32_t i = 0; i < layout->range_count; i++) {
         const VkPushConstantRange *range = &layout->ranges[i];
@@ -390,11 +390,11 @@ static void push_constants(struct bf_check *check, VkCommandBuffer commands)
     }
 }
 
-static uint64_t least_invocations(const struct bf_check_subject *subject)
+static uint64_t least_invocations(const struct bf_pipeline_interface *interface)
 {
     uint64_t product = 1;
     for (uint32_t i = 0; i < 3; i++)
-        product *= subject->workgroup[i] ? subject->workgroup[i] : 4;
+        product *= interface->workgroup[i] ? interface->workgroup[i] : 4;
     return product;
 }
 
@@ -402,13 +402,13 @@ static uint64_t least_invocations(const struct bf_check_subject *subject)
  * far as that is no work that a frame would feel: then fewer, beginning with the most. */
 static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
 {
-    const struct bf_check_subject *subject = check->info->subject;
+    const struct bf_pipeline_interface *interface = check->info->interface;
     const uint32_t *seen = check->info->groups;
     bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
     uint64_t most = real ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
     for (int i = 0; i < 3; i++)
         groups[i] = check->slow ? 1 : real ? seen[i] : seed->groups[i];
-    while (least_invocations(subject) * groups[0] * groups[1] * groups[2] > most) {
+    while (least_invocations(interface) * groups[0] * groups[1] * groups[2] > most) {
         int widest = groups[1] > groups[0] ? 1 : 0;
         if (groups[2] > groups[widest])
             widest = 2;
@@ -422,22 +422,22 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
  * to, as far as that is no more than some pixels. */
 static void choose_extent(struct bf_check *check)
 {
-    const struct bf_check_subject *subject = check->info->subject;
-    uint32_t *extent = check->dummies.extent, groups[3];
-    for (uint32_t k = 0; k < SEEDS && !subject->graphics; k++) {
+    const struct bf_pipeline_interface *interface = check->info->interface;
+    uint32_t *extent = check->resources.extent, groups[3];
+    for (uint32_t k = 0; k < SEEDS && !interface->graphics; k++) {
         choose_groups(check, &seeds[k], groups);
         for (uint32_t i = 0; i < 3; i++) {
-            uint64_t reach = (uint64_t)groups[i] * subject->workgroup[i];
+            uint64_t reach = (uint64_t)groups[i] * interface->workgroup[i];
             if (reach > extent[i])
-                extent[i] = reach < BF_DUMMY_LARGEST ? (uint32_t)reach : BF_DUMMY_LARGEST;
+                extent[i] = reach < BF_TEST_LARGEST ? (uint32_t)reach : BF_TEST_LARGEST;
         }
     }
-    for (uint32_t i = 0; i < 2 && subject->graphics; i++) {
-        if (subject->extent[i] > extent[i])
+    for (uint32_t i = 0; i < 2 && interface->graphics; i++) {
+        if (interface->extent[i] > extent[i])
             extent[i] =
-                subject->extent[i] < BF_DUMMY_LARGEST ? subject->extent[i] : BF_DUMMY_LARGEST;
+                interface->extent[i] < BF_TEST_LARGEST ? interface->extent[i] : BF_TEST_LARGEST;
     }
-    while (subject->graphics && (uint64_t)extent[0] * extent[1] > MOST_PIXELS) {
+    while (interface->graphics && (uint64_t)extent[0] * extent[1] > MOST_PIXELS) {
         uint32_t longer = extent[1] > extent[0];
         extent[longer] = (extent[longer] + 1) / 2;
     }
@@ -447,11 +447,11 @@ static void choose_extent(struct bf_check *check)
  * read what others write, there is one triangle, or one that is culled beside. */
 static void record_draw(struct bf_check *check, const struct seed *seed)
 {
-    const struct bf_check_subject *subject = check->info->subject;
-    const VkPipelineVertexInputStateCreateInfo *state = subject->graphics->pVertexInputState;
-    const VkPipelineRasterizationStateCreateInfo *raster = subject->graphics->pRasterizationState;
+    const struct bf_pipeline_interface *interface = check->info->interface;
+    const VkPipelineVertexInputStateCreateInfo *state = interface->graphics->pVertexInputState;
+    const VkPipelineRasterizationStateCreateInfo *raster = interface->graphics->pRasterizationState;
     bool buffers = state && state->vertexBindingDescriptionCount;
-    bool single = subject->fragile || check->draw.feedback;
+    bool single = interface->fragile || check->draw.feedback;
     uint32_t vertices = single && !buffers ? 3 : seed->vertices;
     if (check->draw.feedback && buffers)
         vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
@@ -462,18 +462,18 @@ static void record_draw(struct bf_check *check, const struct seed *seed)
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     const struct bf_device *device = check->checker->place.device;
-    const struct bf_check_subject *subject = check->info->subject;
+    const struct bf_pipeline_interface *interface = check->info->interface;
     const struct seed *seed = &seeds[check->seed];
     VkCommandBuffer commands = check->commands[WORK];
     VkPipelineBindPoint point =
-        subject->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
+        interface->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
     VkResult result = begin_commands(check, WORK, true);
     if (result != VK_SUCCESS)
         return result;
     device->vk.vkCmdBindPipeline(commands, point, pipeline);
-    bf_dummies_bind(&check->dummies, commands, point);
+    bf_test_resources_bind(&check->resources, commands, point);
     push_constants(check, commands);
-    if (subject->graphics) {
+    if (interface->graphics) {
         record_draw(check, seed);
     } else {
         uint32_t groups[3];
@@ -525,65 +525,65 @@ static VkResult run(struct bf_check *check, VkPipeline pipeline, uint64_t *took_
 
 static VkResult make_inputs(struct bf_check *check)
 {
-    const struct bf_check_subject *subject = check->info->subject;
-    const struct bf_dummies *dummies = &check->dummies;
+    const struct bf_pipeline_interface *interface = check->info->interface;
+    const struct bf_test_resources *resources = &check->resources;
     const struct seed *seed = &seeds[check->seed];
     /* What reaches out of bounds may crash, or hit what isn't ours. */
-    const bool tame = !check->checker->place.robust || subject->fragile;
-    const bool indexes = dummies->least_count != UINT32_MAX;
-    uint32_t limit = tame ? 2 : subject->loops ? 16 : 256;
-    if (tame && dummies->least_elements < limit)
-        limit = dummies->least_elements;
-    if (dummies->least_count < limit)
-        limit = dummies->least_count;
+    const bool tame = !check->checker->place.robust || interface->fragile;
+    const bool indexes = resources->least_count != UINT32_MAX;
+    uint32_t limit = tame ? 2 : interface->loops ? 16 : 256;
+    if (tame && resources->least_elements < limit)
+        limit = resources->least_elements;
+    if (resources->least_count < limit)
+        limit = resources->least_count;
     const struct bf_inputs inputs = {
         .seed = check->seed,
         .style = seed->style,
         .limit = limit ? limit : 1,
-        .wild = !tame && !subject->loops && !indexes,
+        .wild = !tame && !interface->loops && !indexes,
         .timid = tame,
-        .unfloating = subject->loops || tame || indexes,
+        .unfloating = interface->loops || tame || indexes,
     };
-    bf_dummies_fill(&check->dummies, &inputs);
+    bf_test_resources_fill(&check->resources, &inputs);
     memcpy(check->push, check->info->push, sizeof(check->push));
     if (seed->other_push && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
     VkResult result = begin_commands(check, UPLOAD, false);
     if (result != VK_SUCCESS)
         return result;
-    bf_dummies_record_upload(&check->dummies, check->commands[UPLOAD], &inputs);
+    bf_test_resources_record_upload(&check->resources, check->commands[UPLOAD], &inputs);
     result = end_commands(check, UPLOAD);
-    if (result != VK_SUCCESS || !check->dummies.several)
+    if (result != VK_SUCCESS || !check->resources.several)
         return result;
     result = execute(check, UPLOAD);
     if (result == VK_SUCCESS)
         result = execute(check, DOWNLOAD);
     if (result == VK_SUCCESS)
-        bf_dummies_learn(&check->dummies);
+        bf_test_resources_learn(&check->resources);
     return result;
 }
 
 static bool agrees(struct bf_check *check, const void *result)
 {
-    if (memcmp(result, check->expected, bf_dummies_result_size(&check->dummies)) == 0)
+    if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) == 0)
         return true;
-    return !check->info->compare &&
-           bf_dummies_near(&check->dummies, check->expected, result, check->info->tolerance);
+    return !check->info->compare && bf_test_resources_near(&check->resources, check->expected,
+                                                           result, check->info->tolerance);
 }
 
 static bool is_large(const struct bf_check *check)
 {
-    const uint32_t *extent = check->dummies.extent;
-    return extent[0] > BF_DUMMY_EXTENT || extent[1] > BF_DUMMY_EXTENT || extent[2] > 1;
+    const uint32_t *extent = check->resources.extent;
+    return extent[0] > BF_TEST_EXTENT || extent[1] > BF_TEST_EXTENT || extent[2] > 1;
 }
 
 /* The general pipeline has run for the first or second time on these inputs. */
 static void judge_general(struct bf_check *check, uint64_t took_ns)
 {
-    const void *result = bf_dummies_result(&check->dummies);
+    const void *result = bf_test_resources_result(&check->resources);
     if (check->turn == 0) {
-        memcpy(check->expected, result, bf_dummies_result_size(&check->dummies));
-        check->wrote |= bf_dummies_changed(&check->dummies, result);
+        memcpy(check->expected, result, bf_test_resources_result_size(&check->resources));
+        check->wrote |= bf_test_resources_changed(&check->resources, result);
         return;
     }
     if (check->seed > 0)
@@ -591,7 +591,7 @@ static void judge_general(struct bf_check *check, uint64_t took_ns)
     check->again = check->seed == 0 && took_ns > check->checker->limit_ns / 8 && is_large(check);
     if (check->again)
         return;
-    if (memcmp(result, check->expected, bf_dummies_result_size(&check->dummies)) != 0)
+    if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) != 0)
         give_up(check, "the general pipeline does not agree with itself");
     else if (check->seed == 0 && took_ns > check->checker->limit_ns)
         give_up(check, "the general pipeline takes too long");
@@ -606,7 +606,7 @@ static void judge_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
         form->first_use_ns = took_ns;
     else if (check->seed > 0)
         form->steady_ns += took_ns;
-    if (!agrees(check, bf_dummies_result(&check->dummies))) {
+    if (!agrees(check, bf_test_resources_result(&check->resources))) {
         form->reason = BF_REASON_INEXACT;
         check->decided[index] = true;
     }
@@ -622,7 +622,7 @@ static VkResult begin_again(struct bf_check *check)
     VkResult result = prepare(check);
     if (result != VK_ERROR_FEATURE_NOT_PRESENT)
         return result;
-    give_up(check, check->dummies.why);
+    give_up(check, check->resources.why);
     return VK_SUCCESS;
 }
 

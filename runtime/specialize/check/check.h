@@ -39,7 +39,7 @@
 #include <vulkan/vulkan.h>
 
 #include "specialize/reason.h"
-#include "specialize/check/subject.h"
+#include "specialize/check/pipeline_interface.h"
 
 struct bf_check;
 struct bf_checker;
@@ -68,7 +68,7 @@ struct bf_check_form {
 };
 
 struct bf_check_info {
-    const struct bf_check_subject *subject;
+    const struct bf_pipeline_interface *interface;
     const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
     uint32_t groups[3];  /* of the program's last dispatch; 0: not known */

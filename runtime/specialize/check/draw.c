@@ -23,7 +23,7 @@ static const void *find_chained(const void *chain, VkStructureType type)
 
 static bool is_dynamic(const struct bf_draw *draw, VkDynamicState state)
 {
-    const VkPipelineDynamicStateCreateInfo *dynamic = draw->subject->graphics->pDynamicState;
+    const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++) {
         if (dynamic->pDynamicStates[i] == state)
             return true;
@@ -35,7 +35,7 @@ static bool is_dynamic(const struct bf_draw *draw, VkDynamicState state)
 static bool discards_all(const struct bf_draw *draw)
 {
     const VkPipelineRasterizationStateCreateInfo *state =
-        draw->subject->graphics->pRasterizationState;
+        draw->interface->graphics->pRasterizationState;
     return state && state->rasterizerDiscardEnable &&
            !is_dynamic(draw, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
@@ -43,7 +43,8 @@ static bool discards_all(const struct bf_draw *draw)
 /* The number is ignored where nothing is rasterised. */
 static VkSampleCountFlagBits samples_of(const struct bf_draw *draw)
 {
-    const VkPipelineMultisampleStateCreateInfo *state = draw->subject->graphics->pMultisampleState;
+    const VkPipelineMultisampleStateCreateInfo *state =
+        draw->interface->graphics->pMultisampleState;
     return state && !discards_all(draw) ? state->rasterizationSamples : VK_SAMPLE_COUNT_1_BIT;
 }
 
@@ -52,7 +53,7 @@ static VkResult plan_attachment(struct bf_draw *draw, VkFormat format,
                                 uint32_t *index)
 {
     bool color = bf_format_aspects(format) == VK_IMAGE_ASPECT_COLOR_BIT;
-    const struct bf_dummy_image_info info = {
+    const struct bf_test_image_info info = {
         .format = format,
         .view = draw->layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D,
         .usage = more | (color ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
@@ -61,7 +62,7 @@ static VkResult plan_attachment(struct bf_draw *draw, VkFormat format,
         .layers = draw->layers,
         .written = true,
     };
-    return bf_dummies_add_image(draw->dummies, &info, index);
+    return bf_test_resources_add_image(draw->resources, &info, index);
 }
 
 static VkResult plan_layers(struct bf_draw *draw, uint32_t view_mask)
@@ -70,7 +71,7 @@ static VkResult plan_layers(struct bf_draw *draw, uint32_t view_mask)
     for (draw->layers = 1; draw->layers < 32 && view_mask >> draw->layers;)
         draw->layers++;
     return draw->layers > MOST_LAYERS
-               ? bf_dummies_refuse(draw->dummies, "it draws to very many views")
+               ? bf_test_resources_refuse(draw->resources, "it draws to very many views")
                : VK_SUCCESS;
 }
 
@@ -90,9 +91,9 @@ static void find_feedback(struct bf_draw *draw, const VkSubpassDescription2 *sub
 
 static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *pass)
 {
-    uint32_t subpass = draw->subject->graphics->subpass, inputs = 0, views = 0;
+    uint32_t subpass = draw->interface->graphics->subpass, inputs = 0, views = 0;
     if (pass->attachmentCount > BF_DRAW_ATTACHMENTS || subpass >= pass->subpassCount)
-        return bf_dummies_refuse(draw->dummies, "it has very many attachments");
+        return bf_test_resources_refuse(draw->resources, "it has very many attachments");
     for (uint32_t i = 0; i < pass->subpassCount; i++) {
         const VkSubpassDescription2 *description = &pass->pSubpasses[i];
         views |= description->viewMask;
@@ -110,10 +111,10 @@ static VkResult plan_pass(struct bf_draw *draw, const VkRenderPassCreateInfo2 *p
         draw->attachment_count = i + 1;
     }
     const VkSubpassDescription2 *own = &pass->pSubpasses[subpass];
-    for (uint32_t i = 0; i < own->inputAttachmentCount && i < BF_DUMMY_INPUTS; i++) {
+    for (uint32_t i = 0; i < own->inputAttachmentCount && i < BF_TEST_INPUTS; i++) {
         uint32_t n = own->pInputAttachments[i].attachment;
-        draw->dummies->inputs[i] = n < pass->attachmentCount ? draw->attachments[n] : NO_IMAGE;
-        draw->dummies->input_count = i + 1;
+        draw->resources->inputs[i] = n < pass->attachmentCount ? draw->attachments[n] : NO_IMAGE;
+        draw->resources->input_count = i + 1;
     }
     return result;
 }
@@ -123,11 +124,11 @@ static VkResult plan_rendering(struct bf_draw *draw)
     const VkPipelineRenderingCreateInfo *rendering = draw->rendering;
     const VkSampleCountFlagBits samples = samples_of(draw);
     if (samples != VK_SAMPLE_COUNT_1_BIT &&
-        find_chained(draw->subject->graphics->pNext,
+        find_chained(draw->interface->graphics->pNext,
                      VK_STRUCTURE_TYPE_ATTACHMENT_SAMPLE_COUNT_INFO_AMD))
-        return bf_dummies_refuse(draw->dummies, "attachments may differ in their samples");
+        return bf_test_resources_refuse(draw->resources, "attachments may differ in their samples");
     if (rendering->colorAttachmentCount > BF_DRAW_ATTACHMENTS)
-        return bf_dummies_refuse(draw->dummies, "it has very many attachments");
+        return bf_test_resources_refuse(draw->resources, "it has very many attachments");
     VkResult result = plan_layers(draw, rendering->viewMask);
     for (uint32_t i = 0; i < rendering->colorAttachmentCount && result == VK_SUCCESS; i++) {
         VkFormat format = rendering->pColorAttachmentFormats[i];
@@ -173,7 +174,7 @@ static VkResult plan_binding(struct bf_draw *draw,
         if (attribute->binding != binding->binding)
             continue;
         if (!bf_texel_of(attribute->format, VK_IMAGE_ASPECT_COLOR_BIT, &texel))
-            return bf_dummies_refuse(draw->dummies, "a vertex's format is not known here");
+            return bf_test_resources_refuse(draw->resources, "a vertex's format is not known here");
         if (attribute->offset + texel.size > end)
             end = attribute->offset + texel.size;
     }
@@ -181,32 +182,33 @@ static VkResult plan_binding(struct bf_draw *draw,
                                ? (end + 15) / 16 * 16
                                : binding->stride;
     uint32_t stride = draw->strides[index];
-    const struct bf_dummy_buffer buffer = {.size = (VkDeviceSize)stride * ROWS + end + 16};
-    VkResult result = bf_dummies_add_buffer(draw->dummies, &buffer, &draw->buffers[index]);
+    const struct bf_test_buffer buffer = {.size = (VkDeviceSize)stride * ROWS + end + 16};
+    VkResult result = bf_test_resources_add_buffer(draw->resources, &buffer, &draw->buffers[index]);
     for (uint32_t i = 0; i < state->vertexAttributeDescriptionCount && result == VK_SUCCESS; i++) {
         const VkVertexInputAttributeDescription *from = &state->pVertexAttributeDescriptions[i];
         if (from->binding != binding->binding)
             continue;
-        struct bf_dummy_attribute attribute = {
-            .offset = draw->dummies->buffers[draw->buffers[index]].offset + from->offset,
+        struct bf_test_attribute attribute = {
+            .offset = draw->resources->buffers[draw->buffers[index]].offset + from->offset,
             .stride = stride,
             .count = ROWS,
             .position = i == position && binding->inputRate == VK_VERTEX_INPUT_RATE_VERTEX,
         };
         bf_texel_of(from->format, VK_IMAGE_ASPECT_COLOR_BIT, &attribute.texel);
-        result = bf_dummies_add_attribute(draw->dummies, &attribute);
+        result = bf_test_resources_add_attribute(draw->resources, &attribute);
     }
     return result;
 }
 
 static VkResult plan_vertices(struct bf_draw *draw)
 {
-    const VkPipelineVertexInputStateCreateInfo *state = draw->subject->graphics->pVertexInputState;
+    const VkPipelineVertexInputStateCreateInfo *state =
+        draw->interface->graphics->pVertexInputState;
     VkResult result = VK_SUCCESS;
     if (!state)
         return VK_SUCCESS;
     if (state->vertexBindingDescriptionCount > BF_DRAW_BINDINGS)
-        return bf_dummies_refuse(draw->dummies, "it has very many vertex buffers");
+        return bf_test_resources_refuse(draw->resources, "it has very many vertex buffers");
     uint32_t position = find_position(state);
     for (uint32_t i = 0; i < state->vertexBindingDescriptionCount && result == VK_SUCCESS; i++)
         result = plan_binding(draw, state, i, position);
@@ -215,34 +217,35 @@ static VkResult plan_vertices(struct bf_draw *draw)
 
 static bool is_settable(const struct VolkDeviceTable *vk, VkDynamicState state);
 
-VkResult bf_draw_plan(struct bf_draw *draw, struct bf_dummies *dummies,
-                      const struct bf_check_subject *subject)
+VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
+                      const struct bf_pipeline_interface *interface)
 {
-    const VkGraphicsPipelineCreateInfo *graphics = subject->graphics;
-    const struct VolkDeviceTable *vk = &dummies->place->device->vk;
+    const VkGraphicsPipelineCreateInfo *graphics = interface->graphics;
+    const struct VolkDeviceTable *vk = &resources->place->device->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = graphics->pDynamicState;
-    *draw =
-        (struct bf_draw){.dummies = dummies, .subject = subject, .layers = 1, .depth = NO_IMAGE};
+    *draw = (struct bf_draw){
+        .resources = resources, .interface = interface, .layers = 1, .depth = NO_IMAGE};
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++) {
         if (!is_settable(vk, dynamic->pDynamicStates[i]))
-            return bf_dummies_refuse(dummies, "it has dynamic state that is not known here");
+            return bf_test_resources_refuse(resources,
+                                            "it has dynamic state that is not known here");
     }
     const VkPipelineMultisampleStateCreateInfo *samples = graphics->pMultisampleState;
     if (samples && find_chained(samples->pNext,
                                 VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT))
-        return bf_dummies_refuse(dummies, "it says where samples are");
+        return bf_test_resources_refuse(resources, "it says where samples are");
     if (graphics->pInputAssemblyState &&
         graphics->pInputAssemblyState->topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST)
-        return bf_dummies_refuse(dummies, "it draws patches");
+        return bf_test_resources_refuse(resources, "it draws patches");
     VkResult result = VK_SUCCESS;
-    if (subject->pass) {
+    if (interface->pass) {
         if (!vk->vkCreateRenderPass2 && !vk->vkCreateRenderPass2KHR)
-            return bf_dummies_refuse(dummies, "no render pass can be made for it");
-        result = plan_pass(draw, subject->pass);
+            return bf_test_resources_refuse(resources, "no render pass can be made for it");
+        result = plan_pass(draw, interface->pass);
     } else {
         static const VkPipelineRenderingCreateInfo none = {0};
         if (!vk->vkCmdBeginRendering && !vk->vkCmdBeginRenderingKHR)
-            return bf_dummies_refuse(dummies, "no rendering can begin for it");
+            return bf_test_resources_refuse(resources, "no rendering can begin for it");
         draw->rendering =
             find_chained(graphics->pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
         if (!draw->rendering)
@@ -333,10 +336,10 @@ static bool fill_passage(struct passage *p, const VkRenderPassCreateInfo2 *pass)
 
 static VkResult build_pass(struct bf_draw *draw)
 {
-    const struct bf_device *device = draw->dummies->place->device;
+    const struct bf_device *device = draw->resources->place->device;
     const struct VolkDeviceTable *vk = &device->vk;
     VkAttachmentDescription2 attachments[BF_DRAW_ATTACHMENTS];
-    VkRenderPassCreateInfo2 info = *draw->subject->pass;
+    VkRenderPassCreateInfo2 info = *draw->interface->pass;
     struct passage passage;
     if (!fill_passage(&passage, &info))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -358,7 +361,7 @@ static VkResult build_pass(struct bf_draw *draw)
 
 VkResult bf_draw_build(struct bf_draw *draw)
 {
-    const struct bf_device *device = draw->dummies->place->device;
+    const struct bf_device *device = draw->resources->place->device;
     VkImageView views[BF_DRAW_ATTACHMENTS];
     if (draw->rendering)
         return VK_SUCCESS;
@@ -366,14 +369,14 @@ VkResult bf_draw_build(struct bf_draw *draw)
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = 0; i < draw->attachment_count; i++)
-        views[i] = draw->dummies->images[draw->attachments[i]].view;
+        views[i] = draw->resources->images[draw->attachments[i]].view;
     const VkFramebufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
         .renderPass = draw->pass,
         .attachmentCount = draw->attachment_count,
         .pAttachments = views,
-        .width = draw->dummies->extent[0],
-        .height = draw->dummies->extent[1],
+        .width = draw->resources->extent[0],
+        .height = draw->resources->extent[1],
         .layers = 1,
     };
     return device->vk.vkCreateFramebuffer(device->handle, &info, NULL, &draw->framebuffer);
@@ -381,9 +384,9 @@ VkResult bf_draw_build(struct bf_draw *draw)
 
 void bf_draw_finish(struct bf_draw *draw)
 {
-    if (!draw->dummies)
+    if (!draw->resources)
         return;
-    const struct bf_device *device = draw->dummies->place->device;
+    const struct bf_device *device = draw->resources->place->device;
     if (draw->framebuffer)
         device->vk.vkDestroyFramebuffer(device->handle, draw->framebuffer, NULL);
     if (draw->pass)
@@ -443,14 +446,14 @@ static bool is_settable(const struct VolkDeviceTable *vk, VkDynamicState state)
 /* Known once the dummies are built. */
 static VkExtent2D extent_of(const struct bf_draw *draw)
 {
-    return (VkExtent2D){draw->dummies->extent[0], draw->dummies->extent[1]};
+    return (VkExtent2D){draw->resources->extent[0], draw->resources->extent[1]};
 }
 
 static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
                           VkDynamicState state)
 {
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
-    const VkPipelineViewportStateCreateInfo *info = draw->subject->graphics->pViewportState;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const VkPipelineViewportStateCreateInfo *info = draw->interface->graphics->pViewportState;
     VkViewport viewports[VIEWPORTS];
     VkRect2D scissors[VIEWPORTS];
     const VkExtent2D extent = extent_of(draw);
@@ -487,8 +490,8 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
     static const float constants[] = {0.25f, 0.5f, 0.75f, 1.0f};
     static const VkFragmentShadingRateCombinerOpKHR keep[2] = {0, 0};
     const VkExtent2D one = {1, 1};
-    const VkGraphicsPipelineCreateInfo *graphics = draw->subject->graphics;
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
+    const VkGraphicsPipelineCreateInfo *graphics = draw->interface->graphics;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     const VkStencilFaceFlags faces = VK_STENCIL_FACE_FRONT_AND_BACK;
     VkBool32 all[BF_DRAW_ATTACHMENTS];
     switch (state) {
@@ -587,17 +590,18 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
 
 static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
-    const VkPipelineVertexInputStateCreateInfo *state = draw->subject->graphics->pVertexInputState;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const VkPipelineVertexInputStateCreateInfo *state =
+        draw->interface->graphics->pVertexInputState;
     bool strides = is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE);
     for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++) {
-        const struct bf_dummy_buffer *buffer = &draw->dummies->buffers[draw->buffers[i]];
+        const struct bf_test_buffer *buffer = &draw->resources->buffers[draw->buffers[i]];
         uint32_t binding = state->pVertexBindingDescriptions[i].binding;
         VkDeviceSize stride = draw->strides[i];
         if (strides)
             EITHER(vkCmdBindVertexBuffers2)
-        (commands, binding, 1, &draw->dummies->arena, &buffer->offset, &buffer->size, &stride);
-        else vk->vkCmdBindVertexBuffers(commands, binding, 1, &draw->dummies->arena,
+        (commands, binding, 1, &draw->resources->arena, &buffer->offset, &buffer->size, &stride);
+        else vk->vkCmdBindVertexBuffers(commands, binding, 1, &draw->resources->arena,
                                         &buffer->offset);
     }
 }
@@ -606,7 +610,7 @@ static VkRenderingAttachmentInfo describe(const struct bf_draw *draw, uint32_t i
 {
     return (VkRenderingAttachmentInfo){
         .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-        .imageView = image == NO_IMAGE ? VK_NULL_HANDLE : draw->dummies->images[image].view,
+        .imageView = image == NO_IMAGE ? VK_NULL_HANDLE : draw->resources->images[image].view,
         .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
         .loadOp = VK_ATTACHMENT_LOAD_OP_LOAD,
         .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
@@ -615,7 +619,7 @@ static VkRenderingAttachmentInfo describe(const struct bf_draw *draw, uint32_t i
 
 static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     VkRenderingAttachmentInfo colors[BF_DRAW_ATTACHMENTS];
     const VkRenderingAttachmentInfo depth = describe(draw, draw->depth);
     for (uint32_t i = 0; i < draw->attachment_count; i++)
@@ -636,7 +640,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
 
 static void begin_pass(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     const VkRenderPassBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
         .renderPass = draw->pass,
@@ -644,15 +648,15 @@ static void begin_pass(const struct bf_draw *draw, VkCommandBuffer commands)
         .renderArea = {.extent = extent_of(draw)},
     };
     vk->vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
-    for (uint32_t i = 0; i < draw->subject->graphics->subpass; i++)
+    for (uint32_t i = 0; i < draw->interface->graphics->subpass; i++)
         vk->vkCmdNextSubpass(commands, VK_SUBPASS_CONTENTS_INLINE);
 }
 
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t vertices,
                     uint32_t instances, uint32_t seed)
 {
-    const struct VolkDeviceTable *vk = &draw->dummies->place->device->vk;
-    const VkPipelineDynamicStateCreateInfo *dynamic = draw->subject->graphics->pDynamicState;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++)
         set_state(draw, commands, dynamic->pDynamicStates[i], seed);
     bind_vertices(draw, commands);
@@ -665,8 +669,8 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
         (vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR)(commands);
         return;
     }
-    const VkRenderPassCreateInfo2 *pass = draw->subject->pass;
-    for (uint32_t i = draw->subject->graphics->subpass + 1; i < pass->subpassCount; i++)
+    const VkRenderPassCreateInfo2 *pass = draw->interface->pass;
+    for (uint32_t i = draw->interface->graphics->subpass + 1; i < pass->subpassCount; i++)
         vk->vkCmdNextSubpass(commands, VK_SUBPASS_CONTENTS_INLINE);
     vk->vkCmdEndRenderPass(commands);
 }

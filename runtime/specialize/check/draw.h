@@ -11,14 +11,14 @@
 #ifndef BELFRY_SPECIALIZE_DRAW_H
 #define BELFRY_SPECIALIZE_DRAW_H
 
-#include "specialize/check/dummy.h"
+#include "specialize/check/test_resource.h"
 
 #define BF_DRAW_ATTACHMENTS 32 /* at most */
 #define BF_DRAW_BINDINGS    32 /* of vertex buffers, at most */
 
 struct bf_draw {
-    struct bf_dummies *dummies;
-    const struct bf_check_subject *subject;
+    struct bf_test_resources *resources;
+    const struct bf_pipeline_interface *interface;
     const VkPipelineRenderingCreateInfo *rendering; /* NULL: a render pass, or nothing */
     uint32_t layers;                                /* of attachments */
     uint32_t view_mask;
@@ -34,8 +34,8 @@ struct bf_draw {
 };
 
 /* Plans what it needs in 'dummies'. Errors as theirs. */
-VkResult bf_draw_plan(struct bf_draw *draw, struct bf_dummies *dummies,
-                      const struct bf_check_subject *subject);
+VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
+                      const struct bf_pipeline_interface *interface);
 /* Once they are built. */
 VkResult bf_draw_build(struct bf_draw *draw);
 /* A zeroed one is allowed. */

@@ -17,7 +17,7 @@ struct create_flags_2 {
 };
 
 /* What a copy may have, and what concerns the program's call alone. */
-#define KEPT_FLAGS                                                                                 \
+#define RETAINED_FLAGS                                                                             \
     (VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT |                                                 \
      VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT | VK_PIPELINE_CREATE_DISPATCH_BASE_BIT |  \
      VK_PIPELINE_CREATE_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR |                       \
@@ -53,9 +53,9 @@ enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlag
         return BF_REASON_LIBRARY;
     if (copy->flags & (VK_PIPELINE_CREATE_INDIRECT_BINDABLE_BIT_NV | FLAG_2_INDIRECT_BINDABLE))
         return BF_REASON_PINNED;
-    if (copy->flags & ~(uint64_t)(KEPT_FLAGS | CALLS_FLAGS))
+    if (copy->flags & ~(uint64_t)(RETAINED_FLAGS | CALLS_FLAGS))
         return BF_REASON_FLAGS;
-    copy->flags &= KEPT_FLAGS;
+    copy->flags &= RETAINED_FLAGS;
     return BF_REASON_NONE;
 }
 
@@ -161,12 +161,12 @@ enum bf_reason bf_copy_stage(struct bf_pipeline_copy *copy,
 
 enum bf_reason bf_copy_layout(struct bf_pipeline_copy *copy, VkPipelineLayout layout)
 {
-    struct bf_kept_layout *kept = bf_kept_layout_find(copy->pipelines, layout);
-    if (!kept)
+    struct bf_retained_layout *retained = bf_retained_layout_find(copy->pipelines, layout);
+    if (!retained)
         return BF_REASON_MEMORY;
-    if (!bf_kept_hold(&kept->base))
+    if (!bf_retained_hold(&retained->base))
         return BF_REASON_ALLOCATOR;
-    copy->layout = kept;
+    copy->layout = retained;
     return BF_REASON_NONE;
 }
 
@@ -178,7 +178,7 @@ struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *ps, VkPipelineBindPoin
     copy->pipelines = ps;
     copy->refs = 1;
     copy->point = point;
-    bf_arena_count(&copy->arena, &ps->room.own, sizeof(*copy));
+    bf_arena_count(&copy->arena, &ps->budget.own, sizeof(*copy));
     return copy;
 }
 
@@ -195,9 +195,9 @@ void bf_pipeline_copy_release(struct bf_pipeline_copy *copy)
     for (uint32_t i = 0; i < copy->stage_count; i++)
         bf_code_stage_release(&ps->codes, copy->stages[i]);
     if (copy->layout)
-        bf_kept_let_go(ps, &copy->layout->base);
+        bf_retained_unhold(ps, &copy->layout->base);
     if (copy->pass)
-        bf_kept_let_go(ps, &copy->pass->base);
+        bf_retained_unhold(ps, &copy->pass->base);
     bf_arena_finish(&copy->arena);
     free(copy);
 }

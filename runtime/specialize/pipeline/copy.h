@@ -20,7 +20,7 @@
 #include "base/lock.h"
 #include "specialize/shader/arena.h"
 #include "specialize/pipeline/code.h"
-#include "specialize/pipeline/kept.h"
+#include "specialize/pipeline/retained.h"
 #include "specialize/reason.h"
 
 struct bf_pipeline;
@@ -38,9 +38,9 @@ struct bf_pipeline_copy {
     struct bf_pipeline *owner; /* NULL: the program has destroyed it */
 
     VkPipelineBindPoint point;
-    uint64_t flags;                   /* VkPipelineCreateFlags2: those it is built with */
-    struct bf_kept_layout *layout;    /* held */
-    struct bf_kept_render_pass *pass; /* held; NULL: dynamic rendering, or compute */
+    uint64_t flags;                       /* VkPipelineCreateFlags2: those it is built with */
+    struct bf_retained_layout *layout;    /* held */
+    struct bf_retained_render_pass *pass; /* held; NULL: dynamic rendering, or compute */
     uint32_t stage_count;
     uint32_t specialised; /* which of the stages may be folded: the last one */
     struct bf_code_stage *stages[BF_COPY_STAGES];

@@ -256,7 +256,7 @@ static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpa
 {
     *depth = *color = false;
     if (copy->pass) {
-        const struct bf_kept_subpass *s =
+        const struct bf_retained_subpass *s =
             subpass < copy->pass->subpass_count ? &copy->pass->subpasses[subpass] : NULL;
         *depth = s && s->depth != VK_ATTACHMENT_UNUSED;
         for (uint32_t i = 0; s && i < s->color_count; i++)
@@ -345,12 +345,12 @@ static enum bf_reason copy_stages(struct bf_pipeline_copy *copy,
 
 static enum bf_reason hold_pass(struct bf_pipeline_copy *copy, VkRenderPass pass)
 {
-    struct bf_kept_render_pass *kept = bf_kept_render_pass_find(copy->pipelines, pass);
-    if (!kept)
+    struct bf_retained_render_pass *retained = bf_retained_render_pass_find(copy->pipelines, pass);
+    if (!retained)
         return BF_REASON_MEMORY;
-    if (!bf_kept_hold(&kept->base))
+    if (!bf_retained_hold(&retained->base))
         return BF_REASON_ALLOCATOR;
-    copy->pass = kept;
+    copy->pass = retained;
     return BF_REASON_NONE;
 }
 

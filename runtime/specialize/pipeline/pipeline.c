@@ -9,7 +9,7 @@ void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct Vo
                        bool relaxed)
 {
     *ps = (struct bf_pipelines){.device = device, .vk = vk, .relaxed = relaxed};
-    ps->codes.total = &ps->room.own;
+    ps->codes.total = &ps->budget.own;
 }
 
 /* ---- Modules ---- */
@@ -90,14 +90,14 @@ static enum bf_reason shader_reason(enum bf_shader_reason reason)
 /* Leaves the words that fold in exact mode. */
 static void keep_exact(struct bf_watch *watch)
 {
-    struct bf_watch kept = {0};
+    struct bf_watch retained = {0};
     for (uint8_t i = 0; i < watch->count; i++) {
         if (!(watch->exact & 1u << i))
             continue;
-        kept.exact |= (uint8_t)(1u << kept.count);
-        kept.offset[kept.count++] = watch->offset[i];
+        retained.exact |= (uint8_t)(1u << retained.count);
+        retained.offset[retained.count++] = watch->offset[i];
     }
-    *watch = kept;
+    *watch = retained;
 }
 
 /* Chooses what to watch, or says why there is nothing. */
@@ -128,7 +128,7 @@ static void hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
 
 static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
 {
-    atomic_fetch_sub(&ps->room.own, sizeof(*p));
+    atomic_fetch_sub(&ps->budget.own, sizeof(*p));
     free(p);
 }
 
@@ -149,16 +149,16 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
         hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
         reason = watch(ps, p, copy);
-        if (reason == BF_REASON_NONE && ps->room.most &&
-            atomic_load(&ps->room.own) + sizeof(*p) > ps->room.most)
+        if (reason == BF_REASON_NONE && ps->budget.most &&
+            atomic_load(&ps->budget.own) + sizeof(*p) > ps->budget.most)
             reason = BF_REASON_SPACE;
     }
-    atomic_fetch_add(&ps->room.own, sizeof(*p));
+    atomic_fetch_add(&ps->budget.own, sizeof(*p));
     p->excluded = reason;
     if (reason == BF_REASON_NONE) {
         p->copy = copy;
         copy->owner = p;
-        bf_tally_init(&p->tally, p->watch.count, 0);
+        bf_histogram_init(&p->histogram, p->watch.count, 0);
     } else {
         bf_pipeline_copy_release(copy);
         copy = NULL;
@@ -226,8 +226,8 @@ struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *ps, VkPipeline handle
 
 uint32_t bf_pipelines_push_id(struct bf_pipelines *ps, VkPipelineLayout layout)
 {
-    const struct bf_kept_layout *kept = bf_kept_layout_find(ps, layout);
-    return kept ? kept->push_id : 0;
+    const struct bf_retained_layout *retained = bf_retained_layout_find(ps, layout);
+    return retained ? retained->push_id : 0;
 }
 
 /* ---- Variants ---- */
@@ -266,7 +266,7 @@ enum bf_reason bf_pipeline_publish(struct bf_pipeline_copy *copy, struct bf_vari
             reason = BF_REASON_PINNED;
         } else if (i < BF_MAX_VARIANTS) {
             reason = BF_REASON_NONE;
-            atomic_fetch_add(&copy->pipelines->room.variants, variant->bytes);
+            atomic_fetch_add(&copy->pipelines->budget.variants, variant->bytes);
             variant->next = p->all;
             p->all = variant;
             atomic_store(&p->variants[i], variant);
@@ -306,7 +306,7 @@ uint32_t bf_pipelines_sweep(struct bf_pipelines *ps)
             *at = v->next_ended;
             v->ended = false;
             handles[count++] = v->handle;
-            atomic_fetch_sub(&ps->room.variants, v->bytes);
+            atomic_fetch_sub(&ps->budget.variants, v->bytes);
             if (v->orphan)
                 free(v);
         }
@@ -386,13 +386,13 @@ void bf_pipelines_finish(struct bf_pipelines *ps)
     while (ps->ended) {
         struct bf_variant *v = ps->ended;
         ps->ended = v->next_ended;
-        atomic_fetch_sub(&ps->room.variants, v->bytes);
+        atomic_fetch_sub(&ps->budget.variants, v->bytes);
         ps->vk->vkDestroyPipeline(ps->device, v->handle, NULL);
         free(v);
     }
     bf_map_finish(&ps->modules, free_module, ps);
-    bf_kepts_finish(ps);
-    bf_seens_finish(ps);
+    bf_retained_objects_finish(ps);
+    bf_descriptor_shapes_finish(ps);
 }
 
 /* ---- Looking at records ---- */

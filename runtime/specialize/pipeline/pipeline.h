@@ -29,18 +29,18 @@
 #include "base/map.h"
 #include "specialize/pipeline/code.h"
 #include "specialize/pipeline/copy.h"
-#include "specialize/pipeline/kept.h"
+#include "specialize/pipeline/retained.h"
 #include "specialize/reason.h"
-#include "specialize/pipeline/seen.h"
+#include "specialize/pipeline/descriptor_shape.h"
 #include "specialize/shader/shader.h"
-#include "specialize/tally.h"
+#include "specialize/histogram.h"
 #include "specialize/pipeline/variant.h"
 
 /* What a build needs, shared by the record and by builds; reference counted (copy.h). */
 struct bf_pipeline_copy;
 
 /* What is kept of a device's pipelines, and what their variants take; bytes. */
-struct bf_room {
+struct bf_memory_budget {
     uint64_t most;             /* of each; 0: there is no limit. Set before the first pipeline */
     _Atomic uint64_t own;      /* Belfry's: code, copies, records, layouts, from begin to end */
     _Atomic uint64_t variants; /* published, and not destroyed yet */
@@ -72,7 +72,7 @@ struct bf_pipeline {
 
     struct bf_lock lock;    /* leaf lock, over what follows */
     struct bf_variant *all; /* every variant it ever had */
-    struct bf_tally tally;
+    struct bf_histogram histogram;
     char name[64]; /* the program's, cut off; "" */
     void *policy;  /* specialize.c's; freed by its on_gone */
 
@@ -94,13 +94,13 @@ struct bf_pipelines {
     struct bf_map ids;     /* the same by id: only with visit_lock held */
     struct bf_map modules; /* VkShaderModule → struct bf_module */
     struct bf_codes codes;
-    struct bf_kepts kept;
-    struct bf_seens seen;
+    struct bf_retained_objects retained;
+    struct bf_descriptor_shapes shapes;
     struct bf_lock lock;       /* leaf lock: over counts, and the lists here and in 'kept' */
     struct bf_lock visit_lock; /* over the end of records; before any record's lock */
     struct bf_variant *ended;  /* withdrawn, with their handles */
     _Atomic uint64_t last_id;
-    struct bf_room room;
+    struct bf_memory_budget budget;
     /* Called with no lock held when a record was made, before the program has its handle. NULL:
      * nobody is called. */
     void (*on_made)(void *context, struct bf_pipeline *pipeline);

@@ -38,8 +38,8 @@ struct bf_variant {
     uint32_t values[BF_WATCHED]; /* of those; 0 where the mask has none */
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
-    uint32_t candidate;      /* its number in its pipeline's course (specialize/course.h) */
-    _Atomic bool on_trial;   /* only some command buffers are to have it, to compare */
+    uint32_t candidate;      /* its number in its pipeline's course (specialize/variant_state.h) */
+    _Atomic bool ab_timed;   /* only some command buffers are to have it, to compare */
 
     /* pipeline.c's, under the pipelines' lock */
     struct bf_variant *next_ended; /* withdrawn, with its handle */

@@ -9,7 +9,7 @@
 struct survey {
     struct bf_module *m;
     struct bf_shader *shader;
-    uint32_t input_room, output_room, builtin_room;
+    uint32_t input_capacity, output_capacity, builtin_capacity;
     uint32_t budget;
     bool out_of_memory;
 };
@@ -319,11 +319,11 @@ static void varying_add(struct survey *survey, bool input, uint32_t type_id,
     base.locations = (uint32_t)times * (shape.width == 8 && shape.components > 2 ? 2 : 1);
     *locations = base.locations;
     struct bf_shader *shader = survey->shader;
-    if (input && room_make(survey, &shader->inputs, shader->facts.input_count, &survey->input_room,
-                           sizeof(base)))
+    if (input && room_make(survey, &shader->inputs, shader->facts.input_count,
+                           &survey->input_capacity, sizeof(base)))
         shader->inputs[shader->facts.input_count++] = base;
     else if (!input && room_make(survey, &shader->outputs, shader->facts.output_count,
-                                 &survey->output_room, sizeof(base)))
+                                 &survey->output_capacity, sizeof(base)))
         shader->outputs[shader->facts.output_count++] = base;
 }
 
@@ -335,7 +335,7 @@ static void builtin_add(struct survey *survey, uint32_t builtin)
         i++;
     if (i < count && shader->builtins[i] == builtin)
         return;
-    if (!room_make(survey, &shader->builtins, count, &survey->builtin_room,
+    if (!room_make(survey, &shader->builtins, count, &survey->builtin_capacity,
                    sizeof(*shader->builtins)))
         return;
     if (i < count)

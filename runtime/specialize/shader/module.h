@@ -52,7 +52,7 @@ struct bf_module {
     const VkSpecializationInfo *specialization;
     uint32_t bound;
     struct bf_instruction *instructions;
-    uint32_t instruction_count, instruction_room;
+    uint32_t instruction_count, instruction_capacity;
     struct bf_id *ids;   /* [bound] */
     uint8_t *word_is_id; /* a bit for each word: uses of ids, types included, results not */
     uint32_t *member_decorations; /* instructions */

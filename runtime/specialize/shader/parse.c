@@ -16,15 +16,15 @@ static bool instruction_add(void *context, uint16_t opcode, uint16_t word_count,
                             uint32_t result, const uint16_t *ids, uint32_t id_count)
 {
     struct bf_module *m = context;
-    if (m->instruction_count == m->instruction_room) {
-        uint32_t room = m->instruction_room ? 2 * m->instruction_room : 256;
+    if (m->instruction_count == m->instruction_capacity) {
+        uint32_t room = m->instruction_capacity ? 2 * m->instruction_capacity : 256;
         void *larger = realloc(m->instructions, room * sizeof(*m->instructions));
         if (!larger) {
             m->out_of_memory = true;
             return false;
         }
         m->instructions = larger;
-        m->instruction_room = room;
+        m->instruction_capacity = room;
     }
     uint32_t at = 5;
     if (m->instruction_count) {

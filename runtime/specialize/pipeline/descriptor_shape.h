@@ -1,0 +1,78 @@
+/*
+ * What a program puts into descriptor sets: for each binding of a set layout the shape of what was
+ * written last, so that a checker can make something of the same kind (CK-2). Nothing of the
+ * program's is referred to.
+ *
+ *  SE-1  A shape is written whole or not at all: it may belong to another write than its neighbours,
+ *        but it is one that was made so.
+ *  SE-2  What can't be kept for want of memory isn't seen.
+ *
+ * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
+ */
+#ifndef BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H
+#define BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H
+
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "base/map.h"
+#include "specialize/pipeline/retained.h"
+
+struct bf_pipelines;
+
+#define BF_SHAPES 1024 /* of each kind that are told apart, at most: others aren't known */
+
+struct bf_descriptor_shapes {
+    struct bf_map views;        /* → interned struct bf_view_shape */
+    struct bf_map buffer_views; /* → its format, as a pointer */
+    struct bf_map pools;        /* of descriptor sets → struct in seen.c */
+    struct bf_map sets;
+    struct bf_map templates;
+    uint32_t view_count, sampler_count; /* the pipelines' lock, for these and the lists */
+    const struct bf_view_shape *view_shapes;
+    const struct bf_sampler_shape *sampler_shapes;
+};
+
+/* NULL: out of memory, or there are too many. */
+const struct bf_sampler_shape *bf_descriptor_shapes_sampler(struct bf_pipelines *pipelines,
+                                                            const VkSamplerCreateInfo *info);
+
+void bf_descriptor_shapes_view_made(struct bf_pipelines *pipelines, VkImageView view,
+                                    const VkImageViewCreateInfo *info);
+void bf_descriptor_shapes_view_gone(struct bf_pipelines *pipelines, VkImageView view);
+void bf_descriptor_shapes_buffer_view_made(struct bf_pipelines *pipelines, VkBufferView view,
+                                           const VkBufferViewCreateInfo *info);
+void bf_descriptor_shapes_buffer_view_gone(struct bf_pipelines *pipelines, VkBufferView view);
+
+void bf_descriptor_shapes_sets_made(struct bf_pipelines *pipelines,
+                                    const VkDescriptorSetAllocateInfo *info,
+                                    const VkDescriptorSet *sets);
+void bf_descriptor_shapes_sets_gone(struct bf_pipelines *pipelines, uint32_t count,
+                                    const VkDescriptorSet *sets);
+/* The pool is reset or about to be destroyed. */
+void bf_descriptor_shapes_pool_emptied(struct bf_pipelines *pipelines, VkDescriptorPool pool);
+void bf_descriptor_shapes_pool_gone(struct bf_pipelines *pipelines, VkDescriptorPool pool);
+
+void bf_descriptor_shapes_template_made(struct bf_pipelines *pipelines,
+                                        VkDescriptorUpdateTemplate handle,
+                                        const VkDescriptorUpdateTemplateCreateInfo *info);
+void bf_descriptor_shapes_template_gone(struct bf_pipelines *pipelines,
+                                        VkDescriptorUpdateTemplate handle);
+
+void bf_descriptor_shapes_update(struct bf_pipelines *pipelines, uint32_t write_count,
+                                 const VkWriteDescriptorSet *writes, uint32_t copy_count,
+                                 const VkCopyDescriptorSet *copies);
+void bf_descriptor_shapes_update_template(struct bf_pipelines *pipelines, VkDescriptorSet set,
+                                          VkDescriptorUpdateTemplate handle, const void *data);
+void bf_descriptor_shapes_push(struct bf_pipelines *pipelines, VkPipelineLayout layout,
+                               uint32_t set, uint32_t write_count,
+                               const VkWriteDescriptorSet *writes);
+void bf_descriptor_shapes_push_template(struct bf_pipelines *pipelines,
+                                        VkDescriptorUpdateTemplate handle, VkPipelineLayout layout,
+                                        uint32_t set, const void *data);
+
+/* After the kept objects are finished. */
+void bf_descriptor_shapes_finish(struct bf_pipelines *pipelines);
+
+#endif

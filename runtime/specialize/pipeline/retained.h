@@ -1,0 +1,193 @@
+/*
+ * What pipelines are made of, beside shaders: layouts, set layouts and their immutable samplers,
+ * and render passes. They are kept by handle, with what a checker needs to know of them, and stay
+ * below for as long as a pipeline's copy needs them (P-2).
+ *
+ *  KE-1  A kept object has holds: the program's own, one of each copy and of each kept object that
+ *        it is part of. The last one to go destroys the handle below. While it is held, the handle
+ *        is good for use in any call.
+ *  KE-2  Each time the driver gave the handle out, it is destroyed once: drivers may give equal
+ *        objects one handle, several times.
+ *  KE-3  What was made with an allocator of the program's is never held: it is destroyed with it,
+ *        there and then.
+ *
+ * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
+ */
+#ifndef BELFRY_SPECIALIZE_RETAINED_H
+#define BELFRY_SPECIALIZE_RETAINED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "base/map.h"
+#include "specialize/shader/arena.h"
+
+struct bf_pipelines;
+struct bf_retained_sampler;
+
+struct bf_retained_object {
+    VkObjectType type;
+    uint64_t handle;       /* 0: the program has never destroyed it, and its device is going */
+    _Atomic uint32_t refs; /* to the struct; all holds together are one */
+    _Atomic uint32_t holds;
+    uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
+    bool foreign;   /* made with an allocator of the program's (KE-3) */
+    struct bf_arena arena;
+};
+
+/* Of an image view, as it was made. Interned: equal ones are one, and last as long as the device's
+ * pipelines do. */
+struct bf_view_shape {
+    const struct bf_view_shape *next;
+    VkFormat format;
+    VkImageViewType type;
+    VkImageAspectFlags aspect;
+    VkComponentMapping components;
+};
+
+/* What was last written to a binding, in any set of its layout. Any thread may write and read each
+ * for itself. */
+struct bf_descriptor_shape {
+    _Atomic(const struct bf_view_shape *) view; /* NULL: none was */
+    _Atomic(const struct bf_sampler_shape *) sampler;
+    _Atomic uint32_t texel_format; /* of a texel buffer; 0: none */
+    _Atomic uint64_t range;        /* of a buffer, or a little more; 0: none */
+};
+
+/* Of a sampler; interned, likewise. 'info' has no chain but 'reduction'. */
+struct bf_sampler_shape {
+    const struct bf_sampler_shape *next;
+    VkSamplerCreateInfo info;
+    VkSamplerReductionMode reduction;
+    bool unknown; /* it has more to it: YCbCr, a border of its own */
+};
+
+struct bf_retained_sampler {
+    struct bf_retained_object base;
+    const struct bf_sampler_shape *shape; /* NULL: not known */
+};
+
+struct bf_set_binding {
+    uint32_t binding;
+    VkDescriptorType type;
+    uint32_t count; /* bytes, of an inline uniform block */
+    VkShaderStageFlags stages;
+    VkDescriptorBindingFlags flags;
+    struct bf_retained_sampler **immutable; /* 'count' of them, held; NULL: none */
+    struct bf_descriptor_shape shape;       /* of what was written to it last */
+};
+
+struct bf_retained_set_layout {
+    struct bf_retained_object base;
+    VkDescriptorSetLayoutCreateFlags flags;
+    bool unknown; /* there is more to it than is kept here, or less of it is held */
+    uint32_t binding_count;
+    struct bf_set_binding *bindings; /* ascending */
+};
+
+struct bf_retained_layout {
+    struct bf_retained_object base;
+    VkPipelineLayoutCreateFlags flags;
+    bool unknown;     /* as above, or of a set layout of it */
+    uint32_t push_id; /* equal ranges ↔ equal numbers, never 0 */
+    uint32_t push_count;
+    const VkPushConstantRange *push;
+    uint32_t set_count;
+    struct bf_retained_set_layout **sets; /* held; NULL where the program gave none */
+};
+
+struct bf_retained_attachment {
+    VkAttachmentDescriptionFlags flags;
+    VkFormat format;
+    VkSampleCountFlagBits samples;
+    VkAttachmentLoadOp load, stencil_load;
+    VkImageLayout initial, final;
+};
+
+/* Attachments' numbers, or VK_ATTACHMENT_UNUSED. */
+struct bf_retained_subpass {
+    VkSubpassDescriptionFlags flags;
+    uint32_t view_mask;
+    uint32_t input_count, color_count;
+    const uint32_t *inputs, *colors, *resolves; /* resolves: NULL: none */
+    uint32_t depth, depth_resolve;
+    VkResolveModeFlagBits depth_resolve_mode, stencil_resolve_mode;
+    uint32_t preserve_count;
+    const uint32_t *preserves;
+};
+
+struct bf_retained_render_pass {
+    struct bf_retained_object base;
+    bool unknown;            /* there is more to it than is kept here */
+    _Atomic uint64_t extent; /* of the last framebuffer made for it: width, height << 32; 0: none */
+    uint32_t attachment_count, subpass_count;
+    struct bf_retained_attachment *attachments;
+    struct bf_retained_subpass *subpasses;
+    uint32_t dependency_count;
+    VkSubpassDependency2 *dependencies; /* chained: a VkMemoryBarrier2, or nothing */
+};
+
+/* The ranges of a pipeline layout that was seen; kept for as long as the pipelines are. */
+struct bf_push_list {
+    struct bf_push_list *next;
+    uint32_t id, count;
+    VkPushConstantRange ranges[];
+};
+
+struct bf_retained_objects {
+    struct bf_map samplers, set_layouts, layouts, render_passes;
+    struct bf_push_list *pushes; /* the pipelines' lock */
+};
+
+/* After the driver has made it. Out of memory: it is not known, and nothing of it is kept. */
+void bf_retained_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
+                             const VkSamplerCreateInfo *info,
+                             const VkAllocationCallbacks *allocator);
+void bf_retained_set_layout_add(struct bf_pipelines *pipelines, VkDescriptorSetLayout layout,
+                                const VkDescriptorSetLayoutCreateInfo *info,
+                                const VkAllocationCallbacks *allocator);
+void bf_retained_layout_add(struct bf_pipelines *pipelines, VkPipelineLayout layout,
+                            const VkPipelineLayoutCreateInfo *info,
+                            const VkAllocationCallbacks *allocator);
+void bf_retained_render_pass_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                                 const VkRenderPassCreateInfo *info,
+                                 const VkAllocationCallbacks *allocator);
+void bf_retained_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass pass,
+                                  const VkRenderPassCreateInfo2 *info,
+                                  const VkAllocationCallbacks *allocator);
+
+/* A framebuffer was made for it: so much is drawn to. */
+void bf_retained_render_pass_size(struct bf_pipelines *pipelines, VkRenderPass pass, uint32_t width,
+                                  uint32_t height);
+
+/* Destroys one for the program, in the driver too: now, or when the last hold goes. For those that
+ * aren't known, too. */
+void bf_retained_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
+                         const VkAllocationCallbacks *allocator);
+
+/* A hold more; false, for what isn't the driver's to free at any time (KE-3). For whoever has a
+ * hold, or got the object from the program just now. */
+bool bf_retained_hold(struct bf_retained_object *retained);
+void bf_retained_unhold(struct bf_pipelines *pipelines, struct bf_retained_object *retained);
+/* Of the struct alone: the handle may go, what is known of it stays. */
+void bf_retained_ref(struct bf_retained_object *retained);
+void bf_retained_unref(struct bf_retained_object *retained);
+
+/* NULL: not known. Lock-free. */
+struct bf_retained_layout *bf_retained_layout_find(struct bf_pipelines *pipelines,
+                                                   VkPipelineLayout layout);
+struct bf_retained_set_layout *bf_retained_set_layout_find(struct bf_pipelines *pipelines,
+                                                           VkDescriptorSetLayout layout);
+struct bf_retained_render_pass *bf_retained_render_pass_find(struct bf_pipelines *pipelines,
+                                                             VkRenderPass pass);
+
+/* NULL: no such binding. */
+struct bf_set_binding *bf_retained_binding(struct bf_retained_set_layout *layout, uint32_t binding);
+
+/* What the program hasn't destroyed is forgotten; all copies are gone. */
+void bf_retained_objects_finish(struct bf_pipelines *pipelines);
+
+#endif

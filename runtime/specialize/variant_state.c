@@ -1,0 +1,541 @@
+#include "specialize/variant_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "base/clock.h"
+#include "trace/trace.h"
+
+void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
+                           const uint32_t values[BF_WATCHED])
+{
+    for (uint32_t i = 0; i < watch->count; i++) {
+        if (mask & 1u << i)
+            memcpy(push + watch->offset[i], &values[i], 4);
+    }
+}
+
+static uint8_t archive_mode(const struct bf_specializer *s)
+{
+    return s->info.mode == BF_SPECIALIZE_RELAXED ? BF_ARCHIVE_MODE_RELAXED : BF_ARCHIVE_MODE_EXACT;
+}
+
+struct bf_archive_key bf_variant_archive_key(const struct bf_specializer *s, const uint8_t hash[32],
+                                             uint8_t mask, const uint32_t values[BF_WATCHED])
+{
+    struct bf_archive_key key = {
+        .n_values = BF_WATCHED,
+        .mask = mask,
+        .form = BF_ARCHIVE_FORM_PLAIN, /* of both: which one it is to be the check finds out */
+        .mode = archive_mode(s),
+    };
+    memcpy(key.hash, hash, sizeof(key.hash));
+    memcpy(key.values, values, sizeof(key.values));
+    return key;
+}
+
+static uint32_t epoch_of(struct bf_specializer *s)
+{
+    return atomic_load(&s->submissions.epoch);
+}
+
+/* NULL: its pipeline's record is gone. */
+static struct bf_variant_states *variant_states_of(struct bf_specializer *s, uint64_t id)
+{
+    return bf_map_find(&s->states_by_id, id);
+}
+
+static void tell_swap(struct bf_specializer *s, const struct bf_variant_states *states,
+                      const struct bf_candidate *candidate, enum bf_trace_swap swap)
+{
+    bf_trace_swap(s->info.device->trace, swap, states->pipeline->id,
+                  (uint32_t)(candidate - states->candidates), bf_reason_code(candidate->reason));
+}
+
+/* Whether only some command buffers are to have it. */
+static void set_ab_timed(struct bf_specializer *s, const struct bf_variant_states *states,
+                         const struct bf_candidate *candidate, bool on)
+{
+    bool was = atomic_exchange(&candidate->variant->ab_timed, on);
+    if (states->pipeline->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        atomic_fetch_add(&s->recorder.passes, (uint32_t)on - (uint32_t)was);
+}
+
+void bf_variant_states_withdraw(struct bf_specializer *s, struct bf_variant_states *states,
+                                struct bf_candidate *candidate, enum bf_reason reason)
+{
+    candidate->state = BF_VARIANT_STATE_REJECTED;
+    candidate->reason = reason;
+    if (!candidate->variant)
+        return;
+    set_ab_timed(s, states, candidate, false);
+    bf_pipeline_withdraw(&s->pipelines, states->pipeline, candidate->variant);
+    candidate->variant = NULL;
+    bf_memory_budget_remove(s, candidate);
+    tell_swap(s, states, candidate, BF_TRACE_SWAP_OUT);
+}
+
+/* Whether a pipeline may have one more variant, of so many uses: perhaps in the place of *other. */
+static bool find_place(struct bf_specializer *s, struct bf_variant_states *states, uint64_t uses,
+                       struct bf_candidate **other)
+{
+    struct bf_candidate *least = NULL;
+    uint32_t published = 0;
+    *other = NULL;
+    for (uint32_t i = 0; i < states->count; i++) {
+        struct bf_candidate *c = &states->candidates[i];
+        if (!c->variant)
+            continue;
+        published++;
+        if (!least || c->uses < least->uses)
+            least = c;
+    }
+    if (published < BF_MAX_VARIANTS && s->live < BF_LIVE_VARIANTS)
+        return true;
+    *other = least;
+    return least && least->uses < uses;
+}
+
+/* Where one may be published, if need be in the place of others. */
+static enum bf_reason make_room(struct bf_specializer *s, struct bf_variant_states *states,
+                                const struct bf_candidate *candidate)
+{
+    struct bf_candidate *other;
+    if (!find_place(s, states, candidate->uses, &other))
+        return BF_REASON_BUDGET;
+    if (!bf_memory_budget_make_room(s, candidate))
+        return BF_REASON_SPACE;
+    if (other && other->variant)
+        bf_variant_states_withdraw(s, states, other, BF_REASON_UNUSED);
+    return BF_REASON_NONE;
+}
+
+/* NULL: out of memory. */
+static struct bf_ab_decision *decision_of(struct bf_candidate *candidate)
+{
+    if (!candidate->decision) {
+        candidate->decision = malloc(sizeof(*candidate->decision));
+        if (candidate->decision)
+            bf_ab_decision_init(candidate->decision);
+    }
+    return candidate->decision;
+}
+
+static void publish(struct bf_specializer *s, struct bf_variant_states *states,
+                    struct bf_candidate *candidate, struct bf_job *job)
+{
+    candidate->bytes = job->bytes;
+    candidate->reason = make_room(s, states, candidate);
+    if (candidate->reason != BF_REASON_NONE) {
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        return;
+    }
+    struct bf_variant *variant = calloc(1, sizeof(*variant));
+    if (!variant || !decision_of(candidate)) {
+        free(variant);
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        candidate->reason = BF_REASON_MEMORY;
+        return;
+    }
+    variant->handle = job->handle;
+    variant->bytes = job->bytes;
+    variant->mask = candidate->mask;
+    variant->candidate = (uint32_t)(candidate - states->candidates);
+    memcpy(variant->values, candidate->values, sizeof(variant->values));
+    bf_ab_decision_restart(candidate->decision); /* it may have been published before */
+    candidate->used = false;
+    candidate->reported_ns = bf_now_ns();
+    candidate->reported_picks = 0;
+    candidate->state = candidate->remembered ? BF_VARIANT_STATE_KEPT : BF_VARIANT_STATE_TIMED;
+    candidate->reason = candidate->remembered ? BF_REASON_FASTER : BF_REASON_NONE;
+    atomic_store(&variant->ab_timed, !candidate->remembered);
+    enum bf_reason reason = bf_pipeline_publish(job->copy, variant);
+    if (reason != BF_REASON_NONE) {
+        free(variant);
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        candidate->reason = reason;
+        return;
+    }
+    job->handle = VK_NULL_HANDLE;
+    candidate->variant = variant;
+    if (candidate->state == BF_VARIANT_STATE_TIMED &&
+        states->pipeline->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        atomic_fetch_add(&s->recorder.passes, 1);
+    bf_memory_budget_add(s, states, candidate);
+    tell_swap(s, states, candidate, BF_TRACE_SWAP_IN);
+}
+
+/* A verdict is kept on disk, which is an item's work. NULL: it is not, for want of memory. */
+static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_variant_states *states,
+                                      const struct bf_candidate *candidate, double gain,
+                                      uint32_t samples)
+{
+    struct bf_job *job = bf_job_create(s, states, (uint32_t)(candidate - states->candidates));
+    if (!job)
+        return NULL;
+    job->remember_only = true;
+    job->reason = candidate->reason;
+    job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
+    job->samples = samples;
+    return job;
+}
+
+/* The lock is held. */
+static void take_over(struct bf_specializer *s, struct bf_job *job)
+{
+    struct bf_variant_states *states = variant_states_of(s, job->pipeline);
+    if (!states || job->remember_only)
+        return;
+    struct bf_candidate *candidate = &states->candidates[job->candidate];
+    candidate->times = job->times;
+    candidate->no_contraction = job->no_contraction;
+    candidate->reason = job->reason;
+    candidate->error = job->error;
+    candidate->in_helper = job->in_helper && !job->in_process;
+    if (job->reason != BF_REASON_NONE) {
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        return;
+    }
+    publish(s, states, candidate, job);
+}
+
+void bf_variant_states_collect(struct bf_specializer *s)
+{
+    if (!atomic_load_explicit(&s->done, memory_order_acquire))
+        return;
+    struct bf_job *jobs = atomic_exchange(&s->done, NULL);
+    for (struct bf_job *job = jobs; job; job = job->next) {
+        bf_lock_acquire(&s->lock);
+        take_over(s, job);
+        bf_lock_release(&s->lock);
+    }
+    while (jobs) {
+        struct bf_job *next = jobs->next;
+        bf_job_free(jobs);
+        atomic_fetch_sub(&s->outstanding, 1);
+        jobs = next;
+    }
+    bf_pipelines_sweep(&s->pipelines);
+    bf_lock_acquire(&s->lock);
+    bf_specialize_report_memory(s);
+    bf_lock_release(&s->lock);
+}
+
+static struct bf_candidate *find(struct bf_variant_states *states, uint8_t mask,
+                                 const uint32_t values[BF_WATCHED])
+{
+    for (uint32_t i = 0; i < states->count; i++) {
+        struct bf_candidate *c = &states->candidates[i];
+        if (c->mask == mask && memcmp(c->values, values, sizeof(c->values)) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* A tuple that has none yet gets a candidate, and a job where a build may come of it. */
+static void add_candidate(struct bf_specializer *s, struct bf_variant_states *states, uint8_t mask,
+                          const uint32_t values[BF_WATCHED], uint64_t uses, bool used, bool kept,
+                          struct bf_job **jobs)
+{
+    struct bf_candidate *candidate = find(states, mask, values);
+    if (candidate) {
+        candidate->uses = uses > candidate->uses ? uses : candidate->uses;
+        if (used)
+            bf_memory_budget_candidate_used(candidate, uses);
+        bool again =
+            candidate->state == BF_VARIANT_STATE_REJECTED &&
+            (candidate->reason == BF_REASON_UNUSED || candidate->reason == BF_REASON_BUDGET ||
+             candidate->reason == BF_REASON_CANCELLED || candidate->reason == BF_REASON_SPACE);
+        if (!again ||
+            (candidate->reason == BF_REASON_SPACE && !bf_memory_budget_has_room(s, candidate)))
+            return;
+    } else {
+        if (states->count == BF_CANDIDATES)
+            return;
+        candidate = &states->candidates[states->count++];
+        *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
+        memcpy(candidate->values, values, sizeof(candidate->values));
+        /* One that an earlier run has kept is as good as one that was just chosen. */
+        bf_memory_budget_candidate_used(candidate, uses ? uses : BF_HISTOGRAM_USES);
+        struct bf_verdict verdict;
+        const struct bf_archive_key key =
+            bf_variant_archive_key(s, states->pipeline->hash, mask, values);
+        if (bf_archive_find(s->archive, &key, &verdict)) {
+            candidate->remembered = verdict.code == BF_VERDICT_KEPT;
+            if (verdict.code != BF_VERDICT_KEPT) {
+                candidate->state = BF_VARIANT_STATE_REJECTED;
+                candidate->reason = verdict.code == BF_VERDICT_BARRED
+                                        ? BF_REASON_CRASHED
+                                        : (enum bf_reason)verdict.reason;
+                return;
+            }
+        }
+    }
+    candidate->state = BF_VARIANT_STATE_QUEUED;
+    candidate->reason = BF_REASON_NONE;
+    struct bf_job *job = bf_job_create(s, states, (uint32_t)(candidate - states->candidates));
+    if (!job) {
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        candidate->reason = BF_REASON_MEMORY;
+        return;
+    }
+    job->next = *jobs;
+    *jobs = job;
+}
+
+static void consider(struct bf_specializer *s, struct bf_variant_states *states,
+                     const struct bf_histogram_choice *choice, bool used, struct bf_job **jobs)
+{
+    bool pinned = atomic_load(&states->pipeline->pinned);
+    for (uint32_t i = 0; !pinned && i < choice->count; i++)
+        add_candidate(s, states, (uint8_t)choice->mask, choice->words[i], choice->uses[i], used,
+                      false, jobs);
+}
+
+/* What an earlier run has learnt of it. */
+struct remembering {
+    struct bf_specializer *specializer;
+    struct bf_variant_states *states;
+    struct bf_job *jobs;
+};
+
+static void remember(void *context, const struct bf_archive_key *key,
+                     const struct bf_verdict *verdict)
+{
+    struct remembering *r = context;
+    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED ||
+        key->mode != archive_mode(r->specializer))
+        return;
+    uint8_t known = r->specializer->info.mode == BF_SPECIALIZE_EXACT
+                        ? r->states->pipeline->watch.exact
+                        : (uint8_t)((1u << r->states->pipeline->watch.count) - 1);
+    if (key->mask & ~known)
+        return; /* damaged beyond what a checksum tells */
+    add_candidate(r->specializer, r->states, key->mask, key->values, 0, true, true, &r->jobs);
+}
+
+/* When it has been used: by then the formats that a check needs have been seen. */
+static void recall(struct bf_specializer *s, struct bf_variant_states *states, struct bf_job **jobs)
+{
+    struct remembering r = {s, states, *jobs};
+    states->recalled = true;
+    if (!atomic_load(&states->pipeline->pinned))
+        bf_archive_for_pipeline(s->archive, states->pipeline->hash, remember, &r);
+    *jobs = r.jobs;
+}
+
+void bf_variant_states_pipeline_made(void *specializer, struct bf_pipeline *pipeline)
+{
+    struct bf_specializer *s = specializer;
+    if (pipeline->excluded != BF_REASON_NONE) {
+        bf_lock_acquire(&s->lock);
+        bf_specialize_report_excluded(s, pipeline->excluded);
+        bf_lock_release(&s->lock);
+        return;
+    }
+    struct bf_variant_states *states =
+        bf_specializer_remembers(s) ? calloc(1, sizeof(*states)) : NULL;
+    if (!states)
+        return; /* it keeps its general pipeline */
+    states->pipeline = pipeline;
+    atomic_fetch_add(&s->pipelines.budget.own, sizeof(*states));
+    bf_lock_acquire(&s->lock);
+    if (!bf_map_insert(&s->states_by_id, pipeline->id, states)) {
+        bf_lock_release(&s->lock);
+        free(states);
+        return;
+    }
+    states->next = s->states;
+    states->link = &s->states;
+    if (states->next)
+        states->next->link = &states->next;
+    s->states = states;
+    pipeline->policy = states;
+    bf_lock_release(&s->lock);
+}
+
+void bf_variant_states_pipeline_destroyed(void *specializer, struct bf_pipeline *pipeline)
+{
+    struct bf_specializer *s = specializer;
+    bf_lock_acquire(&s->lock);
+    struct bf_variant_states *states = pipeline->policy;
+    if (states) {
+        bf_specialize_report_add(s, states);
+        for (uint32_t i = 0; i < states->count; i++) {
+            if (states->candidates[i].variant) {
+                set_ab_timed(s, states, &states->candidates[i], false);
+                bf_memory_budget_remove(s, &states->candidates[i]);
+            }
+            free(states->candidates[i].decision);
+        }
+        bf_map_remove(&s->states_by_id, pipeline->id);
+        *states->link = states->next;
+        if (states->next)
+            states->next->link = states->link;
+        pipeline->policy = NULL;
+    }
+    bf_lock_release(&s->lock);
+    if (states)
+        atomic_fetch_sub(&s->pipelines.budget.own, sizeof(*states));
+    free(states);
+}
+
+void bf_variant_states_pipeline_used(void *specializer, struct bf_pipeline *pipeline,
+                                     const struct bf_recording *recording)
+{
+    struct bf_specializer *s = specializer;
+    struct bf_job *jobs = NULL;
+    bf_lock_acquire(&s->lock);
+    struct bf_variant_states *states = pipeline->policy;
+    if (states) {
+        if (recording->push_id == pipeline->push_id)
+            memcpy(states->push, recording->bytes, sizeof(states->push));
+        if (!states->recalled)
+            recall(s, states, &jobs);
+        struct bf_histogram_choice choice;
+        bf_lock_acquire(&pipeline->lock);
+        bool stable =
+            bf_histogram_window(&pipeline->histogram, epoch_of(s), BF_HISTOGRAM_USES, &choice);
+        bf_lock_release(&pipeline->lock);
+        if (stable)
+            consider(s, states, &choice, true, &jobs);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, jobs);
+}
+
+void bf_variant_states_commit(struct bf_specializer *s)
+{
+    struct bf_job *jobs = NULL;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_variant_states *c = s->states; c; c = c->next) {
+        /* On a copy: what is used from now on is to weigh as much as what was. */
+        struct bf_histogram_choice choice;
+        bf_lock_acquire(&c->pipeline->lock);
+        struct bf_histogram seen = c->pipeline->histogram;
+        bf_lock_release(&c->pipeline->lock);
+        bool used = seen.total != c->committed_total;
+        c->committed_total = seen.total;
+        if (bf_histogram_commit(&seen, epoch_of(s), BF_HISTOGRAM_USES, &choice))
+            consider(s, c, &choice, used, &jobs);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, jobs);
+}
+
+/* Counts of another epoch are void by themselves; verdicts are due again. What the disk knows, and
+ * what no measurement decided, stays. */
+void bf_variant_states_discard(struct bf_specializer *s)
+{
+    bf_lock_acquire(&s->lock);
+    atomic_fetch_add(&s->submissions.epoch, 1);
+    for (struct bf_variant_states *states = s->states; states; states = states->next) {
+        for (uint32_t i = 0; i < states->count; i++) {
+            struct bf_candidate *c = &states->candidates[i];
+            c->uses = c->worth = 0;
+            if (c->remembered)
+                continue;
+            bool judged = c->state == BF_VARIANT_STATE_KEPT || c->state == BF_VARIANT_STATE_TIMED;
+            if (judged && c->variant) {
+                if (!decision_of(c))
+                    continue;
+                bf_ab_decision_restart(c->decision);
+                c->state = BF_VARIANT_STATE_TIMED;
+                c->reason = BF_REASON_NONE;
+                set_ab_timed(s, states, c, true);
+            } else if (c->reason == BF_REASON_SLOWER || c->reason == BF_REASON_NO_GAIN) {
+                c->reason = BF_REASON_UNUSED; /* it may be chosen again */
+            }
+        }
+    }
+    bf_lock_release(&s->lock);
+}
+
+BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *s)
+{
+    if (atomic_load(&s->outstanding))
+        return BF_MEASUREMENTS_OUTSTANDING;
+    BfMeasurementsState state = BF_MEASUREMENTS_SETTLED;
+    bf_lock_acquire(&s->lock);
+    for (struct bf_variant_states *states = s->states; states; states = states->next) {
+        struct bf_pipeline *p = states->pipeline;
+        bf_lock_acquire(&p->lock);
+        uint64_t total = p->histogram.epoch == epoch_of(s) ? p->histogram.total : 0;
+        bf_lock_release(&p->lock);
+        /* In use, but too little to choose by; a pipeline that stands still asks for nothing. */
+        if (total != states->asked_total && total < 2 * BF_HISTOGRAM_USES &&
+            state == BF_MEASUREMENTS_SETTLED)
+            state = BF_MEASUREMENTS_DESIRED;
+        for (uint32_t i = 0; i < states->count && total != states->asked_total; i++) {
+            if (states->candidates[i].state == BF_VARIANT_STATE_TIMED)
+                state = BF_MEASUREMENTS_OUTSTANDING;
+        }
+        states->asked_total = total;
+    }
+    bf_lock_release(&s->lock);
+    return state;
+}
+
+static struct bf_job *decision(struct bf_specializer *s, struct bf_variant_states *states,
+                               struct bf_candidate *candidate)
+{
+    switch (bf_ab_decision_verdict(candidate->decision)) {
+    case BF_AB_UNDECIDED:
+        return NULL;
+    case BF_AB_KEEP:
+        candidate->state = BF_VARIANT_STATE_KEPT;
+        candidate->reason = BF_REASON_FASTER;
+        set_ab_timed(s, states, candidate, false);
+        break;
+    case BF_AB_LOSER:
+        bf_variant_states_withdraw(s, states, candidate, BF_REASON_SLOWER);
+        break;
+    case BF_AB_TIE:
+        bf_variant_states_withdraw(s, states, candidate, BF_REASON_NO_GAIN);
+        break;
+    }
+    return remembering_job(s, states, candidate, bf_ab_decision_ratio(candidate->decision),
+                           bf_ab_decision_pairs(candidate->decision));
+}
+
+/* Half of the command buffers have the variant while it is on trial, the others would have had it. */
+static void tell_uses(struct bf_candidate *c)
+{
+    uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
+    bf_ab_decision_uses(c->decision, 2 * (picks - c->reported_picks),
+                        (double)(now - c->reported_ns));
+    c->reported_ns = now;
+    c->reported_picks = picks;
+}
+
+static void measured(void *specializer, const struct bf_ab_sample *sample, double ns)
+{
+    struct bf_specializer *s = specializer;
+    const struct bf_ab_use *use = &sample->use;
+    struct bf_job *job = NULL;
+    bf_lock_acquire(&s->lock);
+    struct bf_variant_states *states = variant_states_of(s, use->pipeline);
+    struct bf_candidate *c =
+        states && use->candidate < states->count ? &states->candidates[use->candidate] : NULL;
+    if (c && c->state == BF_VARIANT_STATE_TIMED) {
+        tell_uses(c);
+        if (use->variant && !c->used) {
+            /* What a driver left for the first use in the program's own frames. */
+            c->used = true;
+            bf_ab_decision_add_first_use(c->decision, ns);
+        } else {
+            bf_ab_decision_add_grouped(c->decision, use->variant ? BF_AB_VARIANT : BF_AB_GENERAL,
+                                       use->thrown, ns, use->work);
+        }
+        job = decision(s, states, c);
+    }
+    bf_lock_release(&s->lock);
+    bf_jobs_queue(s, job);
+}
+
+void bf_variant_states_measured(void *specializer, struct bf_recording *recording)
+{
+    struct bf_specializer *s = specializer;
+    bf_ab_timing_read(&s->timer, recording->timing, measured, s);
+}
