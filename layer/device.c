@@ -10,7 +10,7 @@
 #include "layer/commands.h"
 #include "gpu/dispatch.h"
 #include "device/placement.h"
-#include "device/timeline.h"
+#include "trace/session.h"
 #include "base/message.h"
 #include "layer/specialize/interface.h"
 
@@ -357,8 +357,8 @@ static bool is_robust(const VkDeviceCreateInfo *info)
 static VkResult attach(struct layer_device *d, struct request *r,
                        PFN_vkSetDeviceLoaderData set_loader_data)
 {
-    d->trace =
-        bf_timeline_open(&d->instance->settings, d->physical->name, d->physical->driver_version);
+    d->trace = bf_trace_session_open(&d->instance->settings, d->physical->name,
+                                     d->physical->driver_version);
     if (!get_engines(d, &r->placement, set_loader_data))
         return VK_ERROR_INITIALIZATION_FAILED;
     const struct bf_device_info info = {
@@ -533,7 +533,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
 fail_attach:
     bf_device_destroy(d->runtime);
     layer_access_destroy(d);
-    bf_timeline_close(d->trace, false);
+    bf_trace_session_close(d->trace, false);
     layer_device_remove(d);
 fail_add:
     d->vk.vkDestroyDevice(d->handle, allocator);
@@ -553,7 +553,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     layer_specialize_destroy(d);
     bf_device_destroy(d->runtime);
     layer_access_destroy(d);
-    bf_timeline_close(d->trace, d->instance->settings.summary);
+    bf_trace_session_close(d->trace, d->instance->settings.summary);
     layer_device_remove(d);
     d->vk.vkDestroyDevice(device, allocator);
     layer_pools_finish(d);

@@ -8,7 +8,7 @@
 #include "access/observe.h"
 #include "base/message.h"
 #include "device/device.h"
-#include "device/timeline.h"
+#include "trace/session.h"
 #include "settings/settings.h"
 
 struct attachment {
@@ -139,7 +139,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     struct bf_access *check = NULL;
     if (result == VK_SUCCESS) {
         bf_message_set_level(settings.messages);
-        trace = bf_timeline_open(&settings, a.properties.deviceName, a.properties.driverVersion);
+        trace =
+            bf_trace_session_open(&settings, a.properties.deviceName, a.properties.driverVersion);
         check = create_check(&settings);
         const struct bf_device_info device_info = {
             .handle = info->device,
@@ -171,7 +172,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     bf_settings_finish(&settings);
     if (result != VK_SUCCESS) {
         bf_access_destroy(check);
-        bf_timeline_close(trace, false);
+        bf_trace_session_close(trace, false);
         return result;
     }
     device->attached = true;
@@ -194,5 +195,5 @@ void bfDetachDevice(BfDevice handle)
     bool summary = device->summary;
     bf_device_destroy(device);
     bf_access_destroy(check);
-    bf_timeline_close(trace, summary);
+    bf_trace_session_close(trace, summary);
 }

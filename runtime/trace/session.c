@@ -1,10 +1,11 @@
-#include "device/timeline.h"
+/* Opens and closes the trace of a device, as its settings say. */
+#include "trace/session.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-struct bf_trace *bf_timeline_open(const struct bf_settings *settings, const char *device_name,
-                                  uint32_t driver_version)
+struct bf_trace *bf_trace_session_open(const struct bf_settings *settings, const char *device_name,
+                                       uint32_t driver_version)
 {
     if (!settings->trace && !settings->summary)
         return NULL;
@@ -21,7 +22,7 @@ struct bf_trace *bf_timeline_open(const struct bf_settings *settings, const char
     return trace;
 }
 
-void bf_timeline_close(struct bf_trace *trace, bool summary)
+void bf_trace_session_close(struct bf_trace *trace, bool summary)
 {
     if (summary)
         bf_trace_print_summary(trace, stderr);
