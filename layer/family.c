@@ -8,7 +8,8 @@
 #include "layer/chain.h"
 
 /* An appended family is its host's, but for what it was narrowed to. */
-static void narrow(const struct layer_physical *p, uint32_t shown, VkQueueFamilyProperties *target)
+static void family_apply_narrowing(const struct layer_physical *p, uint32_t shown,
+                                   VkQueueFamilyProperties *target)
 {
     target->queueFlags = p->map.shown[shown].flags;
     target->queueCount = p->map.shown[shown].count;
@@ -38,7 +39,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties(
     for (uint32_t i = 0; i < *count; i++) {
         properties[i] = p->families[bf_family_real(&p->map, i)];
         if (i < p->map.shown_count)
-            narrow(p, i, &properties[i]);
+            family_apply_narrowing(p, i, &properties[i]);
     }
 }
 
@@ -80,7 +81,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     for (uint32_t f = p->family_count; f < *count; f++)
         fill_appended(p, f, &properties[f]);
     for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++)
-        narrow(p, f, &properties[f].queueFamilyProperties);
+        family_apply_narrowing(p, f, &properties[f].queueFamilyProperties);
 }
 
 static uint32_t real_of(VkPhysicalDevice physical, uint32_t family)

@@ -67,7 +67,7 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL report_callback(VkDebugReportFlagsEXT flag
     return m->report(flags, type, object, location, code, prefix, message, m->user_data);
 }
 
-static void keep(struct layer_messenger *m, uint64_t handle)
+static void messenger_keep(struct layer_messenger *m, uint64_t handle)
 {
     m->handle = handle;
     bf_lock_acquire(&m->instance->messengers_lock);
@@ -78,7 +78,7 @@ static void keep(struct layer_messenger *m, uint64_t handle)
 
 /* Off the list before the driver destroys it: its handle may come back at once, as another's. The
  * record is freed afterwards, when nobody calls it any more. */
-static struct layer_messenger *take(struct layer_instance *i, uint64_t handle)
+static struct layer_messenger *messenger_take(struct layer_instance *i, uint64_t handle)
 {
     struct layer_messenger *taken = NULL;
     bf_lock_acquire(&i->messengers_lock);
@@ -109,7 +109,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugUtilsMessengerEXT(
     copy.pUserData = m;
     VkResult result = i->vk->vkCreateDebugUtilsMessengerEXT(instance, &copy, allocator, messenger);
     if (result == VK_SUCCESS)
-        keep(m, (uint64_t)*messenger);
+        messenger_keep(m, (uint64_t)*messenger);
     else
         free(m);
     return result;
@@ -119,7 +119,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugUtilsMessengerEXT(
     VkInstance instance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks *allocator)
 {
     struct layer_instance *i = layer_instance_of(instance);
-    struct layer_messenger *m = messenger ? take(i, (uint64_t)messenger) : NULL;
+    struct layer_messenger *m = messenger ? messenger_take(i, (uint64_t)messenger) : NULL;
     i->vk->vkDestroyDebugUtilsMessengerEXT(instance, messenger, allocator);
     free(m);
 }
@@ -140,7 +140,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDebugReportCallbackEXT(
     copy.pUserData = m;
     VkResult result = i->vk->vkCreateDebugReportCallbackEXT(instance, &copy, allocator, callback);
     if (result == VK_SUCCESS)
-        keep(m, (uint64_t)*callback);
+        messenger_keep(m, (uint64_t)*callback);
     else
         free(m);
     return result;
@@ -150,7 +150,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDebugReportCallbackEXT(
     VkInstance instance, VkDebugReportCallbackEXT callback, const VkAllocationCallbacks *allocator)
 {
     struct layer_instance *i = layer_instance_of(instance);
-    struct layer_messenger *m = callback ? take(i, (uint64_t)callback) : NULL;
+    struct layer_messenger *m = callback ? messenger_take(i, (uint64_t)callback) : NULL;
     i->vk->vkDestroyDebugReportCallbackEXT(instance, callback, allocator);
     free(m);
 }

@@ -318,7 +318,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommand
     d->vk.vkFreeCommandBuffers(device, handle, count, buffers);
 }
 
-static void free_pool(void *value, void *context)
+static void command_pool_free(void *value, void *context)
 {
     (void)context;
     struct pool *pool = value;
@@ -328,5 +328,5 @@ static void free_pool(void *value, void *context)
 
 void layer_pools_finish(struct layer_device *d)
 {
-    bf_map_finish(&d->pools, free_pool, NULL);
+    bf_map_finish(&d->pools, command_pool_free, NULL);
 }

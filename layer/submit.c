@@ -50,7 +50,7 @@ static struct chained read_chain(const VkSubmitInfo *info)
     return c;
 }
 
-static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+static uint64_t timeline_value_at(const uint64_t *values, uint32_t count, uint32_t i)
 {
     return values && i < count ? values[i] : 0;
 }
@@ -60,7 +60,7 @@ struct arena {
     char *at;
 };
 
-static void *take(struct arena *arena, size_t size)
+static void *arena_take(struct arena *arena, size_t size)
 {
     void *p = arena->at;
     arena->at += (size + 15) & ~(size_t)15;
@@ -78,12 +78,14 @@ static size_t converted_size(uint32_t count, const VkSubmitInfo *infos)
     return size;
 }
 
-static void convert(struct arena *arena, const VkSubmitInfo *from, const struct chained *c,
-                    VkSubmitInfo2 *to)
+static void submit_convert(struct arena *arena, const VkSubmitInfo *from, const struct chained *c,
+                           VkSubmitInfo2 *to)
 {
-    VkSemaphoreSubmitInfo *waits = take(arena, from->waitSemaphoreCount * sizeof(*waits));
-    VkCommandBufferSubmitInfo *buffers = take(arena, from->commandBufferCount * sizeof(*buffers));
-    VkSemaphoreSubmitInfo *signals = take(arena, from->signalSemaphoreCount * sizeof(*signals));
+    VkSemaphoreSubmitInfo *waits = arena_take(arena, from->waitSemaphoreCount * sizeof(*waits));
+    VkCommandBufferSubmitInfo *buffers =
+        arena_take(arena, from->commandBufferCount * sizeof(*buffers));
+    VkSemaphoreSubmitInfo *signals =
+        arena_take(arena, from->signalSemaphoreCount * sizeof(*signals));
     const VkTimelineSemaphoreSubmitInfo none = {0};
     const VkTimelineSemaphoreSubmitInfo *t = c->timeline ? c->timeline : &none;
     const VkDeviceGroupSubmitInfo no_group = {0};
@@ -92,7 +94,7 @@ static void convert(struct arena *arena, const VkSubmitInfo *from, const struct 
         waits[i] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = from->pWaitSemaphores[i],
-            .value = value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, i),
+            .value = timeline_value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, i),
             .stageMask = from->pWaitDstStageMask[i],
             .deviceIndex = i < g->waitSemaphoreCount ? g->pWaitSemaphoreDeviceIndices[i] : 0,
         };
@@ -106,7 +108,7 @@ static void convert(struct arena *arena, const VkSubmitInfo *from, const struct 
         signals[i] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = from->pSignalSemaphores[i],
-            .value = value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, i),
+            .value = timeline_value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, i),
             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
             .deviceIndex = i < g->signalSemaphoreCount ? g->pSignalSemaphoreDeviceIndices[i] : 0,
         };
@@ -123,13 +125,13 @@ static void convert(struct arena *arena, const VkSubmitInfo *from, const struct 
         .pSignalSemaphoreInfos = signals,
     };
     if (c->boundary) {
-        struct bf_frame_boundary *boundary = take(arena, sizeof(*boundary));
+        struct bf_frame_boundary *boundary = arena_take(arena, sizeof(*boundary));
         *boundary = *c->boundary;
         boundary->pNext = NULL;
         to->pNext = boundary;
     }
     if (c->performance) {
-        VkPerformanceQuerySubmitInfoKHR *performance = take(arena, sizeof(*performance));
+        VkPerformanceQuerySubmitInfoKHR *performance = arena_take(arena, sizeof(*performance));
         *performance = *c->performance;
         performance->pNext = to->pNext;
         to->pNext = performance;
@@ -208,12 +210,13 @@ static void fill_binds(const struct bf_queue *queue, const void *source, uint32_
         if (!t)
             t = &none;
         for (uint32_t w = 0; w < infos[i].waitSemaphoreCount; w++)
-            bf_raw_submit_wait(queue, raw, infos[i].pWaitSemaphores[w],
-                               value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
+            bf_raw_submit_wait(
+                queue, raw, infos[i].pWaitSemaphores[w],
+                timeline_value_at(t->pWaitSemaphoreValues, t->waitSemaphoreValueCount, w));
         for (uint32_t s = 0; s < infos[i].signalSemaphoreCount; s++)
             bf_raw_submit_signal(
                 queue, raw, infos[i].pSignalSemaphores[s],
-                value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, s));
+                timeline_value_at(t->pSignalSemaphoreValues, t->signalSemaphoreValueCount, s));
     }
 }
 
@@ -230,13 +233,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit(VkQueue queue, uint32_t count
     if (!memory)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     arena.at = (char *)(((uintptr_t)arena.at + 15) & ~(uintptr_t)15);
-    VkSubmitInfo2 *converted = take(&arena, count * sizeof(*converted));
+    VkSubmitInfo2 *converted = arena_take(&arena, count * sizeof(*converted));
     VkStructureType unknown = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct chained c = read_chain(&infos[i]);
         if (c.unknown)
             unknown = c.unknown;
-        convert(&arena, &infos[i], &c, &converted[i]);
+        submit_convert(&arena, &infos[i], &c, &converted[i]);
     }
     VkResult result;
     if (unknown)

@@ -52,7 +52,7 @@ void layer_access_destroy(struct layer_device *d)
 }
 
 /* Takes over the value; without memory the check ends. */
-static void keep(struct layer_access *access, struct bf_map *map, uint64_t handle, void *value)
+static void map_keep(struct layer_access *access, struct bf_map *map, uint64_t handle, void *value)
 {
     if (value && bf_map_insert(map, handle, value))
         return;
@@ -60,7 +60,7 @@ static void keep(struct layer_access *access, struct bf_map *map, uint64_t handl
     bf_access_stop(access->check, "out of memory");
 }
 
-static void drop(struct bf_map *map, uint64_t handle)
+static void map_drop(struct bf_map *map, uint64_t handle)
 {
     if (handle)
         free(bf_map_remove(map, handle));
@@ -146,7 +146,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
 }
 
 /* A view of slices of a 3D image counts them as layers. */
-static struct layer_view view_of(struct layer_access *access, const VkImageViewCreateInfo *info)
+static struct layer_view view_from_info(struct layer_access *access,
+                                        const VkImageViewCreateInfo *info)
 {
     const VkImageSubresourceRange *r = &info->subresourceRange;
     struct layer_view view = {info->image, layer_area_of_range(r)};
@@ -173,8 +174,8 @@ layer_access_vkCreateImageView(VkDevice device, const VkImageViewCreateInfo *inf
         return result;
     struct layer_view *view = malloc(sizeof(*view));
     if (view)
-        *view = view_of(d->access, info);
-    keep(d->access, &d->access->views, (uint64_t)*handle, view);
+        *view = view_from_info(d->access, info);
+    map_keep(d->access, &d->access->views, (uint64_t)*handle, view);
     return result;
 }
 
@@ -183,7 +184,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImageView(VkDevice device, VkIm
 {
     struct layer_device *d = layer_device_of(device);
     if (d->access)
-        drop(&d->access->views, (uint64_t)view);
+        map_drop(&d->access->views, (uint64_t)view);
     d->vk.vkDestroyImageView(device, view, allocator);
 }
 
@@ -210,7 +211,7 @@ layer_access_vkCreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInfoKH
     if (swapchain)
         swapchain->info = (struct bf_access_image_info){VK_IMAGE_TYPE_2D, info->imageFormat, 1,
                                                         info->imageArrayLayers, false};
-    keep(d->access, &d->access->swapchains, (uint64_t)*handle, swapchain);
+    map_keep(d->access, &d->access->swapchains, (uint64_t)*handle, swapchain);
     return result;
 }
 
@@ -265,7 +266,7 @@ layer_access_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateInfo 
         for (uint32_t i = 0; i < count; i++)
             framebuffer->views[i] = info->pAttachments[i];
     }
-    keep(d->access, &d->access->framebuffers, (uint64_t)*handle, framebuffer);
+    map_keep(d->access, &d->access->framebuffers, (uint64_t)*handle, framebuffer);
     return result;
 }
 
@@ -275,7 +276,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyFramebuffer(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->access)
-        drop(&d->access->framebuffers, (uint64_t)framebuffer);
+        map_drop(&d->access->framebuffers, (uint64_t)framebuffer);
     d->vk.vkDestroyFramebuffer(device, framebuffer, allocator);
 }
 
@@ -294,7 +295,7 @@ bool layer_layout_is_read_only(VkImageLayout layout)
 }
 
 /* What a load operation does to an attachment; leaving its contents undefined is writing. */
-static void load(struct layer_attachment *a, VkAttachmentLoadOp op)
+static void attachment_load(struct layer_attachment *a, VkAttachmentLoadOp op)
 {
     if (op == VK_ATTACHMENT_LOAD_OP_LOAD)
         a->reads = true;
@@ -345,9 +346,9 @@ static void load(struct layer_attachment *a, VkAttachmentLoadOp op)
             VkFormat format = info->pAttachments[i].format;                                        \
             bool stencil = layer_format_has_stencil(format);                                       \
             if (used[i] && (!stencil || layer_format_has_depth(format)))                           \
-                load(a, info->pAttachments[i].loadOp);                                             \
+                attachment_load(a, info->pAttachments[i].loadOp);                                  \
             if (used[i] && stencil)                                                                \
-                load(a, info->pAttachments[i].stencilLoadOp);                                      \
+                attachment_load(a, info->pAttachments[i].stencilLoadOp);                           \
             a->writes |= a->initial != a->final;                                                   \
         }                                                                                          \
         free(used);                                                                                \
@@ -364,7 +365,7 @@ layer_access_vkCreateRenderPass(VkDevice device, const VkRenderPassCreateInfo *i
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateRenderPass(device, info, allocator, handle);
     if (result == VK_SUCCESS && d->access)
-        keep(d->access, &d->access->passes, (uint64_t)*handle, pass_of1(info));
+        map_keep(d->access, &d->access->passes, (uint64_t)*handle, pass_of1(info));
     return result;
 }
 
@@ -377,7 +378,7 @@ layer_access_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2 
         d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
     VkResult result = next(device, info, allocator, handle);
     if (result == VK_SUCCESS && d->access)
-        keep(d->access, &d->access->passes, (uint64_t)*handle, pass_of2(info));
+        map_keep(d->access, &d->access->passes, (uint64_t)*handle, pass_of2(info));
     return result;
 }
 
@@ -386,14 +387,14 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyRenderPass(VkDevice device, VkR
 {
     struct layer_device *d = layer_device_of(device);
     if (d->access)
-        drop(&d->access->passes, (uint64_t)pass);
+        map_drop(&d->access->passes, (uint64_t)pass);
     d->vk.vkDestroyRenderPass(device, pass, allocator);
 }
 
 /* ----------------------------------------------------------------------------------------- Names -- */
 
-static void name(struct layer_device *d, bool buffer, bool image, bool queue, uint64_t handle,
-                 const char *text)
+static void object_name(struct layer_device *d, bool buffer, bool image, bool queue,
+                        uint64_t handle, const char *text)
 {
     if (!d->access)
         return;
@@ -408,18 +409,18 @@ static void name(struct layer_device *d, bool buffer, bool image, bool queue, ui
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkSetDebugUtilsObjectNameEXT(
     VkDevice device, const VkDebugUtilsObjectNameInfoEXT *info)
 {
-    name(layer_device_of(device), info->objectType == VK_OBJECT_TYPE_BUFFER,
-         info->objectType == VK_OBJECT_TYPE_IMAGE, info->objectType == VK_OBJECT_TYPE_QUEUE,
-         info->objectHandle, info->pObjectName);
+    object_name(layer_device_of(device), info->objectType == VK_OBJECT_TYPE_BUFFER,
+                info->objectType == VK_OBJECT_TYPE_IMAGE, info->objectType == VK_OBJECT_TYPE_QUEUE,
+                info->objectHandle, info->pObjectName);
     return layer_vkSetDebugUtilsObjectNameEXT(device, info);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkDebugMarkerSetObjectNameEXT(
     VkDevice device, const VkDebugMarkerObjectNameInfoEXT *info)
 {
-    name(layer_device_of(device), info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_BUFFER_EXT,
-         info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_IMAGE_EXT,
-         info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT, info->object,
-         info->pObjectName);
+    object_name(layer_device_of(device), info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_BUFFER_EXT,
+                info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_IMAGE_EXT,
+                info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT, info->object,
+                info->pObjectName);
     return layer_vkDebugMarkerSetObjectNameEXT(device, info);
 }

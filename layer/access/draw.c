@@ -4,8 +4,9 @@
  */
 #include "layer/access/access.h"
 
-static void bind(struct layer_recording *recording, uint32_t first, uint32_t count,
-                 const VkBuffer *buffers, const VkDeviceSize *offsets, const VkDeviceSize *sizes)
+static void buffers_bind(struct layer_recording *recording, uint32_t first, uint32_t count,
+                         const VkBuffer *buffers, const VkDeviceSize *offsets,
+                         const VkDeviceSize *sizes)
 {
     for (uint32_t i = 0; recording && i < count && first + i < LAYER_MAX_BINDINGS; i++)
         recording->vertices[first + i] =
@@ -18,7 +19,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBindVertexBuffers(VkCommandBuffer b
                                                                const VkDeviceSize *offsets)
 {
     struct layer_device *d = layer_device_of(buffer);
-    bind(layer_recording_of(d, buffer), first, count, buffers, offsets, NULL);
+    buffers_bind(layer_recording_of(d, buffer), first, count, buffers, offsets, NULL);
     d->vk.vkCmdBindVertexBuffers(buffer, first, count, buffers, offsets);
 }
 
@@ -27,7 +28,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBindVertexBuffers2(
     const VkDeviceSize *offsets, const VkDeviceSize *sizes, const VkDeviceSize *strides)
 {
     struct layer_device *d = layer_device_of(buffer);
-    bind(layer_recording_of(d, buffer), first, count, buffers, offsets, sizes);
+    buffers_bind(layer_recording_of(d, buffer), first, count, buffers, offsets, sizes);
     PFN_vkCmdBindVertexBuffers2 next = d->vk.vkCmdBindVertexBuffers2
                                            ? d->vk.vkCmdBindVertexBuffers2
                                            : d->vk.vkCmdBindVertexBuffers2EXT;
@@ -59,8 +60,8 @@ static void use_binding(struct layer_recording *recording, struct layer_binding 
                            BF_ACCESS_READ_SOME, what);
 }
 
-static struct layer_recording *draw(struct layer_device *d, VkCommandBuffer buffer,
-                                    const char *what)
+static struct layer_recording *recording_draw(struct layer_device *d, VkCommandBuffer buffer,
+                                              const char *what)
 {
     struct layer_recording *recording = layer_recording_of(d, buffer);
     for (uint32_t i = 0; recording && i < LAYER_MAX_BINDINGS; i++)
@@ -71,7 +72,7 @@ static struct layer_recording *draw(struct layer_device *d, VkCommandBuffer buff
 static void draw_indirect(struct layer_device *d, VkCommandBuffer buffer, bool indexed,
                           const char *what)
 {
-    struct layer_recording *recording = draw(d, buffer, what);
+    struct layer_recording *recording = recording_draw(d, buffer, what);
     if (recording && indexed)
         use_binding(recording, &recording->index, what);
 }
@@ -82,7 +83,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDraw(VkCommandBuffer buffer, uint32
 {
     struct layer_device *d = layer_device_of(buffer);
     if (vertices && instances)
-        draw(d, buffer, "vkCmdDraw");
+        recording_draw(d, buffer, "vkCmdDraw");
     d->vk.vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
 }
 
@@ -93,7 +94,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDrawIndexed(VkCommandBuffer buffer,
 {
     struct layer_device *d = layer_device_of(buffer);
     struct layer_recording *recording =
-        indices && instances ? draw(d, buffer, "vkCmdDrawIndexed") : NULL;
+        indices && instances ? recording_draw(d, buffer, "vkCmdDrawIndexed") : NULL;
     if (recording)
         bf_access_record_bytes(
             recording->uses, recording->index.buffer,

@@ -14,15 +14,15 @@ struct pool {
     VkCommandBuffer *buffers;
 };
 
-static uint64_t key_of(VkCommandBuffer handle)
+static uint64_t buffer_key(VkCommandBuffer handle)
 {
     return (uint64_t)(uintptr_t)handle;
 }
 
-static void forget(struct layer_access *access, VkCommandBuffer handle)
+static void recording_forget(struct layer_access *access, VkCommandBuffer handle)
 {
     struct layer_recording *recording =
-        handle ? bf_map_remove(&access->recordings, key_of(handle)) : NULL;
+        handle ? bf_map_remove(&access->recordings, buffer_key(handle)) : NULL;
     if (recording)
         bf_access_recording_destroy(recording->uses);
     free(recording);
@@ -41,8 +41,8 @@ static bool pool_reserve(struct pool *pool, uint32_t more)
     return true;
 }
 
-static bool remember(struct layer_access *access, VkCommandPool handle, uint32_t count,
-                     const VkCommandBuffer *buffers)
+static bool recording_remember(struct layer_access *access, VkCommandPool handle, uint32_t count,
+                               const VkCommandBuffer *buffers)
 {
     struct pool *pool = bf_map_find(&access->pools, (uint64_t)handle);
     if (!pool) {
@@ -56,7 +56,7 @@ static bool remember(struct layer_access *access, VkCommandPool handle, uint32_t
         return false;
     for (uint32_t i = 0; i < count; i++) {
         struct layer_recording *recording = calloc(1, sizeof(*recording));
-        if (!recording || !bf_map_insert(&access->recordings, key_of(buffers[i]), recording)) {
+        if (!recording || !bf_map_insert(&access->recordings, buffer_key(buffers[i]), recording)) {
             free(recording);
             return false;
         }
@@ -74,7 +74,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkAllocateCommandBuffers(
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkAllocateCommandBuffers(device, info, buffers);
     if (result == VK_SUCCESS && d->access &&
-        !remember(d->access, info->commandPool, info->commandBufferCount, buffers))
+        !recording_remember(d->access, info->commandPool, info->commandBufferCount, buffers))
         bf_access_stop(d->access->check, "out of memory");
     return result;
 }
@@ -86,7 +86,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkFreeCommandBuffers(VkDevice device, Vk
     struct layer_device *d = layer_device_of(device);
     struct pool *pool = d->access ? bf_map_find(&d->access->pools, (uint64_t)handle) : NULL;
     for (uint32_t i = 0; pool && i < count; i++) {
-        forget(d->access, buffers[i]);
+        recording_forget(d->access, buffers[i]);
         for (uint32_t k = 0; k < pool->count; k++) {
             if (pool->buffers[k] == buffers[i])
                 pool->buffers[k] = pool->buffers[--pool->count];
@@ -110,7 +110,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyCommandPool(VkDevice device, Vk
     struct pool *pool =
         d->access && handle ? bf_map_remove(&d->access->pools, (uint64_t)handle) : NULL;
     for (uint32_t i = 0; pool && i < pool->count; i++)
-        forget(d->access, pool->buffers[i]);
+        recording_forget(d->access, pool->buffers[i]);
     if (pool)
         pool_free(pool, NULL);
     layer_vkDestroyCommandPool(device, handle, allocator);
@@ -122,7 +122,7 @@ void layer_access_pools_finish(struct layer_access *access)
 }
 
 /* Nothing is bound at first, whatever was when it was last recorded. */
-static void reset(struct layer_recording *recording)
+static void recording_reset(struct layer_recording *recording)
 {
     struct bf_access_recording *uses = recording->uses;
     *recording = (struct layer_recording){
@@ -136,7 +136,7 @@ layer_access_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferB
     struct layer_device *d = layer_device_of(buffer);
     struct layer_recording *recording = layer_recording_of(d, buffer);
     if (recording)
-        reset(recording);
+        recording_reset(recording);
     return d->vk.vkBeginCommandBuffer(buffer, info);
 }
 
@@ -160,7 +160,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdExecuteCommands(VkCommandBuffer buf
 
 /* ----------------------------------------------------------------------------------------- Areas -- */
 
-static void span(uint32_t to[2], uint32_t first, uint32_t count)
+static void range_span(uint32_t to[2], uint32_t first, uint32_t count)
 {
     to[0] = first;
     to[1] = count > UINT32_MAX - first ? UINT32_MAX : first + count; /* VK_REMAINING_... is so */
@@ -170,8 +170,8 @@ struct bf_access_area layer_area_of_range(const VkImageSubresourceRange *range)
 {
     struct bf_access_area area = bf_access_area_all;
     area.aspects = range->aspectMask;
-    span(area.mips, range->baseMipLevel, range->levelCount);
-    span(area.layers, range->baseArrayLayer, range->layerCount);
+    range_span(area.mips, range->baseMipLevel, range->levelCount);
+    range_span(area.layers, range->baseArrayLayer, range->layerCount);
     return area;
 }
 
@@ -212,9 +212,9 @@ void layer_record_image(struct layer_device *d, VkCommandBuffer buffer, VkImage 
  * an image to another queue family is Vulkan's way through COMMON: the releasing half leaves it
  * there, the acquiring half finds it there.
  */
-static void barrier(struct layer_device *d, VkCommandBuffer buffer, VkImage image,
-                    const VkImageSubresourceRange *range, VkImageLayout old_layout,
-                    VkImageLayout new_layout, uint32_t from, uint32_t to, const char *what)
+static void record_barrier(struct layer_device *d, VkCommandBuffer buffer, VkImage image,
+                           const VkImageSubresourceRange *range, VkImageLayout old_layout,
+                           VkImageLayout new_layout, uint32_t from, uint32_t to, const char *what)
 {
     struct bf_access_recording *uses = layer_uses_of(d, buffer);
     struct bf_access_area area = layer_area_of_range(range);
@@ -240,9 +240,9 @@ static void barrier(struct layer_device *d, VkCommandBuffer buffer, VkImage imag
 
 #define BARRIERS(d, buffer, count, barriers, what)                                                 \
     for (uint32_t b_ = 0; b_ < (count); b_++)                                                      \
-    barrier(d, buffer, (barriers)[b_].image, &(barriers)[b_].subresourceRange,                     \
-            (barriers)[b_].oldLayout, (barriers)[b_].newLayout,                                    \
-            (barriers)[b_].srcQueueFamilyIndex, (barriers)[b_].dstQueueFamilyIndex, what)
+    record_barrier(d, buffer, (barriers)[b_].image, &(barriers)[b_].subresourceRange,              \
+                   (barriers)[b_].oldLayout, (barriers)[b_].newLayout,                             \
+                   (barriers)[b_].srcQueueFamilyIndex, (barriers)[b_].dstQueueFamilyIndex, what)
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdPipelineBarrier(
     VkCommandBuffer buffer, VkPipelineStageFlags src, VkPipelineStageFlags dst,
@@ -317,7 +317,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdWaitEvents2(VkCommandBuffer buffer,
 /* --------------------------------------------------------------------------------- Render passes -- */
 
 /* The part of a view that is rendered to. */
-static struct bf_access_area clip(const struct layer_view *view, const VkRect2D *rect)
+static struct bf_access_area view_clip(const struct layer_view *view, const VkRect2D *rect)
 {
     struct bf_access_area area = view->area;
     if (area.mips[1] - area.mips[0] != 1)
@@ -329,8 +329,8 @@ static struct bf_access_area clip(const struct layer_view *view, const VkRect2D 
     return area;
 }
 
-static void begin_pass(struct layer_device *d, VkCommandBuffer buffer,
-                       const VkRenderPassBeginInfo *info, const char *what)
+static void record_begin_pass(struct layer_device *d, VkCommandBuffer buffer,
+                              const VkRenderPassBeginInfo *info, const char *what)
 {
     struct bf_access_recording *uses = layer_uses_of(d, buffer);
     if (!uses)
@@ -349,7 +349,7 @@ static void begin_pass(struct layer_device *d, VkCommandBuffer buffer,
         const struct layer_attachment *a = &pass->attachments[i];
         if (!view)
             continue;
-        struct bf_access_area area = clip(view, &info->renderArea);
+        struct bf_access_area area = view_clip(view, &info->renderArea);
         /* A layout is changed as a whole. */
         const struct bf_access_area *written = a->initial != a->final ? &view->area : &area;
         if (a->reads)
@@ -368,7 +368,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRenderPass(VkCommandBuffer buf
                                                              VkSubpassContents contents)
 {
     struct layer_device *d = layer_device_of(buffer);
-    begin_pass(d, buffer, info, "vkCmdBeginRenderPass");
+    record_begin_pass(d, buffer, info, "vkCmdBeginRenderPass");
     d->vk.vkCmdBeginRenderPass(buffer, info, contents);
 }
 
@@ -377,7 +377,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRenderPass2(VkCommandBuffer bu
                                                               const VkSubpassBeginInfo *subpass)
 {
     struct layer_device *d = layer_device_of(buffer);
-    begin_pass(d, buffer, info, "vkCmdBeginRenderPass2");
+    record_begin_pass(d, buffer, info, "vkCmdBeginRenderPass2");
     PFN_vkCmdBeginRenderPass2 next =
         d->vk.vkCmdBeginRenderPass2 ? d->vk.vkCmdBeginRenderPass2 : d->vk.vkCmdBeginRenderPass2KHR;
     next(buffer, info, subpass);
@@ -391,7 +391,7 @@ static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
         a && a->imageView ? bf_map_find(&d->access->views, (uint64_t)a->imageView) : NULL;
     if (!view)
         return;
-    struct bf_access_area area = clip(view, rect);
+    struct bf_access_area area = view_clip(view, rect);
     bool loads = a->loadOp == VK_ATTACHMENT_LOAD_OP_LOAD,
          keeps = loads || a->loadOp == VK_ATTACHMENT_LOAD_OP_NONE_EXT;
     if (loads)
@@ -403,7 +403,7 @@ static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
             ? bf_map_find(&d->access->views, (uint64_t)a->resolveImageView)
             : NULL;
     if (resolved) {
-        area = clip(resolved, rect);
+        area = view_clip(resolved, rect);
         layer_record_image(d, buffer, resolved->image, a->resolveImageLayout, &area,
                            BF_ACCESS_WRITE, what);
     }

@@ -7,7 +7,7 @@
 #include "layer/chain.h"
 
 /* The check was told of something that then didn't come about. */
-static VkResult told(struct layer_device *d, VkResult result, const char *why)
+static VkResult check_result(struct layer_device *d, VkResult result, const char *why)
 {
     if (result != VK_SUCCESS && d->access)
         bf_access_stop(d->access->check, why);
@@ -22,7 +22,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueSubmit(VkQueue queue, uint32_
     struct layer_device *d = layer_device_of(queue);
     if (d->access)
         bf_access_vkqueue_submit(d->access->check, queue, count, infos, fence);
-    return told(d, layer_vkQueueSubmit(queue, count, infos, fence), "vkQueueSubmit has failed");
+    return check_result(d, layer_vkQueueSubmit(queue, count, infos, fence),
+                        "vkQueueSubmit has failed");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueSubmit2(VkQueue queue, uint32_t count,
@@ -32,7 +33,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueSubmit2(VkQueue queue, uint32
     struct layer_device *d = layer_device_of(queue);
     if (d->access)
         bf_access_vkqueue_submit2(d->access->check, queue, count, infos, fence);
-    return told(d, layer_vkQueueSubmit2(queue, count, infos, fence), "vkQueueSubmit2 has failed");
+    return check_result(d, layer_vkQueueSubmit2(queue, count, infos, fence),
+                        "vkQueueSubmit2 has failed");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueBindSparse(VkQueue queue, uint32_t count,
@@ -42,8 +44,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueBindSparse(VkQueue queue, uin
     struct layer_device *d = layer_device_of(queue);
     if (d->access)
         bf_access_vkqueue_bind(d->access->check, queue, count, infos, fence);
-    return told(d, layer_vkQueueBindSparse(queue, count, infos, fence),
-                "vkQueueBindSparse has failed");
+    return check_result(d, layer_vkQueueBindSparse(queue, count, infos, fence),
+                        "vkQueueBindSparse has failed");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueWaitIdle(VkQueue queue)
@@ -132,7 +134,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkSignalSemaphore(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->access && !bf_upper_layers_hear_signal(d->runtime, info->semaphore))
         bf_access_semaphore_signal(d->access->check, info->semaphore, info->value);
-    return told(d, layer_vkSignalSemaphore(device, info), "vkSignalSemaphore has failed");
+    return check_result(d, layer_vkSignalSemaphore(device, info), "vkSignalSemaphore has failed");
 }
 
 /* Which one of several has come is not told, so nothing follows from it. */

@@ -15,7 +15,7 @@ static struct bf_access_area area_of_layers(const VkImageSubresourceLayers *s)
     return layer_area_of_range(&range);
 }
 
-static bool is_3d(struct layer_device *d, VkImage image)
+static bool image_is_3d(struct layer_device *d, VkImage image)
 {
     struct bf_access_image_info info;
     return d->access && bf_access_image_get(d->access->check, image, &info) &&
@@ -23,7 +23,8 @@ static bool is_3d(struct layer_device *d, VkImage image)
 }
 
 /* A box, from one corner to the other, in whichever order they come. */
-static void box(struct bf_access_area *area, bool depth, const int64_t a[3], const int64_t b[3])
+static void area_set_box(struct bf_access_area *area, bool depth, const int64_t a[3],
+                         const int64_t b[3])
 {
     for (int i = 0; i < (depth ? 3 : 2); i++) {
         int64_t low = a[i] < b[i] ? a[i] : b[i], high = a[i] < b[i] ? b[i] : a[i];
@@ -40,7 +41,7 @@ static struct bf_access_area area_of_extent(struct layer_device *d, VkImage imag
     const int64_t from[] = {offset.x, offset.y, offset.z},
                   to[] = {offset.x + (int64_t)extent.width, offset.y + (int64_t)extent.height,
                           offset.z + (int64_t)extent.depth};
-    box(&area, is_3d(d, image), from, to);
+    area_set_box(&area, image_is_3d(d, image), from, to);
     return area;
 }
 
@@ -51,7 +52,7 @@ static struct bf_access_area area_of_corners(struct layer_device *d, VkImage ima
     struct bf_access_area area = area_of_layers(layers);
     const int64_t from[] = {offsets[0].x, offsets[0].y, offsets[0].z},
                   to[] = {offsets[1].x, offsets[1].y, offsets[1].z};
-    box(&area, is_3d(d, image), from, to);
+    area_set_box(&area, image_is_3d(d, image), from, to);
     return area;
 }
 

@@ -192,7 +192,7 @@ void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t value)
     bf_access_leave(fence->access);
 }
 
-static void see(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match)
+static void fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match)
 {
     if (!bf_access_enter(of_fence(fence)))
         return;
@@ -203,10 +203,10 @@ static void see(struct bf_access_fence *fence, uint64_t value, enum bf_access_ma
 
 void bf_access_fence_reached(struct bf_access_fence *fence, uint64_t value)
 {
-    see(fence, value, BF_ACCESS_AT_LEAST);
+    fence_see(fence, value, BF_ACCESS_AT_LEAST);
 }
 
 void bf_access_fence_read(struct bf_access_fence *fence, uint64_t value)
 {
-    see(fence, value, BF_ACCESS_EXACTLY);
+    fence_see(fence, value, BF_ACCESS_EXACTLY);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct bf_clock *make(struct bf_clock_pool *pool, uint32_t room)
+static struct bf_clock *clock_make(struct bf_clock_pool *pool, uint32_t room)
 {
     struct bf_clock *clock = malloc(sizeof(*clock) + room * sizeof(clock->entries[0]));
     if (!clock) {
@@ -41,7 +41,7 @@ void bf_clock_release(struct bf_clock_pool *pool, struct bf_clock *clock)
 }
 
 /* The first entry at or behind the agent's place. */
-static uint32_t place_of(const struct bf_clock *clock, uint32_t agent)
+static uint32_t clock_place(const struct bf_clock *clock, uint32_t agent)
 {
     uint32_t low = 0, high = clock ? clock->count : 0;
     while (low < high) {
@@ -56,7 +56,7 @@ static uint32_t place_of(const struct bf_clock *clock, uint32_t agent)
 
 uint64_t bf_clock_at(const struct bf_clock *clock, uint32_t agent)
 {
-    uint32_t i = place_of(clock, agent);
+    uint32_t i = clock_place(clock, agent);
     return clock && i < clock->count && clock->entries[i].agent == agent ? clock->entries[i].time
                                                                          : 0;
 }
@@ -76,15 +76,15 @@ bool bf_clock_within(const struct bf_clock *clock, const struct bf_clock *other)
     return true;
 }
 
-static void put(struct bf_clock *clock, uint32_t agent, uint64_t time)
+static void clock_put(struct bf_clock *clock, uint32_t agent, uint64_t time)
 {
     if (time)
         clock->entries[clock->count++] = (struct bf_clock_entry){agent, time};
 }
 
 /* Both clocks entry by entry, an agent that one of them lacks being at 0 there. */
-static void merge(struct bf_clock *to, const struct bf_clock *a, const struct bf_clock *b,
-                  bool larger)
+static void clock_merge(struct bf_clock *to, const struct bf_clock *a, const struct bf_clock *b,
+                        bool larger)
 {
     uint32_t i = 0, j = 0;
     while (i < a->count || j < b->count) {
@@ -93,23 +93,23 @@ static void merge(struct bf_clock *to, const struct bf_clock *a, const struct bf
                  agent = next_a < next_b ? next_a : next_b;
         uint64_t time_a = next_a == agent ? a->entries[i++].time : 0,
                  time_b = next_b == agent ? b->entries[j++].time : 0;
-        put(to, agent, (time_a < time_b) == larger ? time_b : time_a);
+        clock_put(to, agent, (time_a < time_b) == larger ? time_b : time_a);
     }
 }
 
-static struct bf_clock *combine(struct bf_clock_pool *pool, struct bf_clock *clock,
-                                struct bf_clock *other, bool larger)
+static struct bf_clock *clock_combine(struct bf_clock_pool *pool, struct bf_clock *clock,
+                                      struct bf_clock *other, bool larger)
 {
-    struct bf_clock *result = make(pool, clock->count + other->count);
+    struct bf_clock *result = clock_make(pool, clock->count + other->count);
     if (result)
-        merge(result, clock, other, larger);
+        clock_merge(result, clock, other, larger);
     bf_clock_release(pool, clock);
     return result;
 }
 
 /* 'clock' is dropped for 'other'. */
-static struct bf_clock *exchange(struct bf_clock_pool *pool, struct bf_clock *clock,
-                                 struct bf_clock *other)
+static struct bf_clock *clock_exchange(struct bf_clock_pool *pool, struct bf_clock *clock,
+                                       struct bf_clock *other)
 {
     bf_clock_reference(other);
     bf_clock_release(pool, clock);
@@ -122,8 +122,8 @@ struct bf_clock *bf_clock_join(struct bf_clock_pool *pool, struct bf_clock *cloc
     if (bf_clock_within(other, clock))
         return clock;
     if (bf_clock_within(clock, other))
-        return exchange(pool, clock, other);
-    return combine(pool, clock, other, true);
+        return clock_exchange(pool, clock, other);
+    return clock_combine(pool, clock, other, true);
 }
 
 struct bf_clock *bf_clock_meet(struct bf_clock_pool *pool, struct bf_clock *clock,
@@ -132,8 +132,8 @@ struct bf_clock *bf_clock_meet(struct bf_clock_pool *pool, struct bf_clock *cloc
     if (bf_clock_within(clock, other))
         return clock;
     if (bf_clock_within(other, clock))
-        return exchange(pool, clock, other);
-    return combine(pool, clock, other, false);
+        return clock_exchange(pool, clock, other);
+    return clock_combine(pool, clock, other, false);
 }
 
 struct bf_clock *bf_clock_advance(struct bf_clock_pool *pool, struct bf_clock *clock,
@@ -141,8 +141,8 @@ struct bf_clock *bf_clock_advance(struct bf_clock_pool *pool, struct bf_clock *c
 {
     if (bf_clock_at(clock, agent) >= time)
         return clock;
-    uint32_t count = clock ? clock->count : 0, i = place_of(clock, agent);
-    struct bf_clock *result = make(pool, count + 1);
+    uint32_t count = clock ? clock->count : 0, i = clock_place(clock, agent);
+    struct bf_clock *result = clock_make(pool, count + 1);
     if (result) {
         bool there = i < count && clock->entries[i].agent == agent;
         uint32_t rest = count - i - there;
@@ -161,7 +161,7 @@ struct bf_clock *bf_clock_advance(struct bf_clock_pool *pool, struct bf_clock *c
 void bf_clock_forget(struct bf_clock_pool *pool, uint32_t agent)
 {
     for (struct bf_clock *clock = pool->first; clock; clock = clock->next) {
-        uint32_t i = place_of(clock, agent);
+        uint32_t i = clock_place(clock, agent);
         if (i == clock->count || clock->entries[i].agent != agent)
             continue;
         clock->count--;

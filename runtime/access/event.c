@@ -8,7 +8,7 @@ struct mark {
     struct bf_clock *clock;
 };
 
-static uint64_t key_of(const void *event)
+static uint64_t event_key(const void *event)
 {
     return (uint64_t)(uintptr_t)event;
 }
@@ -27,12 +27,12 @@ void bf_access_events_finish(struct bf_access *access)
 }
 
 /* Adds to what the event carries; takes over the reference. */
-static void carry(struct bf_access *access, const void *event, struct bf_clock *clock)
+static void event_carry(struct bf_access *access, const void *event, struct bf_clock *clock)
 {
-    struct mark *mark = bf_map_find(&access->marks, key_of(event));
+    struct mark *mark = bf_map_find(&access->marks, event_key(event));
     if (!mark) {
         mark = calloc(1, sizeof(*mark));
-        if (!mark || !bf_map_insert(&access->marks, key_of(event), mark)) {
+        if (!mark || !bf_map_insert(&access->marks, event_key(event), mark)) {
             free(mark);
             bf_clock_release(&access->clocks, clock);
             access->clocks.failed = true;
@@ -53,7 +53,7 @@ void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence 
     if (unseen)
         bf_model_cpu_learn(access, clock);
     else
-        carry(access, event, clock);
+        event_carry(access, event, clock);
     bf_access_leave(access);
 }
 
@@ -61,7 +61,7 @@ static void mark_remove(struct bf_access *access, const void *event, bool seen)
 {
     if (!bf_access_enter(access))
         return;
-    struct mark *mark = bf_map_remove(&access->marks, key_of(event));
+    struct mark *mark = bf_map_remove(&access->marks, event_key(event));
     if (mark) {
         if (seen)
             bf_model_cpu_learn(access, bf_clock_reference(mark->clock));

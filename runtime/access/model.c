@@ -139,7 +139,7 @@ static void make_runnable(struct bf_access_queue *queue)
 }
 
 /* The op is satisfied by something that comes after all of 'clock'. */
-static void settle(struct bf_access_op *op, struct bf_clock *clock)
+static void op_settle(struct bf_access_op *op, struct bf_clock *clock)
 {
     op->settled = true;
     op->clock = bf_clock_reference(clock);
@@ -147,7 +147,7 @@ static void settle(struct bf_access_op *op, struct bf_clock *clock)
 }
 
 /* After everything that has run. With a reference. */
-static struct bf_clock *top(struct bf_access *access)
+static struct bf_clock *clock_of_everything(struct bf_access *access)
 {
     struct bf_clock *clock = bf_clock_reference(access->cpu);
     for (struct bf_access_queue *q = access->queues; q; q = q->next) {
@@ -158,9 +158,9 @@ static struct bf_clock *top(struct bf_access *access)
     return clock;
 }
 
-static void apply(struct bf_access_fence *fence, const struct bf_access_signal *signal);
+static void signal_apply(struct bf_access_fence *fence, const struct bf_access_signal *signal);
 
-static void run(struct bf_access_queue *queue, struct bf_access_op *op)
+static void op_run(struct bf_access_queue *queue, struct bf_access_op *op)
 {
     struct bf_access *access = queue->access;
     struct bf_clock_pool *pool = &access->clocks;
@@ -168,7 +168,7 @@ static void run(struct bf_access_queue *queue, struct bf_access_op *op)
     switch (op->kind) {
     case BF_ACCESS_OP_WAIT:
         if (!op->fence || op->fence->external) {
-            struct bf_clock *everything = top(access);
+            struct bf_clock *everything = clock_of_everything(access);
             queue->clock = bf_clock_join(pool, queue->clock, everything);
             bf_clock_release(pool, everything);
         }
@@ -186,7 +186,7 @@ static void run(struct bf_access_queue *queue, struct bf_access_op *op)
             .clock =
                 bf_clock_advance(pool, bf_clock_reference(queue->clock), queue->id, op->packet),
         };
-        apply(op->fence, &signal);
+        signal_apply(op->fence, &signal);
         if (op->fence->external)
             bf_model_cpu_learn(access, bf_clock_reference(signal.clock));
         bf_clock_release(pool, signal.clock);
@@ -196,13 +196,13 @@ static void run(struct bf_access_queue *queue, struct bf_access_op *op)
     queue->ran = op->packet;
 }
 
-static void advance(struct bf_access_queue *queue)
+static void queue_advance(struct bf_access_queue *queue)
 {
     while (queue->head) {
         struct bf_access_op *op = queue->head;
         if (op->kind == BF_ACCESS_OP_WAIT && !op->settled)
             break;
-        run(queue, op);
+        op_run(queue, op);
         queue->head = op->next;
         if (!queue->head)
             queue->tail = NULL;
@@ -210,30 +210,31 @@ static void advance(struct bf_access_queue *queue)
     }
 }
 
-static void run_all(struct bf_access *access)
+static void queues_run(struct bf_access *access)
 {
     while (access->runnable) {
         struct bf_access_queue *queue = access->runnable;
         access->runnable = queue->next_runnable;
         queue->in_runnable = false;
-        advance(queue);
+        queue_advance(queue);
     }
 }
 
 /* --------------------------------------------------------------------------------------- Fences -- */
 
 /* Is it certain for every call from now on that the signal was before it? */
-static bool is_known(const struct bf_access *access, const struct bf_access_signal *signal)
+static bool signal_is_known(const struct bf_access *access, const struct bf_access_signal *signal)
 {
     return bf_clock_at(access->cpu, signal->agent) >= signal->time;
 }
 
-static bool is_after(const struct bf_access_signal *signal, const struct bf_access_signal *other)
+static bool signal_is_after(const struct bf_access_signal *signal,
+                            const struct bf_access_signal *other)
 {
     return bf_clock_at(signal->clock, other->agent) >= other->time;
 }
 
-static void take_signal(struct bf_access_fence *fence, uint32_t i)
+static void signal_remove(struct bf_access_fence *fence, uint32_t i)
 {
     bf_clock_release(&fence->access->clocks, fence->signals[i].clock);
     fence->signal_count--;
@@ -243,16 +244,16 @@ static void take_signal(struct bf_access_fence *fence, uint32_t i)
 
 /* Takes out the signals that are certainly overwritten for whatever is called from now on: those
  * that another one follows which the CPU knows of. */
-static void prune(struct bf_access_fence *fence)
+static void signals_prune(struct bf_access_fence *fence)
 {
     for (uint32_t j = fence->signal_count; j-- > 0;) {
-        if (j >= fence->signal_count || !is_known(fence->access, &fence->signals[j]))
+        if (j >= fence->signal_count || !signal_is_known(fence->access, &fence->signals[j]))
             continue;
         for (uint32_t i = fence->signal_count; i-- > 0;) {
             const struct bf_access_signal *s = &fence->signals[i], *by = &fence->signals[j];
-            if (i == j || !is_after(by, s) || (is_after(s, by) && i > j))
+            if (i == j || !signal_is_after(by, s) || (signal_is_after(s, by) && i > j))
                 continue;
-            take_signal(fence, i);
+            signal_remove(fence, i);
             j -= i < j;
         }
     }
@@ -261,19 +262,19 @@ static void prune(struct bf_access_fence *fence)
 
 /* What comes after a wait that is called now, and satisfied by signals that have run: after what
  * each signal that may satisfy it comes after. False: none has run. */
-static bool arm(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match,
-                struct bf_clock **clock)
+static bool wait_arm(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match,
+                     struct bf_clock **clock)
 {
     struct bf_clock_pool *pool = &fence->access->clocks;
     uint32_t agents[8], agent_count = 0;
     bool found = false;
     *clock = NULL;
-    prune(fence);
+    signals_prune(fence);
     for (uint32_t i = 0; i < fence->signal_count; i++) {
         const struct bf_access_signal *s = &fence->signals[i];
         if (match == BF_ACCESS_EXACTLY ? s->value != value : s->value < value)
             continue;
-        if (is_known(fence->access, s)) {
+        if (signal_is_known(fence->access, s)) {
             bf_clock_release(pool, *clock);
             *clock = NULL;
             return true;
@@ -295,7 +296,7 @@ static bool arm(struct bf_access_fence *fence, uint64_t value, enum bf_access_ma
 static bool append_signal(struct bf_access_fence *fence, const struct bf_access_signal *signal)
 {
     if (fence->signal_count == BF_ACCESS_MAX_SIGNALS)
-        take_signal(fence, 0); /* who waits for it is taken to come after the next one */
+        signal_remove(fence, 0); /* who waits for it is taken to come after the next one */
     if (fence->signal_count == fence->signal_room) {
         uint32_t room = fence->signal_room ? 2 * fence->signal_room : 4;
         struct bf_access_signal *grown = realloc(fence->signals, room * sizeof(*grown));
@@ -313,18 +314,18 @@ static bool append_signal(struct bf_access_fence *fence, const struct bf_access_
 }
 
 /* The signal runs. */
-static void apply(struct bf_access_fence *fence, const struct bf_access_signal *signal)
+static void signal_apply(struct bf_access_fence *fence, const struct bf_access_signal *signal)
 {
     if (fence->removed || !append_signal(fence, signal))
         return;
     if (fence->signal_count >= fence->prune_at)
-        prune(fence);
+        signals_prune(fence);
     struct bf_access_op **link = &fence->waiters;
     while (*link) {
         struct bf_access_op *op = *link;
         if (op->value <= signal->value) {
             *link = op->next_waiter;
-            settle(op, signal->clock);
+            op_settle(op, signal->clock);
         } else {
             link = &op->next_waiter;
         }
@@ -347,7 +348,7 @@ struct bf_access_fence *bf_model_fence_add(struct bf_access *access, uint64_t va
     access->fences = fence;
     /* The initial value is a signal before everything. */
     append_signal(fence, &(struct bf_access_signal){.value = value, .agent = BF_ACCESS_CPU});
-    prune(fence);
+    signals_prune(fence);
     return fence;
 }
 
@@ -368,7 +369,7 @@ void bf_model_fence_release(struct bf_access_fence *fence)
     if (fence->next)
         fence->next->previous = fence->previous;
     while (fence->signal_count)
-        take_signal(fence, fence->signal_count - 1);
+        signal_remove(fence, fence->signal_count - 1);
     free(fence->signals);
     free(fence);
 }
@@ -379,7 +380,7 @@ static void settle_all(struct bf_access_fence *fence)
     while (fence->waiters) {
         struct bf_access_op *op = fence->waiters;
         fence->waiters = op->next_waiter;
-        settle(op, fence->access->cpu);
+        op_settle(op, fence->access->cpu);
     }
 }
 
@@ -391,14 +392,14 @@ void bf_model_fence_remove(struct bf_access_fence *fence)
         settle_all(fence);
     }
     bf_model_fence_release(fence);
-    run_all(access);
+    queues_run(access);
 }
 
 void bf_model_fence_external(struct bf_access_fence *fence)
 {
     fence->external = true;
     settle_all(fence);
-    run_all(fence->access);
+    queues_run(fence->access);
 }
 
 void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
@@ -407,31 +408,31 @@ void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
     access->cpu_time++;
     access->cpu = bf_clock_advance(&access->clocks, access->cpu, BF_ACCESS_CPU, access->cpu_time);
     struct bf_access_signal signal = {value, BF_ACCESS_CPU, access->cpu_time, access->cpu};
-    apply(fence, &signal);
-    run_all(access);
+    signal_apply(fence, &signal);
+    queues_run(access);
 }
 
 /* ------------------------------------------------------------------------------------ What is seen -- */
 
 /* The program has seen what the model can't explain: somebody else has signalled. Everything that
  * the queue waits for up to the op counts as done by then, after whatever has run. */
-static void force(struct bf_access_queue *queue, const struct bf_access_op *last)
+static void queue_force_waits(struct bf_access_queue *queue, const struct bf_access_op *last)
 {
     struct bf_access *access = queue->access;
-    struct bf_clock *clock = top(access);
+    struct bf_clock *clock = clock_of_everything(access);
     for (struct bf_access_op *op = queue->head; op; op = op->next) {
         if (op->kind == BF_ACCESS_OP_WAIT && !op->settled) {
             struct bf_access_op **link = &op->fence->waiters;
             while (*link != op)
                 link = &(*link)->next_waiter;
             *link = op->next_waiter;
-            settle(op, clock);
+            op_settle(op, clock);
         }
         if (op == last)
             break;
     }
     bf_clock_release(&access->clocks, clock);
-    run_all(access);
+    queues_run(access);
 }
 
 /* The first signal called that would explain it, and has not run. */
@@ -455,22 +456,22 @@ struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t va
 {
     struct bf_clock *clock;
     if (fence->external)
-        return top(fence->access);
+        return clock_of_everything(fence->access);
     if (fence->removed) /* that may be all that there was to see */
         return bf_clock_reference(fence->access->cpu);
-    if (arm(fence, value, match, &clock))
+    if (wait_arm(fence, value, match, &clock))
         return clock;
     struct bf_access_op *signal = find_signal(fence, value, match);
     if (signal)
-        force(signal->queue, signal);
-    if (signal && arm(fence, value, match, &clock))
+        queue_force_waits(signal->queue, signal);
+    if (signal && wait_arm(fence, value, match, &clock))
         return clock;
-    return top(fence->access);
+    return clock_of_everything(fence->access);
 }
 
 /* A queue that is gone, and whose last use the CPU has waited for, needs no entry in any clock.
  * Signals of its that are still in effect become signals before everything. */
-static void retire(struct bf_access_queue *queue)
+static void queue_retire(struct bf_access_queue *queue)
 {
     struct bf_access *access = queue->access;
     uint32_t id = queue->id;
@@ -497,7 +498,7 @@ void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock)
         while (q->oldest && q->oldest->packet <= seen)
             bf_access_group_free(q->oldest);
         if (q->removed && !q->head && !q->in_runnable && !q->oldest && seen >= q->packet)
-            retire(q);
+            queue_retire(q);
     }
 }
 
@@ -512,8 +513,8 @@ void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_a
         told |= fence->signals[i].value == value;
     /* What was there before, and isn't any more, has been overwritten. */
     for (uint32_t i = fence->signal_count; told && i-- > 0;) {
-        if (fence->signals[i].value != value && is_known(fence->access, &fence->signals[i]))
-            take_signal(fence, i);
+        if (fence->signals[i].value != value && signal_is_known(fence->access, &fence->signals[i]))
+            signal_remove(fence, i);
     }
 }
 
@@ -553,9 +554,9 @@ void bf_model_queue_remove(struct bf_access_queue *queue)
     bf_model_cpu_learn(queue->access, NULL);
 }
 
-static struct bf_access_op *call(struct bf_access_queue *queue, enum bf_access_op_kind kind,
-                                 struct bf_access_fence *fence, uint64_t value,
-                                 uint32_t block_count)
+static struct bf_access_op *op_append(struct bf_access_queue *queue, enum bf_access_op_kind kind,
+                                      struct bf_access_fence *fence, uint64_t value,
+                                      uint32_t block_count)
 {
     struct bf_access *access = queue->access;
     struct bf_access_op *op = calloc(1, sizeof(*op) + block_count * sizeof(op->blocks[0]));
@@ -585,7 +586,7 @@ static struct bf_access_op *call(struct bf_access_queue *queue, enum bf_access_o
 void bf_model_queue_execute(struct bf_access_queue *queue, uint32_t count,
                             struct bf_access_block **blocks)
 {
-    struct bf_access_op *op = call(queue, BF_ACCESS_OP_EXECUTE, NULL, 0, count);
+    struct bf_access_op *op = op_append(queue, BF_ACCESS_OP_EXECUTE, NULL, 0, count);
     queue->executed = queue->packet;
     for (uint32_t i = 0; i < count; i++) {
         if (op)
@@ -594,15 +595,15 @@ void bf_model_queue_execute(struct bf_access_queue *queue, uint32_t count,
             bf_access_block_release(blocks[i]);
     }
     make_runnable(queue);
-    run_all(queue->access);
+    queues_run(queue->access);
 }
 
 void bf_model_queue_signal(struct bf_access_queue *queue, struct bf_access_fence *fence,
                            uint64_t value)
 {
-    call(queue, BF_ACCESS_OP_SIGNAL, fence, value, 0);
+    op_append(queue, BF_ACCESS_OP_SIGNAL, fence, value, 0);
     make_runnable(queue);
-    run_all(queue->access);
+    queues_run(queue->access);
 }
 
 bool bf_model_queue_is_idle(const struct bf_access_queue *queue)
@@ -615,19 +616,19 @@ bool bf_model_queue_is_idle(const struct bf_access_queue *queue)
 void bf_model_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *fence,
                          uint64_t value)
 {
-    struct bf_access_op *op = call(queue, BF_ACCESS_OP_WAIT, fence, value, 0);
+    struct bf_access_op *op = op_append(queue, BF_ACCESS_OP_WAIT, fence, value, 0);
     if (!op)
         return;
     struct bf_clock *clock = NULL;
     if (!fence || fence->external || fence->removed ||
-        arm(fence, value, BF_ACCESS_AT_LEAST, &clock)) {
-        settle(op, clock);
+        wait_arm(fence, value, BF_ACCESS_AT_LEAST, &clock)) {
+        op_settle(op, clock);
         bf_clock_release(&queue->access->clocks, clock);
     } else {
         op->next_waiter = fence->waiters;
         fence->waiters = op;
     }
-    run_all(queue->access);
+    queues_run(queue->access);
 }
 
 void bf_model_queue_begin(struct bf_access_queue *queue)
@@ -645,7 +646,7 @@ void bf_model_queue_idle(struct bf_access_queue *queue)
 {
     struct bf_access *access = queue->access;
     if (queue->head)
-        force(queue, NULL);
+        queue_force_waits(queue, NULL);
     struct bf_clock *clock = bf_clock_reference(queue->clock);
     if (queue->packet)
         clock = bf_clock_advance(&access->clocks, clock, queue->id, queue->packet);
@@ -656,9 +657,9 @@ void bf_model_idle(struct bf_access *access)
 {
     for (struct bf_access_queue *q = access->queues; q; q = q->next) {
         if (q->head)
-            force(q, NULL);
+            queue_force_waits(q, NULL);
     }
-    bf_model_cpu_learn(access, top(access));
+    bf_model_cpu_learn(access, clock_of_everything(access));
 }
 
 void bf_model_queue_execute_buffers(struct bf_access_queue *queue, uint32_t count,

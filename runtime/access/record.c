@@ -25,13 +25,13 @@ struct bf_access_recording {
     struct bf_access_block *block; /* once closed */
 };
 
-static uint64_t key_of(VkCommandBuffer command_buffer)
+static uint64_t recording_key(VkCommandBuffer command_buffer)
 {
     return (uint64_t)(uintptr_t)command_buffer;
 }
 
 /* The layer is told so by the missing block; the check ends. */
-static void fail(struct bf_access_recording *recording)
+static void recording_fail(struct bf_access_recording *recording)
 {
     recording->failed = true;
     bf_access_fail(recording->access);
@@ -49,7 +49,8 @@ struct bf_access_recording *bf_access_recording_create(struct bf_access *access,
     if (!access || atomic_load(&access->off))
         return NULL;
     struct bf_access_recording *recording = calloc(1, sizeof(*recording));
-    if (!recording || !bf_map_insert(&access->recordings, key_of(command_buffer), recording)) {
+    if (!recording ||
+        !bf_map_insert(&access->recordings, recording_key(command_buffer), recording)) {
         free(recording);
         bf_access_fail(access);
         return NULL;
@@ -59,7 +60,7 @@ struct bf_access_recording *bf_access_recording_create(struct bf_access *access,
     return recording;
 }
 
-static void clear(struct bf_access_recording *recording)
+static void recording_clear(struct bf_access_recording *recording)
 {
     for (uint32_t i = 0; i < recording->use_count; i++)
         bf_access_resource_release(recording->uses[i].resource);
@@ -72,13 +73,13 @@ void bf_access_recording_reset(struct bf_access_recording *recording)
 {
     if (!recording)
         return;
-    clear(recording);
+    recording_clear(recording);
     bf_access_block_release(recording->block);
     recording->block = NULL;
     recording->blind = false;
 }
 
-static void finish(struct bf_access_recording *recording)
+static void recording_finish(struct bf_access_recording *recording)
 {
     bf_access_recording_reset(recording);
     free(recording->uses);
@@ -89,33 +90,33 @@ void bf_access_recording_destroy(struct bf_access_recording *recording)
 {
     if (!recording)
         return;
-    bf_map_remove(&recording->access->recordings, key_of(recording->command_buffer));
-    finish(recording);
+    bf_map_remove(&recording->access->recordings, recording_key(recording->command_buffer));
+    recording_finish(recording);
     free(recording);
 }
 
-static void free_recording(void *value, void *context)
+static void recording_free(void *value, void *context)
 {
     (void)context;
-    finish(value);
+    recording_finish(value);
     free(value);
 }
 
 void bf_access_recordings_finish(struct bf_access *access)
 {
-    bf_map_finish(&access->recordings, free_recording, NULL);
+    bf_map_finish(&access->recordings, recording_free, NULL);
 }
 
 void bf_access_record_blind(struct bf_access_recording *recording)
 {
     if (is_off(recording))
         return;
-    clear(recording);
+    recording_clear(recording);
     recording->blind = true;
 }
 
 /* Room for one more. */
-static bool reserve(void **array, uint32_t count, uint32_t *room, size_t size)
+static bool array_reserve(void **array, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room)
         return true;
@@ -138,8 +139,9 @@ static bool goes_on(const struct use *last, const struct bf_access_resource *res
 }
 
 /* Takes over the reference. */
-static void add(struct bf_access_recording *recording, struct bf_access_resource *resource,
-                enum bf_access_use use, struct bf_access_region region)
+static void recording_add_use(struct bf_access_recording *recording,
+                              struct bf_access_resource *resource, enum bf_access_use use,
+                              struct bf_access_region region)
 {
     region.some = use == BF_ACCESS_WRITE_SOME || use == BF_ACCESS_READ_SOME;
     struct use *last = recording->use_count ? &recording->uses[recording->use_count - 1] : NULL;
@@ -149,27 +151,27 @@ static void add(struct bf_access_recording *recording, struct bf_access_resource
         bf_access_resource_release(resource);
         return;
     }
-    if (!reserve((void **)&recording->uses, recording->use_count, &recording->use_room,
-                 sizeof(*recording->uses))) {
+    if (!array_reserve((void **)&recording->uses, recording->use_count, &recording->use_room,
+                       sizeof(*recording->uses))) {
         bf_access_resource_release(resource);
-        fail(recording);
+        recording_fail(recording);
         return;
     }
     recording->uses[recording->use_count++] = (struct use){resource, use, region};
 }
 
-static struct bf_access_resource *find(struct bf_access_recording *recording, bool image,
-                                       uint64_t handle)
+static struct bf_access_resource *recording_find(struct bf_access_recording *recording, bool image,
+                                                 uint64_t handle)
 {
     if (!handle)
         return NULL;
     struct bf_access_resource *resource = bf_access_resource_of(recording->access, image, handle);
     if (!resource)
-        fail(recording);
+        recording_fail(recording);
     return resource;
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t saturated_sum(uint64_t a, uint64_t b)
 {
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
@@ -180,14 +182,14 @@ void bf_access_record_bytes(struct bf_access_recording *recording, VkBuffer buff
 {
     if (is_off(recording) || !size)
         return;
-    struct bf_access_resource *resource = find(recording, false, (uint64_t)buffer);
+    struct bf_access_resource *resource = recording_find(recording, false, (uint64_t)buffer);
     if (!resource)
         return;
     struct bf_access_region region = {.what = what};
     region.bytes.begin = offset;
-    region.bytes.end = size == VK_WHOLE_SIZE ? resource->size : sum(offset, size);
+    region.bytes.end = size == VK_WHOLE_SIZE ? resource->size : saturated_sum(offset, size);
     if (region.bytes.begin < region.bytes.end)
-        add(recording, resource, use, region);
+        recording_add_use(recording, resource, use, region);
     else
         bf_access_resource_release(resource);
 }
@@ -209,7 +211,8 @@ void bf_access_record_steps(struct bf_access_recording *recording, VkBuffer buff
         return;
     }
     for (uint64_t i = 0; i < count; i++)
-        bf_access_record_bytes(recording, buffer, sum(offset, i * stride), size, use, what);
+        bf_access_record_bytes(recording, buffer, saturated_sum(offset, i * stride), size, use,
+                               what);
 }
 
 void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
@@ -218,9 +221,10 @@ void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
 {
     if (is_off(recording))
         return;
-    struct bf_access_resource *resource = find(recording, true, (uint64_t)image);
+    struct bf_access_resource *resource = recording_find(recording, true, (uint64_t)image);
     if (resource)
-        add(recording, resource, use, (struct bf_access_region){.what = what, .area = *area});
+        recording_add_use(recording, resource, use,
+                          (struct bf_access_region){.what = what, .area = *area});
 }
 
 void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
@@ -229,7 +233,7 @@ void bf_access_record_transition(struct bf_access_recording *recording, VkImage 
 {
     if (is_off(recording))
         return;
-    struct bf_access_resource *resource = find(recording, true, (uint64_t)image);
+    struct bf_access_resource *resource = recording_find(recording, true, (uint64_t)image);
     if (!resource)
         return;
     struct bf_access_transition t = {resource, *area, before, after, what};
@@ -240,11 +244,11 @@ void bf_access_record_transition(struct bf_access_recording *recording, VkImage 
     bool same = last && last->resource == resource && last->before == before &&
                 last->after == after && before == after &&
                 memcmp(&last->area, area, sizeof(*area)) == 0;
-    if (same || !reserve((void **)&recording->transitions, recording->transition_count,
-                         &recording->transition_room, sizeof(*recording->transitions))) {
+    if (same || !array_reserve((void **)&recording->transitions, recording->transition_count,
+                               &recording->transition_room, sizeof(*recording->transitions))) {
         bf_access_resource_release(resource);
         if (!same)
-            fail(recording);
+            recording_fail(recording);
         return;
     }
     recording->transitions[recording->transition_count++] = t;
@@ -260,7 +264,7 @@ void bf_access_record_secondary(struct bf_access_recording *recording, VkCommand
         for (uint32_t use = 0; use < BF_ACCESS_USE_COUNT; use++) {
             for (uint32_t j = 0; j < slice->uses[use].count; j++) {
                 bf_access_resource_reference(slice->resource);
-                add(recording, slice->resource, use, slice->uses[use].regions[j]);
+                recording_add_use(recording, slice->resource, use, slice->uses[use].regions[j]);
             }
         }
     }
@@ -273,7 +277,7 @@ void bf_access_record_secondary(struct bf_access_recording *recording, VkCommand
 }
 
 /* By resource, kind and place. */
-static int compare(const void *left, const void *right)
+static int compare_uses(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
     if (a->resource != b->resource)
@@ -284,8 +288,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Sorted uses as slices. */
-static void fill(struct bf_access_block *block, struct bf_access_region *regions,
-                 const struct use *uses, uint32_t count)
+static void block_fill(struct bf_access_block *block, struct bf_access_region *regions,
+                       const struct use *uses, uint32_t count)
 {
     struct bf_access_slice *slice = NULL;
     struct bf_access_region *last = NULL; /* the one before, of the same slice and kind */
@@ -320,7 +324,7 @@ static struct bf_access_block *make_block(struct bf_access_recording *recording)
 {
     uint32_t count = recording->use_count, resources = 0;
     if (count)
-        qsort(recording->uses, count, sizeof(*recording->uses), compare);
+        qsort(recording->uses, count, sizeof(*recording->uses), compare_uses);
     for (uint32_t i = 0; i < count; i++)
         resources += i == 0 || recording->uses[i].resource != recording->uses[i - 1].resource;
     struct bf_access_block *block =
@@ -338,8 +342,8 @@ static struct bf_access_block *make_block(struct bf_access_recording *recording)
         block->transitions[i] = recording->transitions[i];
         bf_access_resource_reference(block->transitions[i].resource);
     }
-    fill(block, (struct bf_access_region *)(block->transitions + block->transition_count),
-         recording->uses, count);
+    block_fill(block, (struct bf_access_region *)(block->transitions + block->transition_count),
+               recording->uses, count);
     return block;
 }
 
@@ -349,10 +353,10 @@ void bf_access_recording_close(struct bf_access_recording *recording)
         return;
     struct bf_access_block *block = make_block(recording);
     if (!block) {
-        fail(recording);
+        recording_fail(recording);
         return;
     }
-    clear(recording);
+    recording_clear(recording);
     bf_access_block_release(recording->block);
     recording->block = block;
 }
@@ -376,7 +380,7 @@ void bf_access_block_release(struct bf_access_block *block)
 struct bf_access_block *bf_access_block_of(struct bf_access *access, VkCommandBuffer command_buffer)
 {
     struct bf_access_recording *recording =
-        bf_map_find(&access->recordings, key_of(command_buffer));
+        bf_map_find(&access->recordings, recording_key(command_buffer));
     if (!recording || !recording->block)
         return NULL;
     bf_access_block_reference(recording->block);
@@ -406,17 +410,19 @@ struct bf_access_block *bf_access_block_from_uses(struct bf_access *access, uint
             region.area = bf_access_area_all;
         } else {
             region.bytes.begin = u->offset;
-            region.bytes.end = u->size == VK_WHOLE_SIZE ? resource->size : sum(u->offset, u->size);
+            region.bytes.end =
+                u->size == VK_WHOLE_SIZE ? resource->size : saturated_sum(u->offset, u->size);
         }
         if (u->state != BF_RESOURCE_STATE_UNKNOWN) {
             bf_access_resource_reference(resource);
             recording.transitions[recording.transition_count++] = (struct bf_access_transition){
                 resource, bf_access_area_all, u->state, u->state, region.what};
         }
-        add(&recording, resource, u->write ? BF_ACCESS_WRITE : BF_ACCESS_READ, region);
+        recording_add_use(&recording, resource, u->write ? BF_ACCESS_WRITE : BF_ACCESS_READ,
+                          region);
     }
     block = make_block(&recording);
 done:
-    finish(&recording);
+    recording_finish(&recording);
     return block;
 }

@@ -39,7 +39,7 @@ static bool is_new(struct bf_access *access, const struct bf_access_finding *fin
     return false;
 }
 
-static const char *name_of(struct bf_access *access, uint32_t id)
+static const char *queue_name_of(struct bf_access *access, uint32_t id)
 {
     struct bf_access_queue *queue = bf_model_queue_find(access, id);
     return queue ? queue->name : "(destroyed)";
@@ -97,9 +97,9 @@ void bf_access_say(struct bf_access *access, const struct bf_access_finding *f)
         .fault = f->fault,
         .resource = resource_name(f->resource, resource),
         .overlap = f->overlap,
-        .earlier = {name_of(access, f->earlier.queue), f->earlier.type_class, f->earlier.packet,
-                    f->earlier.write, f->earlier.state},
-        .later = {name_of(access, f->later.queue), f->later.type_class, f->later.packet,
+        .earlier = {queue_name_of(access, f->earlier.queue), f->earlier.type_class,
+                    f->earlier.packet, f->earlier.write, f->earlier.state},
+        .later = {queue_name_of(access, f->later.queue), f->later.type_class, f->later.packet,
                   f->later.write, f->later.state},
         .line = line,
     };

@@ -8,12 +8,12 @@
 
 /* ---------------------------------------------------------------------------------- By handle -- */
 
-static struct bf_map *map_of(struct bf_access *access, bool image)
+static struct bf_map *resource_map(struct bf_access *access, bool image)
 {
     return image ? &access->images : &access->buffers;
 }
 
-static struct bf_access_resource *make(bool image, uint64_t handle)
+static struct bf_access_resource *resource_make(bool image, uint64_t handle)
 {
     struct bf_access_resource *resource = calloc(1, sizeof(*resource));
     if (!resource)
@@ -41,13 +41,13 @@ void bf_access_resource_release(struct bf_access_resource *resource)
 struct bf_access_resource *bf_access_resource_of(struct bf_access *access, bool image,
                                                  uint64_t handle)
 {
-    struct bf_map *map = map_of(access, image);
+    struct bf_map *map = resource_map(access, image);
     struct bf_access_resource *resource = bf_map_find(map, handle);
     if (!resource) {
         bf_lock_acquire(&access->lock);
         resource = bf_map_find(map, handle);
         if (!resource) {
-            resource = make(image, handle);
+            resource = resource_make(image, handle);
             if (resource && !bf_map_insert(map, handle, resource)) {
                 free(resource);
                 resource = NULL;
@@ -65,7 +65,7 @@ static void resource_remove(struct bf_access *access, bool image, uint64_t handl
     if (!access || !handle)
         return;
     bf_lock_acquire(&access->lock);
-    struct bf_access_resource *resource = bf_map_remove(map_of(access, image), handle);
+    struct bf_access_resource *resource = bf_map_remove(resource_map(access, image), handle);
     bf_lock_release(&access->lock);
     if (resource)
         bf_access_resource_release(resource);
@@ -78,14 +78,14 @@ static void resource_add(struct bf_access *access, bool image, uint64_t handle, 
         return;
     /* One that is there already was destroyed where nobody told. */
     resource_remove(access, image, handle);
-    struct bf_access_resource *resource = make(image, handle);
+    struct bf_access_resource *resource = resource_make(image, handle);
     if (resource) {
         resource->size = size;
         resource->told = true;
         if (info)
             resource->info = *info;
     }
-    if (!resource || !bf_map_insert(map_of(access, image), handle, resource)) {
+    if (!resource || !bf_map_insert(resource_map(access, image), handle, resource)) {
         free(resource);
         bf_access_fail(access);
     }
@@ -102,21 +102,21 @@ void bf_access_image_add(struct bf_access *access, VkImage image,
     resource_add(access, true, (uint64_t)image, VK_WHOLE_SIZE, info);
 }
 
-static bool knows(struct bf_access *access, bool image, uint64_t handle)
+static bool knows_resource(struct bf_access *access, bool image, uint64_t handle)
 {
     const struct bf_access_resource *resource =
-        handle ? bf_map_find(map_of(access, image), handle) : NULL;
+        handle ? bf_map_find(resource_map(access, image), handle) : NULL;
     return resource && resource->told;
 }
 
 bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer)
 {
-    return knows(access, false, (uint64_t)buffer);
+    return knows_resource(access, false, (uint64_t)buffer);
 }
 
 bool bf_access_knows_image(struct bf_access *access, VkImage image)
 {
-    return knows(access, true, (uint64_t)image);
+    return knows_resource(access, true, (uint64_t)image);
 }
 
 void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer)
@@ -191,7 +191,7 @@ void bf_access_group_free(struct bf_access_group *group)
 }
 
 /* The queue that is about to add one gives up its own oldest first. */
-static void make_room(struct bf_access_queue *queue)
+static void groups_make_room(struct bf_access_queue *queue)
 {
     struct bf_access *access = queue->access;
     if (access->group_count < BF_ACCESS_MAX_USES)
@@ -208,10 +208,10 @@ static void make_room(struct bf_access_queue *queue)
     bf_access_group_free(victim->oldest);
 }
 
-static void append(struct bf_access_queue *queue, uint64_t packet, struct bf_access_block *block,
-                   const struct bf_access_slice *slice)
+static void group_append(struct bf_access_queue *queue, uint64_t packet,
+                         struct bf_access_block *block, const struct bf_access_slice *slice)
 {
-    make_room(queue);
+    groups_make_room(queue);
     struct bf_access_group *group = calloc(1, sizeof(*group));
     if (!group) {
         queue->access->clocks.failed = true;
@@ -238,12 +238,12 @@ static void append(struct bf_access_queue *queue, uint64_t packet, struct bf_acc
     queue->access->group_count++;
 }
 
-static bool writes(const struct bf_access_slice *slice)
+static bool slice_writes(const struct bf_access_slice *slice)
 {
     return slice->uses[BF_ACCESS_WRITE].count || slice->uses[BF_ACCESS_WRITE_SOME].count;
 }
 
-static bool reads(const struct bf_access_slice *slice)
+static bool slice_reads(const struct bf_access_slice *slice)
 {
     return slice->uses[BF_ACCESS_READ].count || slice->uses[BF_ACCESS_READ_SOME].count;
 }
@@ -254,8 +254,8 @@ static bool stands_for(const struct bf_access_slice *newer, const struct bf_acce
 {
     if (newer == older)
         return true;
-    bool writing = writes(older);
-    if (writing ? reads(older) : writes(newer))
+    bool writing = slice_writes(older);
+    if (writing ? slice_reads(older) : slice_writes(newer))
         return false;
     enum bf_access_use use = writing ? BF_ACCESS_WRITE : BF_ACCESS_READ,
                        some = writing ? BF_ACCESS_WRITE_SOME : BF_ACCESS_READ_SOME;
@@ -301,8 +301,8 @@ static bool kinds_meet(const struct bf_access_slice *a, enum bf_access_use use_a
     return false;
 }
 
-static bool meet(const struct bf_access_slice *a, bool write_a, const struct bf_access_slice *b,
-                 bool write_b, struct meeting *meeting)
+static bool slices_meet(const struct bf_access_slice *a, bool write_a,
+                        const struct bf_access_slice *b, bool write_b, struct meeting *meeting)
 {
     enum bf_access_use exact_a = write_a ? BF_ACCESS_WRITE : BF_ACCESS_READ,
                        some_a = write_a ? BF_ACCESS_WRITE_SOME : BF_ACCESS_READ_SOME,
@@ -319,20 +319,20 @@ static const struct bf_access_region *first_write(const struct bf_access_slice *
 }
 
 /* Nothing orders the two: is that allowed? [ME 6] */
-static void compare(const struct bf_access_group *earlier, struct bf_access_queue *queue,
-                    uint64_t packet, const struct bf_access_slice *slice)
+static void group_compare(const struct bf_access_group *earlier, struct bf_access_queue *queue,
+                          uint64_t packet, const struct bf_access_slice *slice)
 {
     const struct bf_access_slice *before = earlier->slice;
     struct meeting m = {0};
-    bool write_before = writes(before), write_now = writes(slice), overlap;
+    bool write_before = slice_writes(before), write_now = slice_writes(slice), overlap;
     if (write_before && write_now) {
-        overlap = meet(before, true, slice, true, &m);
+        overlap = slices_meet(before, true, slice, true, &m);
         if (!overlap)
             m = (struct meeting){first_write(before), first_write(slice)};
     } else if (write_before) {
-        overlap = meet(before, true, slice, false, &m);
+        overlap = slices_meet(before, true, slice, false, &m);
     } else {
-        overlap = write_now && meet(before, false, slice, true, &m);
+        overlap = write_now && slices_meet(before, false, slice, true, &m);
     }
     if (!overlap && !(write_before && write_now))
         return;
@@ -358,10 +358,10 @@ static void slice_run(struct bf_access_queue *queue, uint64_t packet, struct bf_
             if (stands_for(slice, g->slice))
                 bf_access_group_free(g);
         } else if (bf_clock_at(queue->clock, g->queue->id) < g->packet) {
-            compare(g, queue, packet, slice);
+            group_compare(g, queue, packet, slice);
         }
     }
-    append(queue, packet, block, slice);
+    group_append(queue, packet, block, slice);
 }
 
 /* ------------------------------------------------------------------------------------- States -- */

@@ -90,8 +90,8 @@ void bf_access_semaphore_signal(struct bf_access *access, VkSemaphore handle, ui
     bf_access_leave(access);
 }
 
-static void see(struct bf_access *access, VkSemaphore handle, uint64_t value,
-                enum bf_access_match match)
+static void semaphore_see(struct bf_access *access, VkSemaphore handle, uint64_t value,
+                          enum bf_access_match match)
 {
     if (!bf_access_enter(access))
         return;
@@ -103,12 +103,12 @@ static void see(struct bf_access *access, VkSemaphore handle, uint64_t value,
 
 void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore handle, uint64_t value)
 {
-    see(access, handle, value, BF_ACCESS_AT_LEAST);
+    semaphore_see(access, handle, value, BF_ACCESS_AT_LEAST);
 }
 
 void bf_access_semaphore_read(struct bf_access *access, VkSemaphore handle, uint64_t value)
 {
-    see(access, handle, value, BF_ACCESS_EXACTLY);
+    semaphore_see(access, handle, value, BF_ACCESS_EXACTLY);
 }
 
 struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access, VkSemaphore handle)
@@ -267,7 +267,7 @@ static const void *chain_find(const void *chain, VkStructureType type)
     return s;
 }
 
-static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+static uint64_t submit_value_at(const uint64_t *values, uint32_t count, uint32_t i)
 {
     return values && i < count ? values[i] : 0;
 }
@@ -300,12 +300,12 @@ void bf_access_vkqueue_submit(struct bf_access *access, VkQueue handle, uint32_t
         for (uint32_t w = 0; w < info->waitSemaphoreCount; w++)
             wait_semaphore(
                 queue, info->pWaitSemaphores[w],
-                value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, w));
+                submit_value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, w));
         bf_model_queue_execute_buffers(queue, info->commandBufferCount, info->pCommandBuffers);
         for (uint32_t s = 0; s < info->signalSemaphoreCount; s++)
-            signal_semaphore(
-                queue, info->pSignalSemaphores[s],
-                value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, s));
+            signal_semaphore(queue, info->pSignalSemaphores[s],
+                             submit_value_at(values->pSignalSemaphoreValues,
+                                             values->signalSemaphoreValueCount, s));
         bf_model_queue_end(queue);
     }
     finish_call(queue, count, fence);
@@ -349,11 +349,11 @@ void bf_access_vkqueue_bind(struct bf_access *access, VkQueue handle, uint32_t c
         for (uint32_t w = 0; w < info->waitSemaphoreCount; w++)
             wait_semaphore(
                 queue, info->pWaitSemaphores[w],
-                value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, w));
+                submit_value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, w));
         for (uint32_t s = 0; s < info->signalSemaphoreCount; s++)
-            signal_semaphore(
-                queue, info->pSignalSemaphores[s],
-                value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, s));
+            signal_semaphore(queue, info->pSignalSemaphores[s],
+                             submit_value_at(values->pSignalSemaphoreValues,
+                                             values->signalSemaphoreValueCount, s));
         bf_model_queue_end(queue);
     }
     finish_call(queue, count, fence);
@@ -431,7 +431,7 @@ void bf_access_swapchain_remove(struct bf_access *access, VkSwapchainKHR handle)
 
 /* ---------------------------------------------------------------------------------------- The end -- */
 
-static void free_semaphore(void *value, void *context)
+static void semaphore_free(void *value, void *context)
 {
     (void)context;
     free(value);
@@ -440,7 +440,7 @@ static void free_semaphore(void *value, void *context)
 /* Fences and queues are the model's own to free. */
 void bf_access_vulkan_finish(struct bf_access *access)
 {
-    bf_map_finish(&access->semaphores, free_semaphore, NULL);
+    bf_map_finish(&access->semaphores, semaphore_free, NULL);
     bf_map_finish(&access->vkqueues, NULL, NULL);
     bf_map_finish(&access->vkfences, NULL, NULL);
     bf_map_finish(&access->swapchains, NULL, NULL);

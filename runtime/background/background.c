@@ -1,3 +1,4 @@
+/* A device's background items, modes and commits (belfry/background.h). */
 #include "background/background.h"
 
 #include <dlfcn.h>
@@ -5,16 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "background/device.h"
-#include "background/report.h"
+#include "background/internal.h"
+#include "background/trace_events.h"
 #include "base/clock.h"
 #include "base/message.h"
 
 #define HANG_NS UINT64_C(10000000000)
 #define ROUNDS  4
 
-/* ----------------------------------------------------------------------------------------- Lists --
- */
+/* ------------------------------------------------------------------------------------- Lists -- */
 
 bool bf_background_collect(struct bf_background *b, uintptr_t set, uintptr_t clear)
 {
@@ -52,12 +52,12 @@ struct bf_task *bf_background_take(struct bf_background *b)
     return task;
 }
 
-/* The lock is held: the least number that hasn't ended, or UINT64_MAX. */
-static uint64_t least_unfinished(const struct bf_background *b, const struct bf_crew *crew)
+/* The least number of an item that hasn't ended, or UINT64_MAX. The lock is held. */
+static uint64_t least_unfinished(const struct bf_background *b, const struct bf_worker_pool *pool)
 {
     uint64_t least = b->first ? b->first->number : UINT64_MAX;
-    for (uint32_t i = 0; crew && i < BF_TASKS_MOST + BF_BOOST_MOST; i++) {
-        const struct bf_slot *slot = &crew->slots[i];
+    for (uint32_t i = 0; pool && i < BF_TASKS_MOST + BF_BOOST_MOST; i++) {
+        const struct bf_slot *slot = &pool->slots[i];
         if (slot->owner == b && slot->task && slot->task->number < least)
             least = slot->task->number;
     }
@@ -65,17 +65,18 @@ static uint64_t least_unfinished(const struct bf_background *b, const struct bf_
 }
 
 /* The lock is held. */
-static uint64_t count_unfinished(const struct bf_background *b, const struct bf_crew *crew)
+static uint64_t count_unfinished(const struct bf_background *b, const struct bf_worker_pool *pool)
 {
     uint64_t count = b->first ? b->last->number - b->first->number + 1 : 0;
-    for (uint32_t i = 0; crew && i < BF_TASKS_MOST + BF_BOOST_MOST; i++)
-        count += crew->slots[i].owner == b && crew->slots[i].task;
+    for (uint32_t i = 0; pool && i < BF_TASKS_MOST + BF_BOOST_MOST; i++)
+        count += pool->slots[i].owner == b && pool->slots[i].task;
     return count;
 }
 
-struct bf_commit *bf_background_done_commits(struct bf_background *b, const struct bf_crew *crew)
+struct bf_commit *bf_background_done_commits(struct bf_background *b,
+                                             const struct bf_worker_pool *pool)
 {
-    uint64_t least = least_unfinished(b, crew);
+    uint64_t least = least_unfinished(b, pool);
     struct bf_commit *done = b->commits, **end = &done;
     while (*end && (*end)->upto < least)
         end = &(*end)->next;
@@ -88,7 +89,7 @@ void bf_background_finish_commits(struct bf_background *b, struct bf_commit *com
 {
     while (commits) {
         struct bf_commit *next = commits->next;
-        bf_report_done(b, commits->id);
+        bf_background_trace_done(b, commits->id);
         if (commits->event)
             bf_event_set(commits->event);
         bf_event_release(commits->event);
@@ -107,21 +108,20 @@ void bf_background_leave(struct bf_background *b)
     bf_signpost_announce(&b->rest);
 }
 
-/* -------------------------------------------------------------------------------------- Queueing --
- */
+/* ---------------------------------------------------------------------------------- Queueing -- */
 
-/* Not accepted to run: the other of the two is called, here. */
+/* An item that will not run: calls its cancel function on this thread. */
 static void cancel_now(struct bf_background *b, uint64_t item, PFN_bfProcessingWork cancel,
                        void *context)
 {
-    bf_report_cancel(b, item, cancel);
+    bf_background_trace_cancel(b, item, cancel);
     if (cancel)
         cancel(context);
 }
 
 static bool is_inherited(const struct bf_background *b, const char *call)
 {
-    if (b->generation == bf_pool.generation)
+    if (b->generation == bf_background_process.generation)
         return false;
     bf_message(BF_MESSAGE_ERROR, "%s: the device is another process', from before a fork: %p", call,
                b->info.device);
@@ -137,11 +137,11 @@ VkResult bf_background_queue(struct bf_background *b, PFN_bfProcessingWork callb
     }
     if (is_inherited(b, "bfQueueProcessingWork"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    uint64_t arrival = atomic_fetch_add(&bf_pool.arrivals, 1) + 1;
+    uint64_t arrival = atomic_fetch_add(&bf_background_process.arrivals, 1) + 1;
     uintptr_t word = atomic_load(&b->inbox);
     struct bf_task *task = NULL;
     if (!(word & BF_INBOX_FLAGS)) {
-        VkResult result = bf_crew_ensure();
+        VkResult result = bf_worker_pool_ensure();
         if (result != VK_SUCCESS)
             return result;
         task = malloc(sizeof(*task));
@@ -158,12 +158,11 @@ VkResult bf_background_queue(struct bf_background *b, PFN_bfProcessingWork callb
         }
         task->next = (struct bf_task *)word;
     } while (!atomic_compare_exchange_weak(&b->inbox, &word, (uintptr_t)task));
-    bf_crew_pushed(atomic_load(&bf_pool.crew));
+    bf_worker_pool_pushed(atomic_load(&bf_background_process.workers));
     return VK_SUCCESS;
 }
 
-/* --------------------------------------------------------------------------------------- Drivers --
- */
+/* ----------------------------------------------------------------------------------- Drivers -- */
 
 VkResult bf_background_add_driver(struct bf_background *b, const BfBackgroundDriver *functions)
 {
@@ -176,11 +175,11 @@ VkResult bf_background_add_driver(struct bf_background *b, const BfBackgroundDri
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     driver->functions = *functions;
     driver->prepared = !functions->pfnPrepare;
-    bf_lock_acquire(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
     driver->next = atomic_load(&b->drivers);
     atomic_store(&b->drivers, driver);
     b->unprepared |= functions->pfnPrepare != NULL;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     return VK_SUCCESS;
 }
 
@@ -203,16 +202,15 @@ void bf_background_prepare(struct bf_background *b)
     }
 }
 
-/* ----------------------------------------------------------------------------------------- Modes --
- */
+/* ------------------------------------------------------------------------------------- Modes -- */
 
-static bool disables(BfBackgroundProcessingMode mode)
+static bool mode_disables(BfBackgroundProcessingMode mode)
 {
     return mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK ||
            mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
 }
 
-static bool commits(BfMeasurementsAction action)
+static bool action_commits(BfMeasurementsAction action)
 {
     return action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS ||
            action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY;
@@ -226,7 +224,7 @@ static VkResult check_mode(const struct bf_background *b, BfBackgroundProcessing
         bf_message(BF_MESSAGE_ERROR, "%s: mode is none: %d", call, (int)mode);
     else if ((unsigned)action > BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS)
         bf_message(BF_MESSAGE_ERROR, "%s: action is none: %d", call, (int)action);
-    else if (event && !commits(action))
+    else if (event && !action_commits(action))
         bf_message(BF_MESSAGE_ERROR, "%s: event is not NULL, but action %d commits nothing: %p",
                    call, (int)action, (void *)event);
     else if (bf_slot_current())
@@ -234,22 +232,23 @@ static VkResult check_mode(const struct bf_background *b, BfBackgroundProcessing
     else if (is_inherited(b, call))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     else if (!b->info.developer_mode &&
-             (disables(mode) || action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY)) {
+             (mode_disables(mode) ||
+              action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY)) {
         bf_message(BF_MESSAGE_ERROR, "%s: %s %d is for developers (setting developer_mode=on)",
-                   call, disables(mode) ? "mode" : "action",
-                   disables(mode) ? (int)mode : (int)action);
+                   call, mode_disables(mode) ? "mode" : "action",
+                   mode_disables(mode) ? (int)mode : (int)action);
         return VK_ERROR_NOT_PERMITTED_KHR;
     } else
         return VK_SUCCESS;
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-/* BG-9. The thread isn't the pool's, or it is a program's own affair whom it waits for. */
+/* BG-9: some thread waits for the event, so the commits that set it are boosted. */
 static void hasten_event(struct bf_event *event)
 {
     bool any = false;
-    bf_lock_acquire(&bf_pool.lock);
-    for (struct bf_background *b = bf_pool.devices; b; b = b->next) {
+    bf_lock_acquire(&bf_background_process.lock);
+    for (struct bf_background *b = bf_background_process.devices; b; b = b->next) {
         for (struct bf_commit *commit = b->commits; commit; commit = commit->next) {
             if (commit->event != event || commit->upto <= b->hastened)
                 continue;
@@ -257,22 +256,23 @@ static void hasten_event(struct bf_event *event)
             any = true;
         }
     }
-    struct bf_crew *crew = atomic_load(&bf_pool.crew);
-    if (any) /* the lock keeps the crew */
-        bf_crew_ring(crew);
-    bf_lock_release(&bf_pool.lock);
+    struct bf_worker_pool *pool = atomic_load(&bf_background_process.workers);
+    if (any) /* the pool stays while the lock is held */
+        bf_worker_pool_wake(pool);
+    bf_lock_release(&bf_background_process.lock);
 }
 
-/* Whether whoever measures may be told to go on: rules in belfry/background.h. The turn is ours. */
+/* Whether further measurements are desired, by the rules in belfry/background.h. mode_lock is
+ * held. */
 static VkBool32 further_desired(struct bf_background *b, bool outstanding)
 {
-    bf_lock_acquire(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
     bf_background_collect(b, 0, 0);
-    outstanding |= least_unfinished(b, atomic_load(&bf_pool.crew)) != UINT64_MAX;
-    /* Somebody found work in this round, done though it may be: the next one is another. */
+    outstanding |= least_unfinished(b, atomic_load(&bf_background_process.workers)) != UINT64_MAX;
+    /* If items were queued in this round, even if they have ended, another round may bring more. */
     bool desired = b->last_number != b->asked_number;
     b->asked_number = b->last_number;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     for (struct bf_driver *d = atomic_load(&b->drivers); d; d = d->next) {
         if (!d->functions.pfnFurtherMeasurementsDesired)
             continue;
@@ -294,18 +294,19 @@ static VkBool32 further_desired(struct bf_background *b, bool outstanding)
     return b->rounds < ROUNDS;
 }
 
-/* Rounds begin anew, and what was done in them is forgotten. The turn is ours. */
+/* Forgets the rounds so far. mode_lock is held. */
 static void rounds_begin(struct bf_background *b)
 {
-    bf_lock_acquire(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
     bf_background_collect(b, 0, 0);
-    b->round_is_clean = least_unfinished(b, atomic_load(&bf_pool.crew)) == UINT64_MAX;
+    b->round_is_clean =
+        least_unfinished(b, atomic_load(&bf_background_process.workers)) == UINT64_MAX;
     b->asked_number = b->last_number;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     b->rounds = 0;
 }
 
-/* What takes effect before the drivers hear of it. */
+/* The part of a mode change that takes effect before the drivers are called. */
 static void mode_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
                        BfMeasurementsAction action)
 {
@@ -314,21 +315,21 @@ static void mode_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
         b->epoch++;
         rounds_begin(b);
     }
-    if (disables(mode) && !commits(action))
+    if (mode_disables(mode) && !action_commits(action))
         atomic_fetch_or(&b->inbox, BF_INBOX_CLOSED);
     else
         atomic_fetch_and(&b->inbox, ~BF_INBOX_CLOSED);
-    if (!freezes || !commits(action))
+    if (!freezes || !action_commits(action))
         atomic_store(&b->frozen, freezes);
 }
 
-/* BG-4: the one instant. Takes the commit over; returns the commits that are done. */
+/* The instant of BG-4. Takes ownership of the commit; returns the commits that are done. */
 static struct bf_commit *commit_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
                                       struct bf_commit *commit, bool high, uint64_t *count)
 {
-    bf_lock_acquire(&bf_pool.lock);
-    struct bf_crew *crew = atomic_load(&bf_pool.crew);
-    bf_background_collect(b, disables(mode) ? BF_INBOX_CLOSED : 0, 0);
+    bf_lock_acquire(&bf_background_process.lock);
+    struct bf_worker_pool *pool = atomic_load(&bf_background_process.workers);
+    bf_background_collect(b, mode_disables(mode) ? BF_INBOX_CLOSED : 0, 0);
     commit->upto = b->last_number;
     commit->id = ++b->commit_count;
     if (b->commits)
@@ -336,13 +337,13 @@ static struct bf_commit *commit_enter(struct bf_background *b, BfBackgroundProce
     else
         b->commits = commit;
     b->last_commit = commit;
-    *count = count_unfinished(b, crew);
+    *count = count_unfinished(b, pool);
     if (high) {
         b->hastened = commit->upto;
-        bf_crew_ring(crew);
+        bf_worker_pool_wake(pool);
     }
-    struct bf_commit *done = *count ? NULL : bf_background_done_commits(b, crew);
-    bf_lock_release(&bf_pool.lock);
+    struct bf_commit *done = *count ? NULL : bf_background_done_commits(b, pool);
+    bf_lock_release(&bf_background_process.lock);
     return done;
 }
 
@@ -362,7 +363,7 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
     if (handle && !event)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_commit *commit = NULL;
-    if (commits(action)) {
+    if (action_commits(action)) {
         commit = calloc(1, sizeof(*commit));
         if (!commit) {
             bf_event_release(event);
@@ -371,9 +372,9 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
         commit->event = event;
     }
 
-    bf_lock_acquire(&b->turn);
+    bf_lock_acquire(&b->mode_lock);
     atomic_store(&b->changer, self);
-    bf_report_mode(b, mode, action);
+    bf_background_trace_mode(b, mode, action);
     mode_enter(b, mode, action);
     const BfBackgroundModeInfo info = {.mode = mode, .action = action, .epoch = b->epoch};
     for (struct bf_driver *d = atomic_load(&b->drivers); d; d = d->next) {
@@ -388,8 +389,8 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
             b, mode, commit, action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, &items);
         if (mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM)
             atomic_store(&b->frozen, true);
-        bf_report_commit(b, b->commit_count, items);
-        /* Our reference may be gone with the commit: the handle is the caller's. */
+        bf_background_trace_commit(b, b->commit_count, items);
+        /* The commit's reference to the event may be gone; the caller's handle keeps the event. */
         if (!done && event && bf_event_is_awaited((struct bf_event *)handle))
             hasten_event((struct bf_event *)handle);
         bf_background_finish_commits(b, done);
@@ -397,7 +398,7 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
     if (further)
         *further = further_desired(b, items != 0);
     atomic_store(&b->changer, 0);
-    bf_lock_release(&b->turn);
+    bf_lock_release(&b->mode_lock);
     return VK_SUCCESS;
 }
 
@@ -415,15 +416,14 @@ BfBackgroundProcessingProperties bf_background_properties(struct bf_background *
     };
 }
 
-/* ------------------------------------------------------------------------------------------ Life --
- */
+/* -------------------------------------------------------------------------------------- Life -- */
 
 struct bf_background *bf_background_create(const struct bf_background_info *info)
 {
     struct bf_background *b = calloc(1, sizeof(*b));
     if (!b)
         return NULL;
-    bf_pool_handle_forks();
+    bf_background_handle_forks();
     b->info = *info;
     if (b->info.tasks == 0)
         b->info.tasks = 1;
@@ -434,30 +434,30 @@ struct bf_background *bf_background_create(const struct bf_background_info *info
     if (!b->info.hang_ns)
         b->info.hang_ns = HANG_NS;
     b->round_is_clean = true;
-    bf_lock_acquire(&bf_pool.lock);
-    b->generation = bf_pool.generation;
-    b->next = bf_pool.devices;
-    bf_pool.devices = b;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
+    b->generation = bf_background_process.generation;
+    b->next = bf_background_process.devices;
+    bf_background_process.devices = b;
+    bf_lock_release(&bf_background_process.lock);
     return b;
 }
 
-static void unlist(struct bf_background *b)
+static void background_unlist(struct bf_background *b)
 {
-    struct bf_background **link = &bf_pool.devices;
+    struct bf_background **link = &bf_background_process.devices;
     while (*link && *link != b)
         link = &(*link)->next;
     if (*link)
         *link = b->next;
 }
 
-/* The lock is held. One item that is still running, and for how long, in words. */
-static void name_hanging(const struct bf_background *b, const struct bf_crew *crew, uint64_t now,
-                         char *line, size_t size)
+/* Describes one item that is still running. The lock is held. */
+static void name_hanging(const struct bf_background *b, const struct bf_worker_pool *pool,
+                         uint64_t now, char *line, size_t size)
 {
     line[0] = '\0';
-    for (uint32_t i = 0; crew && i < BF_TASKS_MOST + BF_BOOST_MOST; i++) {
-        const struct bf_slot *slot = &crew->slots[i];
+    for (uint32_t i = 0; pool && i < BF_TASKS_MOST + BF_BOOST_MOST; i++) {
+        const struct bf_slot *slot = &pool->slots[i];
         if (slot->owner != b || slot == bf_slot_current() || !atomic_load(&slot->begun))
             continue;
         Dl_info where = {0};
@@ -477,7 +477,7 @@ static void name_hanging(const struct bf_background *b, const struct bf_crew *cr
     }
 }
 
-/* Until no slot names the device but the one (if any) that this thread works for. */
+/* Waits until no slot but this thread's own (if it is a worker) is assigned to the device. */
 static void await_rest(struct bf_background *b, const struct bf_slot *own)
 {
     char line[512];
@@ -485,12 +485,13 @@ static void await_rest(struct bf_background *b, const struct bf_slot *own)
     uint64_t until_ns = bf_now_ns() + b->info.hang_ns;
     uint32_t ticket = bf_signpost_enter(&b->rest);
     for (;;) {
-        bf_lock_acquire(&bf_pool.lock);
-        /* The keeper may be telling the trace about our own item. */
-        bool rests = b->running <= (own ? 1 : 0) && (!own || !own->traced || own->begin_told);
+        bf_lock_acquire(&bf_background_process.lock);
+        /* The dispatcher may be writing this thread's own item to the trace. */
+        bool rests = b->running <= (own ? 1 : 0) && (!own || !own->traced || own->begin_traced);
         if (!rests && timed_out && !told)
-            name_hanging(b, atomic_load(&bf_pool.crew), bf_now_ns(), line, sizeof(line));
-        bf_lock_release(&bf_pool.lock);
+            name_hanging(b, atomic_load(&bf_background_process.workers), bf_now_ns(), line,
+                         sizeof(line));
+        bf_lock_release(&bf_background_process.lock);
         if (rests)
             break;
         if (timed_out && !told && line[0]) {
@@ -498,7 +499,7 @@ static void await_rest(struct bf_background *b, const struct bf_slot *own)
             bf_message(BF_MESSAGE_ERROR, "background work: device %p is being destroyed, but %s",
                        b->info.device, line);
         }
-        if (timed_out && !told) { /* it hasn't begun, though it was given to a thread */
+        if (timed_out && !told) { /* the item is assigned to a slot, but has not begun */
             timed_out = false;
             until_ns = bf_now_ns() + b->info.hang_ns;
         }
@@ -508,7 +509,7 @@ static void await_rest(struct bf_background *b, const struct bf_slot *own)
     bf_signpost_leave(&b->rest);
 }
 
-/* Memory alone: nobody can reach it any more. */
+/* Frees the drivers; no thread can reach them any more. */
 static void finish_drivers(struct bf_background *b)
 {
     struct bf_driver *driver = atomic_load(&b->drivers);
@@ -520,7 +521,7 @@ static void finish_drivers(struct bf_background *b)
     atomic_store(&b->drivers, NULL);
 }
 
-/* In the child of a fork: the threads, and what is queued, are the parent's. */
+/* In the child of a fork: the threads, and the queued items, belong to the parent. */
 static void destroy_inherited(struct bf_background *b)
 {
     bf_background_collect(b, BF_INBOX_GONE, 0);
@@ -540,18 +541,18 @@ void bf_background_destroy(struct bf_background *b)
 {
     if (!b)
         return;
-    if (b->generation != bf_pool.generation) {
+    if (b->generation != bf_background_process.generation) {
         destroy_inherited(b);
         return;
     }
     const struct bf_slot *own = bf_slot_current();
     if (own && own->owner != b)
         own = NULL;
-    bf_lock_acquire(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
     bf_background_collect(b, BF_INBOX_GONE, 0);
     struct bf_task *queued = b->first;
     b->first = NULL;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     while (queued) {
         struct bf_task *next = queued->next;
         cancel_now(b, queued->arrival, queued->cancel, queued->context);
@@ -562,29 +563,31 @@ void bf_background_destroy(struct bf_background *b)
         bf_message(BF_MESSAGE_WARNING, "background work: an item destroys its own device: %p",
                    b->info.device);
     await_rest(b, own);
-    bf_report_notes(b);
+    bf_background_trace_deferred(b);
 
-    bf_lock_acquire(&bf_pool.lock);
+    bf_lock_acquire(&bf_background_process.lock);
     struct bf_commit *commits_left = b->commits;
     b->commits = NULL;
     b->running++;
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     bf_background_finish_commits(b, commits_left);
     finish_drivers(b);
 
-    bf_lock_acquire(&bf_pool.lock);
-    unlist(b);
-    struct bf_crew *crew = NULL;
-    if (!bf_pool.devices) { /* CR-4 */
-        crew = atomic_exchange(&bf_pool.crew, NULL);
-        if (crew)
-            crew->quit = true;
+    bf_lock_acquire(&bf_background_process.lock);
+    background_unlist(b);
+    struct bf_worker_pool *pool = NULL;
+    if (!bf_background_process.devices) { /* CR-4 */
+        pool = atomic_exchange(&bf_background_process.workers, NULL);
+        if (pool)
+            pool->quit = true;
     }
     b->info.trace = NULL;
     b->orphaned = true;
     bf_background_leave(b);
-    bf_crew_ring(atomic_load(&bf_pool.crew)); /* more may run now (CR-2); the lock keeps it */
-    bf_lock_release(&bf_pool.lock);
-    if (crew)
-        bf_crew_end(crew);
+    bf_worker_pool_wake(
+        atomic_load(&bf_background_process
+                         .workers)); /* more items may run now (CR-2); the lock keeps the pool */
+    bf_lock_release(&bf_background_process.lock);
+    if (pool)
+        bf_worker_pool_end(pool);
 }

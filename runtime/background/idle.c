@@ -1,3 +1,4 @@
+/* Sets the scheduling class of the pool's threads. */
 #include "background/idle.h"
 
 #include <errno.h>
@@ -19,13 +20,13 @@ void bf_thread_make_idle(void)
     const struct sched_param none = {0};
     if (sched_setscheduler(0, SCHED_IDLE, &none)) {
         int error = errno;
-        /* Of this thread alone, as Linux has it. */
+        /* On Linux this sets the nice value of this thread alone. */
         bool lowest = !setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
         bf_message(BF_MESSAGE_WARNING,
-                   "background threads can't be idle ones (error %d): they are %s", error,
+                   "background threads can't be SCHED_IDLE (error %d): they are %s", error,
                    lowest ? "of nice value 19" : "normal ones");
     }
-    /* Without it only the disk is less polite. */
+    /* If this fails, background items merely compete for the disk like any other thread. */
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT);
 }
 

@@ -1,3 +1,4 @@
+/* Reads from /proc whether memory is short. */
 #include "background/pressure.h"
 
 #include <fcntl.h>
@@ -48,9 +49,9 @@ void bf_pressure_read(struct bf_pressure *pressure, const char *proc, uint64_t n
                    number_find(text, "some avg10=", &lost) && lost > 10;
     pressure->read_ns = now_ns;
     pressure->high = short_of || waiting;
-    if (!pressure->high || pressure->told)
+    if (!pressure->high || pressure->warned)
         return;
-    pressure->told = true;
+    pressure->warned = true;
     if (short_of)
         bf_message(BF_MESSAGE_WARNING,
                    "background work waits: %.0f of %.0f MiB of memory are available (said once)",

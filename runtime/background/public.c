@@ -1,4 +1,4 @@
-/* The functions of belfry/background.h, for devices. */
+/* The functions of belfry/background.h, which take a device's handle. */
 #include "background/public.h"
 
 #include "device/device.h"
@@ -32,7 +32,7 @@ void bf_device_end_background(struct bf_device *device)
     device->background = NULL;
 }
 
-/* By the table of handles, not the list of devices: looking there takes no lock (BG-7). */
+/* Looked up in the table of handles, not in the list of devices: that takes no lock (BG-7). */
 static struct bf_background *background_of(BfDevice handle, const char *call)
 {
     if (!bf_handle_check(handle, BF_HANDLE_BACKGROUND, call, "device"))

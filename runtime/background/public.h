@@ -1,5 +1,5 @@
 /*
- * A device's background processing, begun and ended with it.
+ * A device's background processing: created and destroyed with it.
  */
 #ifndef BELFRY_BACKGROUND_PUBLIC_H
 #define BELFRY_BACKGROUND_PUBLIC_H
@@ -13,7 +13,8 @@ struct bf_device_info;
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info);
 
-/* Before anything else of the device ends (BG-8). One that was never begun is allowed. */
+/* Must come before anything else of the device is destroyed (BG-8). Does nothing where
+ * bf_device_begin_background failed or was never called. */
 BF_SHARED void bf_device_end_background(struct bf_device *device);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 /* Two roots become one; either may be NULL. Equal keys: the first stays above. */
-static struct bf_heap_node *meld(struct bf_heap_node *a, struct bf_heap_node *b)
+static struct bf_heap_node *heap_meld(struct bf_heap_node *a, struct bf_heap_node *b)
 {
     if (!a || !b)
         return a ? a : b;
@@ -21,7 +21,7 @@ static struct bf_heap_node *meld(struct bf_heap_node *a, struct bf_heap_node *b)
 }
 
 /* The list of siblings becomes one tree: pairs from left to right, then all from right to left. */
-static struct bf_heap_node *combine(struct bf_heap_node *first)
+static struct bf_heap_node *heap_combine_pairs(struct bf_heap_node *first)
 {
     struct bf_heap_node *pairs = NULL;
     while (first) {
@@ -30,7 +30,7 @@ static struct bf_heap_node *combine(struct bf_heap_node *first)
         a->next = a->back = NULL;
         if (b)
             b->next = b->back = NULL;
-        struct bf_heap_node *pair = meld(a, b);
+        struct bf_heap_node *pair = heap_meld(a, b);
         pair->next = pairs;
         pairs = pair;
     }
@@ -38,7 +38,7 @@ static struct bf_heap_node *combine(struct bf_heap_node *first)
     while (pairs) {
         struct bf_heap_node *next = pairs->next;
         pairs->next = NULL;
-        root = meld(root, pairs);
+        root = heap_meld(root, pairs);
         pairs = next;
     }
     return root;
@@ -48,14 +48,14 @@ void bf_heap_insert(struct bf_heap *heap, struct bf_heap_node *node)
 {
     node->child = node->next = node->back = NULL;
     node->inserted = true;
-    heap->root = meld(heap->root, node);
+    heap->root = heap_meld(heap->root, node);
 }
 
 void bf_heap_remove(struct bf_heap *heap, struct bf_heap_node *node)
 {
     if (!node->inserted)
         return;
-    struct bf_heap_node *below = combine(node->child);
+    struct bf_heap_node *below = heap_combine_pairs(node->child);
     if (heap->root == node) {
         heap->root = below;
     } else {
@@ -65,7 +65,7 @@ void bf_heap_remove(struct bf_heap *heap, struct bf_heap_node *node)
             node->back->next = node->next;
         if (node->next)
             node->next->back = node->back;
-        heap->root = meld(heap->root, below);
+        heap->root = heap_meld(heap->root, below);
     }
     node->child = node->next = node->back = NULL;
     node->inserted = false;

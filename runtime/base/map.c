@@ -12,14 +12,15 @@ static uint64_t slot_key(struct bf_map_slot *slot)
 
 /* The value is published by the key's release store, and to those who still look for what was there
  * before by its own (M-3). */
-static void fill(struct bf_map_slot *slot, uint64_t key, void *value)
+static void map_slot_fill(struct bf_map_slot *slot, uint64_t key, void *value)
 {
     atomic_store_explicit(&slot->value, value, memory_order_release);
     atomic_store_explicit(&slot->key, key, memory_order_release);
 }
 
 /* One of the old tables, empty; NULL: there is none of that size. */
-static struct bf_map_table *reuse(struct bf_map *map, struct bf_map_table *current, uint64_t size)
+static struct bf_map_table *map_table_reuse(struct bf_map *map, struct bf_map_table *current,
+                                            uint64_t size)
 {
     struct bf_map_table **link = &current->older;
     while (*link && (*link)->mask != size - 1)
@@ -30,17 +31,17 @@ static struct bf_map_table *reuse(struct bf_map *map, struct bf_map_table *curre
     *link = t->older;
     atomic_fetch_add(&map->reused, 1);
     for (uint64_t i = 0; i < size; i++)
-        fill(&t->slots[i], EMPTY, NULL);
+        map_slot_fill(&t->slots[i], EMPTY, NULL);
     return t;
 }
 
 /* A table that is at most half full after the live keys have moved in. */
-static struct bf_map_table *grow(struct bf_map *map, struct bf_map_table *old)
+static struct bf_map_table *map_table_grow(struct bf_map *map, struct bf_map_table *old)
 {
     uint64_t size = 64;
     while (size < 4 * (map->live + 1))
         size *= 2;
-    struct bf_map_table *t = old ? reuse(map, old, size) : NULL;
+    struct bf_map_table *t = old ? map_table_reuse(map, old, size) : NULL;
     if (!t) {
         t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
         if (!t)
@@ -55,7 +56,7 @@ static struct bf_map_table *grow(struct bf_map *map, struct bf_map_table *old)
         uint64_t j = bf_map_hash(key);
         while (slot_key(&t->slots[j & t->mask]) != EMPTY)
             j++;
-        fill(&t->slots[j & t->mask], key, atomic_load(&old->slots[i].value));
+        map_slot_fill(&t->slots[j & t->mask], key, atomic_load(&old->slots[i].value));
     }
     map->used = map->live;
     atomic_store_explicit(&map->table, t, memory_order_release);
@@ -69,7 +70,7 @@ bool bf_map_insert(struct bf_map *map, uint64_t key, void *value)
     bf_lock_acquire(&map->lock);
     struct bf_map_table *t = atomic_load_explicit(&map->table, memory_order_relaxed);
     if (!t || 2 * (map->used + 1) > t->mask) {
-        t = grow(map, t);
+        t = map_table_grow(map, t);
         if (!t) {
             bf_lock_release(&map->lock);
             return false;
@@ -95,7 +96,7 @@ bool bf_map_insert(struct bf_map *map, uint64_t key, void *value)
         }
     }
     map->live++;
-    fill(target, key, value);
+    map_slot_fill(target, key, value);
     bf_lock_release(&map->lock);
     return true;
 }

@@ -208,7 +208,7 @@ static const char *flags_text(VkQueueFlags flags, char *buffer, size_t size)
     return buffer;
 }
 
-static const char *plural(uint32_t count)
+static const char *list_plural(uint32_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -225,7 +225,7 @@ static void real_print(const VkQueueFamilyProperties *families, uint32_t count)
         }
         printf("    %2u  %-34s %2u queue%-1s  %s, copies in steps of %ux%ux%u\n", i,
                flags_text(f->queueFlags, flags, sizeof(flags)), f->queueCount,
-               plural(f->queueCount), timestamps, f->minImageTransferGranularity.width,
+               list_plural(f->queueCount), timestamps, f->minImageTransferGranularity.width,
                f->minImageTransferGranularity.height, f->minImageTransferGranularity.depth);
     }
 }
@@ -248,7 +248,7 @@ static void shown_print(const struct bf_family_map *map)
         }
         printf("    %2u  %-34s %2u queue%-1s  %s\n", i,
                flags_text(family->flags, flags, sizeof(flags)), family->count,
-               plural(family->count), how);
+               list_plural(family->count), how);
         queues += family->count;
         engines += family->appended ? 0 : real;
     }
@@ -257,7 +257,7 @@ static void shown_print(const struct bf_family_map *map)
         printf("nothing; every queue is the driver's own.\n");
     } else {
         printf("%u of %u queues; Belfry runs them all on the driver's %u queue%s.\n",
-               queues - engines, queues, engines, plural(engines));
+               queues - engines, queues, engines, list_plural(engines));
     }
 }
 

@@ -20,7 +20,7 @@
 /* --- The file ---------------------------------------------------------------------------------*/
 
 /* All of 'file' into memory of the caller's, or NULL after a line. */
-static uint8_t *file_read(int file, const char *name, size_t *size)
+static uint8_t *log_file_read(int file, const char *name, size_t *size)
 {
     uint8_t *bytes = NULL;
     size_t room = 0;
@@ -105,7 +105,7 @@ static void flags_print(uint64_t set, const char *quote)
 
 /* --- As a table -------------------------------------------------------------------------------*/
 
-static int digits(uint64_t number)
+static int decimal_digits(uint64_t number)
 {
     int count = 1;
     for (; number >= 10; number /= 10) {
@@ -114,9 +114,9 @@ static int digits(uint64_t number)
     return count;
 }
 
-static int wider(int width, uint64_t number)
+static int column_width(int width, uint64_t number)
 {
-    int other = digits(number);
+    int other = decimal_digits(number);
     return other > width ? other : width;
 }
 
@@ -139,16 +139,16 @@ static void table_print(const struct bf_log_dump *dump, const struct bf_log_deco
     if (log->count == 0) {
         return;
     }
-    int sequence = wider((int)strlen("number"), log->written - 1);
-    int slot = wider((int)strlen("slot"), log->entries - 1);
+    int sequence = column_width((int)strlen("number"), log->written - 1);
+    int slot = column_width((int)strlen("slot"), log->entries - 1);
     int value = (int)strlen("value");
     int observed = (int)strlen("observed");
     int end = (int)strlen("end");
     for (uint32_t i = 0; i < log->count; i++) {
         BfFenceLogEntry entry = bf_log_decode_entry(dump, log, i);
-        value = wider(value, entry.fenceValue);
-        observed = wider(observed, entry.fenceObservedGpuTimestamp);
-        end = wider(end, entry.fenceEndGpuTimestamp);
+        value = column_width(value, entry.fenceValue);
+        observed = column_width(observed, entry.fenceObservedGpuTimestamp);
+        end = column_width(end, entry.fenceEndGpuTimestamp);
     }
     printf("  %*s  %*s  %-10s  %*s  %-15s  %*s  %*s  %s\n", sequence, "number", slot, "slot",
            "fence", value, "value", "operation", observed, "observed", end, "end", "flags");
@@ -251,7 +251,7 @@ static int log_main(int argc, char **argv)
     }
     name = from_stdin ? "standard input" : name;
     size_t size;
-    uint8_t *bytes = file_read(file, name, &size);
+    uint8_t *bytes = log_file_read(file, name, &size);
     if (!from_stdin) {
         close(file);
     }

@@ -38,7 +38,7 @@ static int file_open(const char *path)
     return fd;
 }
 
-static int picture_write(const struct request *request, const struct trace_report *report)
+static int svg_file_write(const struct request *request, const struct trace_report *report)
 {
     if (!report->has_frame) {
         cli_warn("'%s' has no whole frame to draw", request->file);
@@ -79,7 +79,7 @@ static int request_run(const struct request *request)
             trace_report_json(&load->report, stdout);
         else
             trace_report_print(&load->report, stdout);
-        code = request->svg ? picture_write(request, &load->report) : CLI_DONE;
+        code = request->svg ? svg_file_write(request, &load->report) : CLI_DONE;
         if (!load->intact)
             code = CLI_FAILED;
     }

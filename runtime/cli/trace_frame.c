@@ -178,7 +178,7 @@ static void hand_over_explain(struct walk *w)
     w->ended = true;
 }
 
-static void step(struct walk *w)
+static void path_step(struct walk *w)
 {
     struct trace_model *m = w->model;
     struct trace_packet *p = w->packet;
@@ -253,6 +253,6 @@ void trace_path_find(struct trace_model *m, const struct trace_frame *frame,
     };
     uint32_t steps = 0;
     while (w.packet && !w.ended && w.now > frame->begin_ns && steps++ < STEPS_MAX)
-        step(&w);
+        path_step(&w);
     path->cut |= w.now > frame->begin_ns && !w.ended;
 }

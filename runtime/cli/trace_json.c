@@ -24,7 +24,7 @@ static void member_text(const char *name, const char *text, FILE *out)
     text_print(text, out);
 }
 
-static void engines_print(const struct trace_model *m, FILE *out)
+static void engines_json(const struct trace_model *m, FILE *out)
 {
     fprintf(out, "  \"engines\": [");
     for (uint32_t e = 0; e < m->engine_count; e++) {
@@ -46,7 +46,7 @@ static void fence_print(const struct trace_model *m, struct trace_fence fence, F
         fprintf(out, ", \"value\": %" PRIu64, fence.value);
 }
 
-static void queues_print(const struct trace_model *m, FILE *out)
+static void queues_json(const struct trace_model *m, FILE *out)
 {
     fprintf(out, "  \"queues\": [");
     for (uint32_t q = 0; q < m->queue_count; q++) {
@@ -76,7 +76,7 @@ static void queues_print(const struct trace_model *m, FILE *out)
     fprintf(out, "\n  ],\n");
 }
 
-static void waits_print(const struct trace_model *m, FILE *out)
+static void waits_json(const struct trace_model *m, FILE *out)
 {
     const struct trace_wait_row **rows = malloc(sizeof(rows[0]) * (m->wait_count + 1));
     uint32_t count = rows ? trace_waits_sort(m, rows) : 0;
@@ -108,7 +108,7 @@ static void packet_print(struct trace_model *m, const char *name, uint64_t seria
     fprintf(out, "}");
 }
 
-static void frame_print(const struct trace_report *r, FILE *out)
+static void frame_json(const struct trace_report *r, FILE *out)
 {
     static const char *const kinds[] = {"execution", "start", "queued", "cpu", "unknown"};
     static const char *const links[] = {"none", "queue", "signal", "cpu signal", "engine", "cpu"};
@@ -155,10 +155,10 @@ void trace_report_json(const struct trace_report *r, FILE *out)
             ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
             m->first_ns, m->last_ns, m->host_signals, m->uncalibrated ? "false" : "true",
             m->busy.any, m->busy.several_engines);
-    engines_print(m, out);
-    queues_print(m, out);
-    waits_print(m, out);
-    frame_print(r, out);
+    engines_json(m, out);
+    queues_json(m, out);
+    waits_json(m, out);
+    frame_json(r, out);
     fprintf(out, "  \"missing\": [");
     char label[TRACE_GAP_SIZE];
     const char *text;

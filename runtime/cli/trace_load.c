@@ -50,9 +50,9 @@ struct stop {
 };
 
 /* Reads the file into a new model. Returns what the reader ended with; PACKET: it was stopped. */
-static enum trace_read_result file_read(int fd, struct trace_reader *reader,
-                                        struct trace_model *model, const struct stop *stop,
-                                        struct trace_report *report)
+static enum trace_read_result trace_file_read(int fd, struct trace_reader *reader,
+                                              struct trace_model *model, const struct stop *stop,
+                                              struct trace_report *report)
 {
     struct trace_decoder decoder = {0};
     struct trace_item item;
@@ -159,7 +159,7 @@ static bool frame_find(struct trace_load *load, int fd, uint64_t number)
     }
     const struct stop stop = {&report->frames, number};
     struct trace_report unused = {0};
-    file_read(fd, &load->reader, detail, &stop, &unused);
+    trace_file_read(fd, &load->reader, detail, &stop, &unused);
     report->detail = detail;
     report->has_frame = trace_frame_find(detail, &report->frames, number, &report->frame);
     if (!report->has_frame)
@@ -173,7 +173,8 @@ void trace_load_run(struct trace_load *load, const char *name, int fd, uint64_t 
     struct trace_report *report = &load->report;
     const struct stop never = {0};
     report->file = name;
-    enum trace_read_result result = file_read(fd, &load->reader, report->model, &never, report);
+    enum trace_read_result result =
+        trace_file_read(fd, &load->reader, report->model, &never, report);
     report->bytes = load->reader.start + load->reader.end;
     report->oversized = load->reader.oversized;
     report->oversized_first = load->reader.oversized_first;

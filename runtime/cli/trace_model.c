@@ -70,7 +70,7 @@ const char *trace_kind_name(enum trace_packet_kind kind)
 }
 
 /* The kind by its own annotation, or by the name: "execute", in older traces "execute 12". */
-static enum trace_packet_kind kind_of(const struct trace_item *item)
+static enum trace_packet_kind item_packet_kind(const struct trace_item *item)
 {
     const struct trace_annotation *a = trace_item_annotation(item, "kind");
     struct trace_span name = a && a->is_text ? a->text : item->name;
@@ -105,7 +105,7 @@ static bool id_of(const struct trace_item *item, uint64_t *id)
     return *id != 0;
 }
 
-static uint64_t key_of(uint32_t process, uint64_t id)
+static uint64_t process_key(uint32_t process, uint64_t id)
 {
     return id ^ (uint64_t)process << 56;
 }
@@ -143,7 +143,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
     uint64_t id;
     if (!id_of(item, &id))
         return NULL;
-    uint64_t key = key_of(trace_process_of(m, track), id);
+    uint64_t key = process_key(trace_process_of(m, track), id);
     struct trace_packet *p = packet_find(m, key);
     if (p)
         return p;
@@ -171,7 +171,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
     };
     *bucket = serial + 1;
     queue->last = serial;
-    kind_set(m, p, kind_of(item));
+    kind_set(m, p, item_packet_kind(item));
     const struct trace_annotation *a = trace_item_annotation(item, "command buffers");
     if (a && !a->is_text)
         p->command_buffers = a->number < 1000000 ? (uint32_t)a->number : 1000000;
@@ -183,7 +183,7 @@ static void packet_tell(struct trace_model *m, struct trace_packet *p,
                         const struct trace_item *item)
 {
     /* Its first event may have been that of a fence it waits for. */
-    enum trace_packet_kind kind = kind_of(item);
+    enum trace_packet_kind kind = item_packet_kind(item);
     if (kind != TRACE_PACKET_OTHER && kind != p->kind && p->ordinal == 0)
         kind_set(m, p, kind);
     if (p->fence.name == TRACE_NONE &&
@@ -474,7 +474,7 @@ static void process_event(struct trace_model *m, struct trace_track *track,
     }
 }
 
-static void extend(struct trace_model *m, uint64_t time_ns)
+static void time_range_extend(struct trace_model *m, uint64_t time_ns)
 {
     if (!m->first_ns || time_ns < m->first_ns)
         m->first_ns = time_ns;
@@ -500,7 +500,7 @@ static bool lost_take(struct trace_model *m, const struct trace_track *track,
     return true;
 }
 
-static void event_take(struct trace_model *m, const struct trace_item *item)
+static void model_add_event(struct trace_model *m, const struct trace_item *item)
 {
     struct trace_track *track = trace_track_find(m, item->track);
     if (!track)
@@ -536,7 +536,7 @@ static void event_take(struct trace_model *m, const struct trace_item *item)
     default:
         return;
     }
-    extend(m, item->time_ns);
+    time_range_extend(m, item->time_ns);
 }
 
 void trace_model_add(struct trace_model *m, const struct trace_item *item)
@@ -544,5 +544,5 @@ void trace_model_add(struct trace_model *m, const struct trace_item *item)
     if (item->kind == TRACE_ITEM_TRACK)
         trace_track_take(m, item);
     else if (item->kind == TRACE_ITEM_EVENT)
-        event_take(m, item);
+        model_add_event(m, item);
 }

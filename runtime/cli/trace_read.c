@@ -89,7 +89,7 @@ void trace_reader_init(struct trace_reader *r, int fd)
 }
 
 /* Reads on until 'size' bytes are there, or the file ends. False: reading failed. */
-static bool fill(struct trace_reader *r, size_t size)
+static bool reader_fill(struct trace_reader *r, size_t size)
 {
     if (r->end - r->begin >= size)
         return true;
@@ -115,7 +115,7 @@ static bool fill(struct trace_reader *r, size_t size)
 static enum trace_read_result body_skip(struct trace_reader *r, uint64_t size)
 {
     while (size > 0) {
-        if (!fill(r, 1))
+        if (!reader_fill(r, 1))
             return TRACE_READ_ERROR;
         size_t there = r->end - r->begin;
         if (there == 0)
@@ -131,7 +131,7 @@ enum trace_read_result trace_reader_next(struct trace_reader *r, struct trace_sp
 {
     for (;;) {
         r->offset = r->start + r->begin;
-        if (!fill(r, HEAD_SIZE))
+        if (!reader_fill(r, HEAD_SIZE))
             return TRACE_READ_ERROR;
         size_t there = r->end - r->begin;
         r->length = there;
@@ -155,7 +155,7 @@ enum trace_read_result trace_reader_next(struct trace_reader *r, struct trace_sp
                 r->oversized_first = r->offset;
             continue;
         }
-        if (!fill(r, (size_t)size))
+        if (!reader_fill(r, (size_t)size))
             return TRACE_READ_ERROR;
         r->length = 1 + taken + (r->end - r->begin);
         if (r->end - r->begin < size)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cli/trace_frame.h"
-#include "trace/cells.h"
+#include "trace/table_cell.h"
 
 struct trace_report {
     const char *file;

@@ -113,7 +113,7 @@ struct trace_packet *trace_packet_before(struct trace_model *m, const struct tra
     return NULL;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_time(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -131,14 +131,14 @@ static uint64_t done_find(struct trace_model *m, struct trace_packet *p)
     bool submission = p->kind == TRACE_PACKET_EXECUTE || p->kind == TRACE_PACKET_BIND_SPARSE;
     if (submission && !p->instant)
         return 0; /* the GPU's times should follow, and have not */
-    uint64_t done = later(p->handed_over_ns, p->unblocked_ns);
+    uint64_t done = later_time(p->handed_over_ns, p->unblocked_ns);
     struct trace_cause cause;
     if (trace_packet_cause(m, p, &cause))
-        done = later(done, cause.time_ns);
+        done = later_time(done, cause.time_ns);
     if (p->kind == TRACE_PACKET_PRESENT)
         return done;
     struct trace_packet *before = trace_packet_before(m, p);
-    return before ? later(done, trace_packet_done(m, before)) : done;
+    return before ? later_time(done, trace_packet_done(m, before)) : done;
 }
 
 uint64_t trace_packet_done(struct trace_model *m, struct trace_packet *p)
@@ -196,7 +196,7 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
         (struct trace_wait){.cause = {.queue = TRACE_CAUSE_UNKNOWN, .fence = {.name = TRACE_NONE}}};
     bool held = p->longest.end && !p->longest.on_predecessor;
     if (trace_packet_cause(m, p, &wait->cause))
-        wait->released_ns = later(wait->cause.time_ns, p->unblocked_ns);
+        wait->released_ns = later_time(wait->cause.time_ns, p->unblocked_ns);
     else if (p->unblocked_ns)
         wait->released_ns = p->unblocked_ns;
     else if (held)
@@ -211,7 +211,7 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
     /* It may have left the window; the sums know it, while they are at its successor. */
     if (!before && p->serial + 1 == m->retired)
         before_ns = m->queues[p->queue].retired_done;
-    wait->since_ns = later(p->queued_ns ? p->queued_ns : p->handed_over_ns, before_ns);
+    wait->since_ns = later_time(p->queued_ns ? p->queued_ns : p->handed_over_ns, before_ns);
     wait->lost_ns = wait->released_ns > wait->since_ns ? wait->released_ns - wait->since_ns : 0;
     return true;
 }

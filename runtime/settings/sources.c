@@ -191,8 +191,8 @@ static VkResult file_find(const struct bf_settings_load *load, char **path)
 }
 
 /* Reads the whole file. What can't be read costs a line and leaves '*text' NULL. */
-static VkResult file_read(const struct bf_settings_load *load, const char *path, char **text,
-                          size_t *length)
+static VkResult settings_file_read(const struct bf_settings_load *load, const char *path,
+                                   char **text, size_t *length)
 {
     VkResult result = VK_SUCCESS;
     *text = NULL;
@@ -325,7 +325,7 @@ VkResult bf_source_file(const struct bf_settings_load *load)
     if (result != VK_SUCCESS || !path) {
         return result;
     }
-    result = file_read(load, path, &text, &length);
+    result = settings_file_read(load, path, &text, &length);
     if (result != VK_SUCCESS || !text) {
         goto free_path;
     }

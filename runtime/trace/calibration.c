@@ -66,7 +66,7 @@ static uint64_t on_line(const struct point *from, uint64_t ticks, double period_
     return from->ns + (uint64_t)(int64_t)((double)distance * period_ns);
 }
 
-static double slope(const struct point *from, const struct point *to)
+static double points_slope(const struct point *from, const struct point *to)
 {
     return (double)(to->ns - from->ns) / (double)(to->ticks - from->ticks);
 }
@@ -125,7 +125,7 @@ static void rate_measure(struct bf_calibration *c)
     const struct point *from = point_at(c, i);
     if (from == last)
         return;
-    double period = slope(from, last);
+    double period = points_slope(from, last);
     double ratio = period / c->info.period_ns;
     if (ratio > 1 - TOLERANCE && ratio < 1 + TOLERANCE)
         c->period_ns = period;
@@ -164,7 +164,7 @@ static bool point_add(struct bf_calibration *c, struct point point, uint64_t bou
     return true;
 }
 
-static uint64_t interval(const struct bf_calibration *c, uint64_t now)
+static uint64_t reading_interval(const struct bf_calibration *c, uint64_t now)
 {
     uint64_t age = now - c->first_ns;
     return age < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : age > INTERVAL_MAX_NS ? INTERVAL_MAX_NS : age;
@@ -231,7 +231,7 @@ void bf_calibration_update(struct bf_calibration *c)
     bf_lock_acquire(&c->lock);
     bool good = read && point_add(c, point, bound); /* else the last one holds a while longer */
     c->reading = false;
-    atomic_store_explicit(&c->due_ns, now + (good ? interval(c, now) : INTERVAL_MIN_NS),
+    atomic_store_explicit(&c->due_ns, now + (good ? reading_interval(c, now) : INTERVAL_MIN_NS),
                           memory_order_relaxed);
     bf_lock_release(&c->lock);
 }
@@ -254,7 +254,7 @@ uint64_t bf_calibration_place(struct bf_calibration *c, uint64_t ticks)
     while (i > 0 && (int64_t)(ticks - point_at(c, i)->ticks) < 0)
         i--;
     const struct point *from = point_at(c, i);
-    double period_ns = i + 1 < c->count ? slope(from, point_at(c, i + 1)) : c->period_ns;
+    double period_ns = i + 1 < c->count ? points_slope(from, point_at(c, i + 1)) : c->period_ns;
     uint64_t ns = on_line(from, ticks, period_ns);
     bf_lock_release(&c->lock);
     return ns;

@@ -15,37 +15,37 @@
 struct ending {
     uint64_t time_ns;
     uint64_t observed_ns; /* 0: not blocked, or unknown */
-    enum bf_word by;      /* NONE: the log */
+    enum bf_string by;    /* NONE: the log */
     uint64_t flow;        /* of a wait: the arrow that is known to arrive; 0: to be found */
 };
 
-static enum bf_word category_of(enum bf_trace_fence_op kind)
+static enum bf_string category_of(enum bf_trace_fence_op kind)
 {
-    return kind == BF_TRACE_FENCE_WAIT ? BF_WORD_FENCE_WAIT : BF_WORD_FENCE_SIGNAL;
+    return kind == BF_TRACE_FENCE_WAIT ? BF_STRING_FENCE_WAIT : BF_STRING_FENCE_SIGNAL;
 }
 
 /* "wait", or "wait NAME". */
-static uint64_t name_of(struct bf_trace *t, enum bf_trace_fence_op kind, uint64_t fence)
+static uint64_t fence_op_name(struct bf_trace *t, enum bf_trace_fence_op kind, uint64_t fence)
 {
     const char *name = bf_trace_semaphore_name(t, fence);
     if (!name)
-        return kind == BF_TRACE_FENCE_WAIT ? BF_WORD_WAIT : BF_WORD_SIGNAL;
+        return kind == BF_TRACE_FENCE_WAIT ? BF_STRING_WAIT : BF_STRING_SIGNAL;
     char text[BF_TRACE_NAME + 8];
     snprintf(text, sizeof(text), "%s %s", kind == BF_TRACE_FENCE_WAIT ? "wait" : "signal", name);
-    return bf_words_number(&t->words, text);
+    return bf_interning_number(&t->interning, text);
 }
 
-static uint32_t annotate(struct bf_trace *t, struct bf_trace_sync sync, uint64_t packet,
-                         struct bf_perfetto_annotation a[4])
+static uint32_t fence_op_annotate(struct bf_trace *t, struct bf_trace_sync sync, uint64_t packet,
+                                  struct bf_perfetto_annotation a[4])
 {
-    uint32_t n = bf_trace_sync_annotate(t, BF_WORD_FENCE, sync, a);
+    uint32_t n = bf_trace_sync_annotate(t, BF_STRING_FENCE, sync, a);
     if (packet)
         a[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = packet};
+            .name = BF_STRING_PACKET, .kind = BF_PERFETTO_UINT, .number = packet};
     return n;
 }
 
-static void unsettle(struct bf_trace *t, uint32_t index)
+static void queue_unsettle(struct bf_trace *t, uint32_t index)
 {
     struct bf_trace_queue *queue = &t->queues[index];
     if (queue->unsettled)
@@ -55,11 +55,11 @@ static void unsettle(struct bf_trace *t, uint32_t index)
     t->first_unsettled = index;
 }
 
-static void reach(struct bf_trace *t, uint32_t index, uint64_t time_ns)
+static void queue_reached(struct bf_trace *t, uint32_t index, uint64_t time_ns)
 {
     if (t->queues[index].reached_ns < time_ns)
         t->queues[index].reached_ns = time_ns;
-    unsettle(t, index);
+    queue_unsettle(t, index);
 }
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
@@ -140,8 +140,8 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
         return;
     wait->flow = t->flow->next_flow++;
     bf_trace_arrow_end(t, source.drawn ? source.drawn->time_ns : signal->time_ns,
-                       source.drawn ? source.drawn->track : bf_trace_host_track(t), BF_WORD_SIGNAL,
-                       0, &wait->flow, NULL);
+                       source.drawn ? source.drawn->track : bf_trace_host_track(t),
+                       BF_STRING_SIGNAL, 0, &wait->flow, NULL);
 }
 
 /* The wait ends, at 'end_ns', or as soon afterwards as its arrow can arrive. */
@@ -168,8 +168,8 @@ static void blocked_write(struct bf_trace *t, uint64_t track, uint64_t begin_ns,
                         &(struct bf_perfetto_event){.time_ns = begin_ns,
                                                     .track = track,
                                                     .type = BF_PERFETTO_BEGIN,
-                                                    .category = BF_WORD_FENCE_BLOCKED,
-                                                    .name = BF_WORD_BLOCKED}))
+                                                    .category = BF_STRING_FENCE_BLOCKED,
+                                                    .name = BF_STRING_BLOCKED}))
         return;
     bf_trace_event(
         t, &t->late,
@@ -184,10 +184,10 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
     bool boxed = op->lane != BF_TRACE_NO_LANE;
     uint64_t track = bf_trace_fence_track(t, queue, boxed ? op->lane : 0);
     struct bf_perfetto_annotation about[5];
-    uint32_t n = boxed ? 0 : annotate(t, op->sync, op->packet, about);
+    uint32_t n = boxed ? 0 : fence_op_annotate(t, op->sync, op->packet, about);
     if (ending->by)
         about[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_ENDED_BY, .kind = BF_PERFETTO_WORD, .number = ending->by};
+            .name = BF_STRING_ENDED_BY, .kind = BF_PERFETTO_INTERNED, .number = ending->by};
     uint64_t observed_ns =
         ending->observed_ns > op->queued_ns ? ending->observed_ns : op->queued_ns;
     if (boxed && ending->observed_ns && observed_ns < ending->time_ns)
@@ -195,8 +195,8 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
     event->time_ns = ending->time_ns;
     event->track = track;
     event->type = boxed ? BF_PERFETTO_END : BF_PERFETTO_INSTANT;
-    event->category = boxed ? BF_WORD_NONE : category_of(kind);
-    event->name = boxed ? 0 : name_of(t, kind, op->sync.semaphore);
+    event->category = boxed ? BF_STRING_NONE : category_of(kind);
+    event->name = boxed ? 0 : fence_op_name(t, kind, op->sync.semaphore);
     event->annotation_count = n;
     event->annotations = about;
     bf_trace_event(t, &t->late, event);
@@ -205,11 +205,11 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
     return track;
 }
 
-static void over(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
-                 struct bf_fence_op *op, const struct ending *ending)
+static void fence_ops_over(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                           struct bf_fence_op *op, const struct ending *ending)
 {
     bf_fence_list_remove(&t->queues[queue].fences->lists[kind], op);
-    reach(t, queue, ending->time_ns);
+    queue_reached(t, queue, ending->time_ns);
 }
 
 static void done_probe(uint32_t queue, enum bf_trace_fence_op kind, struct bf_trace_sync sync,
@@ -227,7 +227,7 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 {
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
-    if (!ending.flow && ending.by != BF_WORD_DROPPED && ending.by != BF_WORD_LOST_ENTRY) {
+    if (!ending.flow && ending.by != BF_STRING_DROPPED && ending.by != BF_STRING_LOST_ENTRY) {
         arrow_find(t, op, ending.time_ns);
         ending.flow = op->flow;
         if (op->flow)
@@ -237,7 +237,7 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
     struct bf_perfetto_event event = {.terminating_flow_count = ending.flow ? 1 : 0,
                                       .terminating_flows = &ending.flow};
     end_write(t, queue, BF_TRACE_FENCE_WAIT, op, &ending, &event);
-    over(t, queue, BF_TRACE_FENCE_WAIT, op, &ending);
+    fence_ops_over(t, queue, BF_TRACE_FENCE_WAIT, op, &ending);
 }
 
 static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
@@ -245,7 +245,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
 {
     /* Its place may be another's before all is done. */
     const struct bf_fence_arrows arrows = *bf_fence_arrows_of(t->queues[queue].fences, op);
-    if (ending.by == BF_WORD_LOST_ENTRY && arrows.over_ns && arrows.over_ns <= ending.time_ns)
+    if (ending.by == BF_STRING_LOST_ENTRY && arrows.over_ns && arrows.over_ns <= ending.time_ns)
         ending.time_ns = arrows.over_ns - 1;
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
@@ -265,8 +265,8 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
             .time_ns = arrows.over_ns - 1, /* which is after it was queued */
             .track = bf_trace_fence_track(t, queue, op->lane != BF_TRACE_NO_LANE ? op->lane : 0),
             .type = BF_PERFETTO_INSTANT,
-            .category = BF_WORD_ARROW,
-            .name = BF_WORD_SIGNAL,
+            .category = BF_STRING_ARROW,
+            .name = BF_STRING_SIGNAL,
             .flow_count = flow_count,
             .flows = flows,
         };
@@ -278,7 +278,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     /* One nanosecond inside, so that a mark there belongs to this box and not to the next. */
     record->time_ns = ending.time_ns > op->queued_ns ? ending.time_ns - 1 : ending.time_ns;
     record->over_ns = ending.time_ns;
-    over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
+    fence_ops_over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
     uint32_t engine = t->queues[queue].engine;
     bf_trace_counter(t, engine, BF_TRACK_SIGNALS_PENDING, --t->engines[engine].signals_pending,
                      bf_now_ns());
@@ -295,13 +295,13 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
                         (struct ending){.time_ns = wait->handed_over_ns > ending.time_ns
                                                        ? wait->handed_over_ns
                                                        : ending.time_ns,
-                                        .by = BF_WORD_SIGNAL,
+                                        .by = BF_STRING_SIGNAL,
                                         .flow = out->flow});
     }
 }
 
-static void finish(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
-                   struct bf_fence_op *op, struct ending ending)
+static void fence_ops_finish(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                             struct bf_fence_op *op, struct ending ending)
 {
     if (kind == BF_TRACE_FENCE_WAIT)
         wait_finish(t, queue, op, ending);
@@ -338,15 +338,16 @@ static void queue_settle(struct bf_trace *t, uint32_t index)
         if (op->after > queue->timed_executed || waits_before(queue->fences, op))
             break;
         bool at_once = queue->reached_ns <= op->handed_over_ns;
-        finish(t, index, BF_TRACE_FENCE_SIGNAL, op,
-               (struct ending){.time_ns = at_once ? op->handed_over_ns : queue->reached_ns,
-                               .by = at_once ? BF_WORD_HAND_OVER : BF_WORD_STAMPS});
+        fence_ops_finish(
+            t, index, BF_TRACE_FENCE_SIGNAL, op,
+            (struct ending){.time_ns = at_once ? op->handed_over_ns : queue->reached_ns,
+                            .by = at_once ? BF_STRING_HAND_OVER : BF_STRING_STAMPS});
     }
 }
 
 /* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion,
  * since such a chain can be as long as there are operations. */
-static void settle(struct bf_trace *t)
+static void queues_settle(struct bf_trace *t)
 {
     while (t->first_unsettled != UINT32_MAX) {
         uint32_t index = t->first_unsettled;
@@ -365,7 +366,7 @@ static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op
     if (signal && source.op && source.op->handed_over &&
         arrow_from(t, signal, source.arrows, op->id, queue))
         return;
-    wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_WORD_HAND_OVER});
+    wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_STRING_HAND_OVER});
 }
 
 /* The packet's next operation of a kind, from *at on, which moves past it. */
@@ -407,8 +408,8 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
         op->handed_over_ns = now;
         op->after = queue->timed_handed_over;
     }
-    unsettle(t, packet->queue);
-    settle(t);
+    queue_unsettle(t, packet->queue);
+    queues_settle(t);
 }
 
 void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *packet,
@@ -424,13 +425,14 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
         for (uint64_t at = list->begin; (op = next_of(list, packet, &at)) != NULL;) {
             uint64_t time_ns = kind == BF_TRACE_FENCE_WAIT ? begin_ns : end_ns;
             if (!op->logged)
-                finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
-                       (struct ending){.time_ns = known ? time_ns : now,
-                                       .by = known ? BF_WORD_STAMPS : BF_WORD_HAND_OVER});
+                fence_ops_finish(
+                    t, packet->queue, (enum bf_trace_fence_op)kind, op,
+                    (struct ending){.time_ns = known ? time_ns : now,
+                                    .by = known ? BF_STRING_STAMPS : BF_STRING_HAND_OVER});
         }
     }
-    reach(t, packet->queue, end_ns);
-    settle(t);
+    queue_reached(t, packet->queue, end_ns);
+    queues_settle(t);
 }
 
 void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet, uint64_t now)
@@ -440,10 +442,10 @@ void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *p
         struct bf_fence_op *op;
         for (uint64_t at = ops->lists[kind].begin;
              (op = next_of(&ops->lists[kind], packet, &at)) != NULL;)
-            finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
-                   (struct ending){.time_ns = now, .by = BF_WORD_DROPPED});
+            fence_ops_finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
+                             (struct ending){.time_ns = now, .by = BF_STRING_DROPPED});
     }
-    settle(t);
+    queues_settle(t);
 }
 
 /* --- Interface --------------------------------------------------------------------------------*/
@@ -467,16 +469,16 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
     if (lane == BF_TRACE_NO_LANE)
         return; /* an instant at its end will do */
     struct bf_perfetto_annotation about[4];
-    uint32_t n = annotate(t, op->sync, op->packet, about);
-    bool drawn =
-        bf_trace_event(t, &t->now,
-                       &(struct bf_perfetto_event){.time_ns = op->queued_ns,
-                                                   .track = bf_trace_fence_track(t, index, lane),
-                                                   .type = BF_PERFETTO_BEGIN,
-                                                   .category = category_of(kind),
-                                                   .name = name_of(t, kind, op->sync.semaphore),
-                                                   .annotation_count = n,
-                                                   .annotations = about});
+    uint32_t n = fence_op_annotate(t, op->sync, op->packet, about);
+    bool drawn = bf_trace_event(
+        t, &t->now,
+        &(struct bf_perfetto_event){.time_ns = op->queued_ns,
+                                    .track = bf_trace_fence_track(t, index, lane),
+                                    .type = BF_PERFETTO_BEGIN,
+                                    .category = category_of(kind),
+                                    .name = fence_op_name(t, kind, op->sync.semaphore),
+                                    .annotation_count = n,
+                                    .annotations = about});
     if (drawn) {
         op->lane = lane;
         return;
@@ -549,9 +551,9 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
     ending.time_ns = end_ns ? end_ns : now;
     if (!end_ns)
-        ending.by = BF_WORD_WITHOUT_TIME;
+        ending.by = BF_STRING_WITHOUT_TIME;
     else if (flags & BF_TRACE_FENCE_LATE_BOUND)
-        ending.by = BF_WORD_LATE_BOUND;
+        ending.by = BF_STRING_LATE_BOUND;
     struct bf_fence_list *list = queue && queue->fences ? &queue->fences->lists[kind] : NULL;
     uint64_t position;
     struct bf_fence_op *op = list ? bf_fence_list_find(list, sync, &position) : NULL;
@@ -560,11 +562,11 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         for (uint64_t at = list->begin; at < position; at++) {
             struct bf_fence_op *before = bf_fence_list_at(list, at);
             if (before->id && before->logged)
-                finish(t, index, kind, before,
-                       (struct ending){.time_ns = now, .by = BF_WORD_LOST_ENTRY});
+                fence_ops_finish(t, index, kind, before,
+                                 (struct ending){.time_ns = now, .by = BF_STRING_LOST_ENTRY});
         }
-        finish(t, index, kind, op, ending);
-        settle(t);
+        fence_ops_finish(t, index, kind, op, ending);
+        queues_settle(t);
     } else if (queue) {
         stray_write(t, index, kind, sync, &ending);
     }
@@ -583,15 +585,15 @@ void bf_trace_fences_lost(struct bf_trace *t, uint32_t index, uint64_t count)
         uint64_t now = bf_now_ns();
         uint32_t engine = t->queues[index].engine;
         const struct bf_perfetto_annotation about = {
-            .name = BF_WORD_COUNT, .kind = BF_PERFETTO_UINT, .number = count};
+            .name = BF_STRING_COUNT, .kind = BF_PERFETTO_UINT, .number = count};
         t->summary.lost_entries += count;
         t->engines[engine].lost_entries += count;
         bf_trace_event(t, &t->now,
                        &(struct bf_perfetto_event){.time_ns = now,
                                                    .track = bf_trace_fence_track(t, index, 0),
                                                    .type = BF_PERFETTO_INSTANT,
-                                                   .category = BF_WORD_LOST,
-                                                   .name = BF_WORD_LOST_LOG_ENTRIES,
+                                                   .category = BF_STRING_LOST,
+                                                   .name = BF_STRING_LOST_LOG_ENTRIES,
                                                    .annotation_count = 1,
                                                    .annotations = &about});
         bf_trace_counter(t, engine, BF_TRACK_LOST_ENTRIES, (int64_t)t->engines[engine].lost_entries,

@@ -97,7 +97,7 @@ static void *write_out(void *argument)
     return NULL;
 }
 
-static int start(struct bf_output *o)
+static int writer_thread_start(struct bf_output *o)
 {
     /* Signals are the program's. */
     sigset_t all, before;
@@ -137,7 +137,7 @@ static int open_file(struct bf_output *o, const char *path)
         bf_message(BF_MESSAGE_ERROR, "trace: can't create '%s': %s", path, strerror(error));
         return error;
     }
-    error = start(o);
+    error = writer_thread_start(o);
     if (error)
         bf_message(BF_MESSAGE_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
                    strerror(error));

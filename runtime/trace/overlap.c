@@ -40,7 +40,7 @@ bool bf_overlap_add_queue(struct bf_overlap *overlap, uint32_t engine)
 }
 
 /* One stretch of time during which nothing changes. */
-static void account(struct bf_overlap *o, uint64_t duration)
+static void overlap_account(struct bf_overlap *o, uint64_t duration)
 {
     uint32_t queues = 0;
     uint32_t engines = 0;
@@ -73,7 +73,7 @@ static void account(struct bf_overlap *o, uint64_t duration)
 }
 
 /* Moves the sweep to 'to', from the end of one queue's activity to the next. */
-static void sweep(struct bf_overlap *o, uint64_t to)
+static void overlap_sweep(struct bf_overlap *o, uint64_t to)
 {
     while (o->now < to) {
         uint64_t next = UINT64_MAX;
@@ -89,7 +89,7 @@ static void sweep(struct bf_overlap *o, uint64_t to)
         }
         if (next > to)
             next = to;
-        account(o, next - o->now);
+        overlap_account(o, next - o->now);
         o->now = next;
     }
 }
@@ -131,7 +131,7 @@ static void advance_one(struct bf_overlap *o)
         o->late++;
         o->late_ns += (interval.end < o->now ? interval.end : o->now) - interval.begin;
     }
-    sweep(o, interval.begin);
+    overlap_sweep(o, interval.begin);
     struct bf_overlap_queue *queue = &o->queues[interval.queue];
     if (interval.end > queue->active_until)
         queue->active_until = interval.end;
@@ -150,5 +150,5 @@ void bf_overlap_settle(struct bf_overlap *overlap)
 {
     while (overlap->pending_count)
         advance_one(overlap);
-    sweep(overlap, UINT64_MAX);
+    overlap_sweep(overlap, UINT64_MAX);
 }

@@ -57,15 +57,16 @@ static void obstacle_label(struct bf_trace *t, struct bf_trace_sync sync, char l
         snprintf(label, OBSTACLE_SIZE, "the packet before it");
 }
 
-static enum bf_word kind_word(enum bf_trace_packet_kind kind)
+static enum bf_string kind_word(enum bf_trace_packet_kind kind)
 {
-    return (enum bf_word)((int)BF_WORD_EXECUTE + (int)kind);
+    return (enum bf_string)((int)BF_STRING_EXECUTE + (int)kind);
 }
 
 /* The caption, or the kind where that is forgotten. */
 static uint64_t caption_of(const struct bf_trace *t, const struct bf_trace_packet *packet)
 {
-    return bf_words_text(&t->words, packet->caption) ? packet->caption : kind_word(packet->kind);
+    return bf_interning_text(&t->interning, packet->caption) ? packet->caption
+                                                             : kind_word(packet->kind);
 }
 
 static uint32_t packet_annotate(const struct bf_trace_packet *packet, uint64_t caption,
@@ -73,15 +74,16 @@ static uint32_t packet_annotate(const struct bf_trace_packet *packet, uint64_t c
 {
     uint32_t n = 0;
     a[n++] = (struct bf_perfetto_annotation){
-        .name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = packet->id};
+        .name = BF_STRING_PACKET, .kind = BF_PERFETTO_UINT, .number = packet->id};
     if (caption != kind_word(packet->kind))
-        a[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_KIND, .kind = BF_PERFETTO_WORD, .number = kind_word(packet->kind)};
+        a[n++] = (struct bf_perfetto_annotation){.name = BF_STRING_KIND,
+                                                 .kind = BF_PERFETTO_INTERNED,
+                                                 .number = kind_word(packet->kind)};
     return n;
 }
 
 /* Appends to a text of BF_TRACE_NAME bytes; what doesn't fit is cut. */
-static void append(char *text, const char *more)
+static void caption_append(char *text, const char *more)
 {
     size_t length = strlen(text);
     bf_name_copy(text + length, BF_TRACE_NAME - length, more);
@@ -101,19 +103,19 @@ static uint64_t buffers_describe(struct bf_trace *t, const struct bf_trace_conte
         if (!buffer || !(buffer->name[0] || (labels && buffer->labels[0])))
             continue;
         if (text[0])
-            append(text, ", ");
-        append(text, buffer->name);
+            caption_append(text, ", ");
+        caption_append(text, buffer->name);
         if (labels && buffer->labels[0]) {
-            append(text, buffer->name[0] ? " [" : "[");
-            append(text, buffer->labels);
-            append(text, "]");
+            caption_append(text, buffer->name[0] ? " [" : "[");
+            caption_append(text, buffer->labels);
+            caption_append(text, "]");
         }
     }
-    return bf_words_number(&t->words, text);
+    return bf_interning_number(&t->interning, text);
 }
 
 /* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
-static bool is_known(const struct bf_trace *t, const struct bf_trace_packet *packet)
+static bool packet_is_known(const struct bf_trace *t, const struct bf_trace_packet *packet)
 {
     return packet->id != 0 && packet->queue < t->queue_count;
 }
@@ -124,7 +126,7 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
                                  const struct bf_trace_contents *contents)
 {
     struct bf_trace_queue *queue = &t->queues[packet->queue];
-    uint64_t label = bf_words_number(&t->words, contents->label);
+    uint64_t label = bf_interning_number(&t->interning, contents->label);
     uint64_t buffers = buffers_describe(t, contents, true);
     uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
     packet->caption = names ? names : buffers ? buffers : label;
@@ -137,21 +139,21 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
     struct bf_perfetto_annotation about[5];
     uint32_t n = packet_annotate(packet, caption, about);
     if (packet->kind == BF_TRACE_EXECUTE)
-        about[n++] = (struct bf_perfetto_annotation){.name = BF_WORD_COMMAND_BUFFERS,
+        about[n++] = (struct bf_perfetto_annotation){.name = BF_STRING_COMMAND_BUFFERS,
                                                      .kind = BF_PERFETTO_UINT,
                                                      .number = packet->command_buffers};
     if (buffers)
         about[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_BUFFERS, .kind = BF_PERFETTO_WORD, .number = buffers};
+            .name = BF_STRING_BUFFERS, .kind = BF_PERFETTO_INTERNED, .number = buffers};
     if (label)
         about[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_LABEL, .kind = BF_PERFETTO_WORD, .number = label};
+            .name = BF_STRING_LABEL, .kind = BF_PERFETTO_INTERNED, .number = label};
     bool drawn = bf_trace_event(t, &t->now,
                                 &(struct bf_perfetto_event){.time_ns = packet->queued_ns,
                                                             .track = bf_trace_software_track(
                                                                 t, packet->queue, packet->lane),
                                                             .type = BF_PERFETTO_BEGIN,
-                                                            .category = BF_WORD_QUEUED,
+                                                            .category = BF_STRING_QUEUED,
                                                             .name = caption,
                                                             .annotation_count = n,
                                                             .annotations = about});
@@ -178,7 +180,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
                                        .lane = BF_TRACE_NO_LANE,
                                        .queued_ns = now};
     BF_PROBE4(packet_queued, queue, packet->id, (uint32_t)kind, contents->count);
-    if (is_known(t, packet)) {
+    if (packet_is_known(t, packet)) {
         t->summary.queues[queue].queued += kind != BF_TRACE_SIGNAL && kind != BF_TRACE_WAIT;
         t->summary.queues[queue].presents += kind == BF_TRACE_PRESENT;
         bf_summary_extend(&t->summary, now);
@@ -228,7 +230,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
     bool first = packet->held_since_ns == 0;
     bool same = !first && packet->held_on.semaphore == obstacle.semaphore &&
                 packet->held_on.value == obstacle.value;
-    if (is_known(t, packet) && !same) {
+    if (packet_is_known(t, packet) && !same) {
         BF_PROBE4(packet_held, packet->queue, packet->id, obstacle.semaphore, obstacle.value);
         if (first) {
             uint32_t engine = t->queues[packet->queue].engine;
@@ -243,15 +245,15 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
         packet->held_on = obstacle;
         if (packet->lane != BF_TRACE_NO_LANE) {
             struct bf_perfetto_annotation about[3];
-            uint32_t n = bf_trace_sync_annotate(t, BF_WORD_SEMAPHORE, obstacle, about);
+            uint32_t n = bf_trace_sync_annotate(t, BF_STRING_SEMAPHORE, obstacle, about);
             packet->held_drawn = bf_trace_event(
                 t, &t->now,
                 &(struct bf_perfetto_event){.time_ns = now,
                                             .track = bf_trace_queue_track(
                                                 t, packet->queue, BF_TRACK_SOFTWARE + packet->lane),
                                             .type = BF_PERFETTO_BEGIN,
-                                            .category = BF_WORD_HELD,
-                                            .name = BF_WORD_HELD,
+                                            .category = BF_STRING_HELD,
+                                            .name = BF_STRING_HELD,
                                             .annotation_count = n,
                                             .annotations = about});
         }
@@ -311,7 +313,7 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
         flow = t->flow->next_flow++;
     if (!own && drawn)
         bf_trace_arrow_end(t, source ? source->time_ns : signal->time_ns,
-                           source ? source->track : bf_trace_host_track(t), BF_WORD_SIGNAL,
+                           source ? source->track : bf_trace_host_track(t), BF_STRING_SIGNAL,
                            source ? source->id : 0, &flow, NULL);
     if (!drawn && (!own || ends_later))
         source->out[source->out_count++] = (struct bf_flow_out){
@@ -354,7 +356,7 @@ static void instant_write(struct bf_trace *t, const struct bf_trace_packet *pack
                    &(struct bf_perfetto_event){.time_ns = time_ns,
                                                .track = track,
                                                .type = BF_PERFETTO_INSTANT,
-                                               .category = BF_WORD_HANDED_OVER,
+                                               .category = BF_STRING_HANDED_OVER,
                                                .name = caption,
                                                .flow_count = flows_from(record, flows),
                                                .flows = flows,
@@ -395,7 +397,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
     bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     packet->handed_over_ns = now;
-    if (is_known(t, packet)) {
+    if (packet_is_known(t, packet)) {
         BF_PROBE4(packet_handed_over, packet->queue, packet->id, (uint32_t)packet->kind,
                   packet->held_since_ns ? now - packet->held_since_ns : 0);
         if (packet->kind == BF_TRACE_PRESENT)
@@ -426,19 +428,19 @@ void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
         return;
     bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
-    if (is_known(t, packet)) {
+    if (packet_is_known(t, packet)) {
         BF_PROBE2(packet_dropped, packet->queue, packet->id);
         software_leave(t, packet, now);
         t->summary.queues[packet->queue].dropped++;
         struct bf_perfetto_annotation about[2];
-        uint32_t n = packet_annotate(packet, BF_WORD_DROPPED, about);
+        uint32_t n = packet_annotate(packet, BF_STRING_DROPPED, about);
         bf_trace_event(
             t, &t->now,
             &(struct bf_perfetto_event){.time_ns = now,
                                         .track = bf_trace_hardware_track(t, packet->queue, 0),
                                         .type = BF_PERFETTO_INSTANT,
-                                        .category = BF_WORD_DROPPED,
-                                        .name = BF_WORD_DROPPED,
+                                        .category = BF_STRING_DROPPED,
+                                        .name = BF_STRING_DROPPED,
                                         .annotation_count = n,
                                         .annotations = about});
         if (packet->fences)
@@ -470,7 +472,7 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
                        &(struct bf_perfetto_event){.time_ns = begin_ns,
                                                    .track = track,
                                                    .type = BF_PERFETTO_BEGIN,
-                                                   .category = BF_WORD_EXECUTED,
+                                                   .category = BF_STRING_EXECUTED,
                                                    .name = caption,
                                                    .flow_count = flows_from(record, flows),
                                                    .flows = flows,
@@ -485,7 +487,7 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
     for (uint32_t i = 0; i < record->out_count && drawn; i++) {
         const struct bf_flow_out *out = &record->out[i];
         if (out->consumer)
-            bf_trace_arrow_end(t, end_ns, out->consumer_track, BF_WORD_UNBLOCKED, out->consumer,
+            bf_trace_arrow_end(t, end_ns, out->consumer_track, BF_STRING_UNBLOCKED, out->consumer,
                                NULL, &out->flow);
     }
     record->drawn = true;
@@ -501,7 +503,7 @@ void bf_trace_packet_executed(struct bf_trace *t, const struct bf_trace_packet *
         return;
     bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
-    if (is_known(t, packet)) {
+    if (packet_is_known(t, packet)) {
         if (end_ns < begin_ns)
             end_ns = begin_ns;
         BF_PROBE4(packet_executed, packet->queue, packet->id, begin_ns, end_ns);
@@ -541,13 +543,13 @@ void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
             signal->time_ns = now;
         }
         struct bf_perfetto_annotation about[3];
-        uint32_t n = bf_trace_sync_annotate(t, BF_WORD_SEMAPHORE, sync, about);
+        uint32_t n = bf_trace_sync_annotate(t, BF_STRING_SEMAPHORE, sync, about);
         bf_trace_event(t, &t->now,
                        &(struct bf_perfetto_event){.time_ns = now,
                                                    .track = bf_trace_host_track(t),
                                                    .type = BF_PERFETTO_INSTANT,
-                                                   .category = BF_WORD_HOST,
-                                                   .name = BF_WORD_HOST_SIGNAL,
+                                                   .category = BF_STRING_HOST,
+                                                   .name = BF_STRING_HOST_SIGNAL,
                                                    .flow_count = 2,
                                                    .flows = flows,
                                                    .annotation_count = n,

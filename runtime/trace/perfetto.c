@@ -156,37 +156,37 @@ struct interning {
     size_t message;
 };
 
-static void word_write(struct interning *in, uint64_t number, enum bf_word_role role)
+static void word_write(struct interning *in, uint64_t number, enum bf_string_role role)
 {
-    static const uint32_t fields[BF_WORD_ROLES] = {
-        [BF_WORD_CATEGORY] = INTERNED_CATEGORIES,
-        [BF_WORD_NAME] = INTERNED_NAMES,
-        [BF_WORD_ANNOTATION] = INTERNED_ANNOTATIONS,
-        [BF_WORD_TEXT] = INTERNED_TEXTS,
+    static const uint32_t fields[BF_STRING_ROLES] = {
+        [BF_STRING_CATEGORY] = INTERNED_CATEGORIES,
+        [BF_STRING_NAME] = INTERNED_NAMES,
+        [BF_STRING_ANNOTATION] = INTERNED_ANNOTATIONS,
+        [BF_STRING_TEXT] = INTERNED_TEXTS,
     };
-    uint32_t sequence = (in->sequence->id - 1) % BF_WORD_SEQUENCES;
-    if (!bf_words_announce(in->sequence->words, number, role, sequence))
+    uint32_t sequence = (in->sequence->id - 1) % BF_STRING_SEQUENCES;
+    if (!bf_interning_announce(in->sequence->interning, number, role, sequence))
         return;
     if (!in->open)
         in->message = bf_protobuf_begin(in->pb, PACKET_INTERNED_DATA);
     in->open = true;
     size_t word = bf_protobuf_begin(in->pb, fields[role]);
     bf_protobuf_varint(in->pb, WORD_IID, number);
-    bf_protobuf_string(in->pb, WORD_TEXT, bf_words_text(in->sequence->words, number));
+    bf_protobuf_string(in->pb, WORD_TEXT, bf_interning_text(in->sequence->interning, number));
     bf_protobuf_end(in->pb, word);
 }
 
-static void words_write(struct bf_protobuf *pb, const struct bf_perfetto_sequence *sequence,
-                        const struct bf_perfetto_event *event)
+static void interned_data_write(struct bf_protobuf *pb, const struct bf_perfetto_sequence *sequence,
+                                const struct bf_perfetto_event *event)
 {
     struct interning in = {.pb = pb, .sequence = sequence};
-    word_write(&in, event->category, BF_WORD_CATEGORY);
-    word_write(&in, event->name, BF_WORD_NAME);
+    word_write(&in, event->category, BF_STRING_CATEGORY);
+    word_write(&in, event->name, BF_STRING_NAME);
     for (uint32_t i = 0; i < event->annotation_count; i++) {
         const struct bf_perfetto_annotation *a = &event->annotations[i];
-        word_write(&in, a->name, BF_WORD_ANNOTATION);
-        if (a->kind == BF_PERFETTO_WORD)
-            word_write(&in, a->number, BF_WORD_TEXT);
+        word_write(&in, a->name, BF_STRING_ANNOTATION);
+        if (a->kind == BF_PERFETTO_INTERNED)
+            word_write(&in, a->number, BF_STRING_TEXT);
     }
     if (in.open)
         bf_protobuf_end(pb, in.message);
@@ -203,7 +203,7 @@ static void annotation_write(struct bf_protobuf *pb, const struct bf_perfetto_an
     case BF_PERFETTO_POINTER:
         bf_protobuf_varint(pb, ANNOTATION_POINTER, a->number);
         break;
-    case BF_PERFETTO_WORD:
+    case BF_PERFETTO_INTERNED:
         bf_protobuf_varint(pb, ANNOTATION_STRING_IID, a->number);
         break;
     case BF_PERFETTO_STRING:
@@ -228,7 +228,7 @@ void bf_perfetto_write_event(struct bf_protobuf *pb, struct bf_perfetto_sequence
     size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
     bf_protobuf_varint(pb, PACKET_TIMESTAMP, timestamp_of(sequence, event->time_ns));
     bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence->id);
-    words_write(pb, sequence, event);
+    interned_data_write(pb, sequence, event);
     size_t body = bf_protobuf_begin(pb, PACKET_TRACK_EVENT);
     bf_protobuf_varint(pb, EVENT_TYPE, event->type);
     bf_protobuf_varint(pb, EVENT_TRACK, event->track);

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "trace/protobuf.h"
-#include "trace/words.h"
+#include "trace/interning.h"
 
 #define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 6 annotations and 2 plain texts */
 
@@ -28,7 +28,7 @@ struct bf_perfetto_sequence {
     uint32_t id; /* from 1; those that share their words follow each other, odd and even */
     bool incremental;
     uint64_t last_ns; /* incremental: the last packet's time */
-    struct bf_words *words;
+    struct bf_interning *interning;
 };
 
 /* The first packet of its sequence, an incremental one; the first of them is a file's first. */
@@ -59,13 +59,13 @@ void bf_perfetto_write_track(struct bf_protobuf *pb, const struct bf_perfetto_se
 
 enum bf_perfetto_value {
     BF_PERFETTO_UINT,
-    BF_PERFETTO_POINTER, /* shown in hexadecimal */
-    BF_PERFETTO_WORD,    /* 'number' is a word's */
-    BF_PERFETTO_STRING,  /* 'text', written out each time */
+    BF_PERFETTO_POINTER,  /* shown in hexadecimal */
+    BF_PERFETTO_INTERNED, /* 'number' is a word's */
+    BF_PERFETTO_STRING,   /* 'text', written out each time */
 };
 
 struct bf_perfetto_annotation {
-    enum bf_word name;
+    enum bf_string name;
     enum bf_perfetto_value kind;
     uint64_t number;
     const char *text;
@@ -83,9 +83,9 @@ struct bf_perfetto_event {
     uint64_t time_ns;
     uint64_t track;
     enum bf_perfetto_event_type type;
-    enum bf_word category; /* NONE with END and COUNTER */
-    uint64_t name;         /* a word's number; 0 with END and COUNTER */
-    int64_t counter;       /* COUNTER */
+    enum bf_string category; /* NONE with END and COUNTER */
+    uint64_t name;           /* a word's number; 0 with END and COUNTER */
+    int64_t counter;         /* COUNTER */
     uint32_t flow_count;
     uint32_t terminating_flow_count;
     uint32_t annotation_count;

@@ -36,7 +36,7 @@ void bf_protobuf_rewind(struct bf_protobuf *pb, size_t size)
 
 /* Room for 'size' more bytes. Once something has failed nothing more is written, so that a message
  * is never whole at its end and broken in the middle. */
-static bool reserve(struct bf_protobuf *pb, size_t size)
+static bool protobuf_reserve(struct bf_protobuf *pb, size_t size)
 {
     if (pb->failed)
         return false;
@@ -68,9 +68,9 @@ static size_t varint_encode(uint8_t *to, uint64_t value)
     return n;
 }
 
-static void append(struct bf_protobuf *pb, const void *bytes, size_t size)
+static void protobuf_append(struct bf_protobuf *pb, const void *bytes, size_t size)
 {
-    if (size && reserve(pb, size)) {
+    if (size && protobuf_reserve(pb, size)) {
         memcpy(pb->data + pb->size, bytes, size);
         pb->size += size;
     }
@@ -86,7 +86,7 @@ void bf_protobuf_varint(struct bf_protobuf *pb, uint32_t field, uint64_t value)
     uint8_t bytes[2 * VARINT_MAX];
     size_t n = tag_encode(bytes, field, WIRE_VARINT);
     n += varint_encode(bytes + n, value);
-    append(pb, bytes, n);
+    protobuf_append(pb, bytes, n);
 }
 
 void bf_protobuf_fixed64(struct bf_protobuf *pb, uint32_t field, uint64_t value)
@@ -95,7 +95,7 @@ void bf_protobuf_fixed64(struct bf_protobuf *pb, uint32_t field, uint64_t value)
     size_t n = tag_encode(bytes, field, WIRE_FIXED64);
     for (int i = 0; i < 8; i++)
         bytes[n++] = (uint8_t)(value >> (8 * i));
-    append(pb, bytes, n);
+    protobuf_append(pb, bytes, n);
 }
 
 void bf_protobuf_double(struct bf_protobuf *pb, uint32_t field, double value)
@@ -110,8 +110,8 @@ void bf_protobuf_bytes(struct bf_protobuf *pb, uint32_t field, const void *data,
     uint8_t head[2 * VARINT_MAX];
     size_t n = tag_encode(head, field, WIRE_LENGTH);
     n += varint_encode(head + n, size);
-    append(pb, head, n);
-    append(pb, data, size);
+    protobuf_append(pb, head, n);
+    protobuf_append(pb, data, size);
 }
 
 void bf_protobuf_string(struct bf_protobuf *pb, uint32_t field, const char *text)
@@ -124,7 +124,7 @@ size_t bf_protobuf_begin(struct bf_protobuf *pb, uint32_t field)
     uint8_t head[VARINT_MAX + 1];
     size_t n = tag_encode(head, field, WIRE_LENGTH);
     head[n++] = 0; /* most messages are short: one byte is enough for their length */
-    append(pb, head, n);
+    protobuf_append(pb, head, n);
     return pb->size;
 }
 
@@ -136,7 +136,7 @@ void bf_protobuf_end(struct bf_protobuf *pb, size_t begin)
     size_t size = pb->size - begin;
     size_t n = varint_encode(length, size);
     if (n > 1) {
-        if (!reserve(pb, n - 1))
+        if (!protobuf_reserve(pb, n - 1))
             return;
         memmove(pb->data + begin + n - 1, pb->data + begin, size);
         pb->size += n - 1;

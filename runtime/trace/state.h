@@ -14,9 +14,9 @@
 #include "trace/perfetto.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
-#include "trace/words.h"
+#include "trace/interning.h"
 
-#define BF_TRACE_NAME           BF_WORD_SIZE
+#define BF_TRACE_NAME           BF_STRING_SIZE
 #define BF_TRACE_SOFTWARE_LANES 256
 #define BF_TRACE_HARDWARE_LANES 8
 #define BF_TRACE_NO_LANE        UINT32_MAX
@@ -104,7 +104,7 @@ struct bf_trace {
     struct bf_map names;           /* semaphore → char *, owned */
     struct bf_map buffers;         /* command buffer → struct bf_trace_buffer *, owned */
     struct bf_flow *flow;
-    struct bf_words words;
+    struct bf_interning interning;
     struct bf_summary summary;
 };
 
@@ -143,11 +143,11 @@ void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track c
 
 /* The annotations of a semaphore ('what': it, or a fence) or, as an obstacle, of none. */
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);
-uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_word what, struct bf_trace_sync sync,
+uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
                                 struct bf_perfetto_annotation a[3]);
 
 /* A point on a track, drawn in arrears, where an arrow begins or ends. */
-void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_word name,
+void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_string name,
                         uint64_t packet, const uint64_t *from, const uint64_t *to);
 
 /* --- fences.c ---------------------------------------------------------------------------------*/

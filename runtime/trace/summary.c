@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/cells.h"
+#include "trace/table_cell.h"
 
 /* Both sweeps and the table know the same engines and queues under the same numbers, or none of
  * them knows the new one. */

@@ -13,7 +13,7 @@
 
 #include "trace/overlap.h"
 #include "trace/trace.h"
-#include "trace/words.h"
+#include "trace/interning.h"
 
 #define BF_SUMMARY_NAME 64 /* bytes of a name in the table */
 

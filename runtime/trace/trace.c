@@ -14,7 +14,7 @@
  * files be joined. */
 #define BASE_MASK 0xFFFFFF000000u
 
-static uint64_t scramble(uint64_t x)
+static uint64_t bits_scramble(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
@@ -34,9 +34,9 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     uint64_t seed = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-    uint64_t random = scramble(seed ^ (uint64_t)getpid() << 32 ^ (uintptr_t)t);
+    uint64_t random = bits_scramble(seed ^ (uint64_t)getpid() << 32 ^ (uintptr_t)t);
     t->base = (random & BASE_MASK) | (BASE_MASK & -BASE_MASK);
-    t->flow = bf_flow_create(scramble(random));
+    t->flow = bf_flow_create(bits_scramble(random));
     if (!t->flow) {
         free(t);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -48,8 +48,8 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
         return error == ENOMEM || error == EAGAIN ? VK_ERROR_OUT_OF_HOST_MEMORY
                                                   : VK_ERROR_INITIALIZATION_FAILED;
     }
-    t->now = (struct bf_perfetto_sequence){.id = 2 * t->number - 1, .words = &t->words};
-    t->late = (struct bf_perfetto_sequence){.id = 2 * t->number, .words = &t->words};
+    t->now = (struct bf_perfetto_sequence){.id = 2 * t->number - 1, .interning = &t->interning};
+    t->late = (struct bf_perfetto_sequence){.id = 2 * t->number, .interning = &t->interning};
     if (info->path) {
         t->drawing = true;
         bf_lock_acquire(&t->output->lock);
@@ -288,8 +288,8 @@ void bf_trace_mark_uncalibrated(struct bf_trace *t)
                        &(struct bf_perfetto_event){.time_ns = bf_now_ns(),
                                                    .track = bf_trace_track(t, BF_TRACK_PROCESS),
                                                    .type = BF_PERFETTO_INSTANT,
-                                                   .category = BF_WORD_BELFRY,
-                                                   .name = BF_WORD_UNCALIBRATED});
+                                                   .category = BF_STRING_BELFRY,
+                                                   .name = BF_STRING_UNCALIBRATED});
     }
     bf_trace_leave(t);
 }

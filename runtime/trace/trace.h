@@ -220,7 +220,7 @@ BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
 /*
- * Background processing (background/report.h), on tracks of the process: items as slices, everything
+ * Background processing (background/trace_events.h), on tracks of the process: items as slices, everything
  * else as instants on lane 0. Slices of one lane follow each other, begin and end in turn.
  */
 enum bf_trace_background_kind {

@@ -36,15 +36,15 @@ static void lost_tell(struct bf_trace *t, uint64_t now)
     if (t->lost == t->lost_told || !bf_trace_room(t, false))
         return;
     const struct bf_perfetto_annotation about = {
-        .name = BF_WORD_COUNT, .kind = BF_PERFETTO_UINT, .number = t->lost - t->lost_told};
+        .name = BF_STRING_COUNT, .kind = BF_PERFETTO_UINT, .number = t->lost - t->lost_told};
     size_t begin = t->output->pb.size;
     bf_perfetto_write_event(&t->output->pb, &t->now,
                             &(struct bf_perfetto_event){
                                 .time_ns = now,
                                 .track = bf_trace_track(t, BF_TRACK_PROCESS),
                                 .type = BF_PERFETTO_INSTANT,
-                                .category = BF_WORD_LOST,
-                                .name = BF_WORD_LOST_EVENTS,
+                                .category = BF_STRING_LOST,
+                                .name = BF_STRING_LOST_EVENTS,
                                 .annotation_count = 1,
                                 .annotations = &about,
                             });
@@ -125,15 +125,15 @@ static void head_write(struct bf_trace *t)
     track_write(t, &(struct bf_perfetto_track){
                        .uuid = process, .name = t->program, .process = true, .pid = getpid()});
     const struct bf_perfetto_annotation about[] = {
-        {.name = BF_WORD_DEVICE, .kind = BF_PERFETTO_STRING, .text = t->device},
-        {.name = BF_WORD_DRIVER, .kind = BF_PERFETTO_STRING, .text = t->driver},
+        {.name = BF_STRING_DEVICE, .kind = BF_PERFETTO_STRING, .text = t->device},
+        {.name = BF_STRING_DRIVER, .kind = BF_PERFETTO_STRING, .text = t->driver},
     };
     bf_trace_event(t, &t->now,
                    &(struct bf_perfetto_event){.time_ns = clocks.monotonic_ns,
                                                .track = process,
                                                .type = BF_PERFETTO_INSTANT,
-                                               .category = BF_WORD_BELFRY,
-                                               .name = BF_WORD_TRACING_BEGINS,
+                                               .category = BF_STRING_BELFRY,
+                                               .name = BF_STRING_TRACING_BEGINS,
                                                .annotation_count = 2,
                                                .annotations = about});
 }
@@ -279,37 +279,40 @@ const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)
     return semaphore ? bf_map_find(&t->names, semaphore) : NULL;
 }
 
-uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_word what, struct bf_trace_sync sync,
+uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
                                 struct bf_perfetto_annotation a[3])
 {
     uint32_t n = 0;
     if (!sync.semaphore) {
-        a[n++] = (struct bf_perfetto_annotation){
-            .name = BF_WORD_WAITS_FOR, .kind = BF_PERFETTO_WORD, .number = BF_WORD_BEFORE_IT};
+        a[n++] = (struct bf_perfetto_annotation){.name = BF_STRING_WAITS_FOR,
+                                                 .kind = BF_PERFETTO_INTERNED,
+                                                 .number = BF_STRING_BEFORE_IT};
         return n;
     }
     const char *name = bf_trace_semaphore_name(t, sync.semaphore);
     if (name)
-        a[n++] = (struct bf_perfetto_annotation){
-            .name = what, .kind = BF_PERFETTO_WORD, .number = bf_words_number(&t->words, name)};
-    a[n++] = (struct bf_perfetto_annotation){.name = name ? BF_WORD_HANDLE : what,
+        a[n++] =
+            (struct bf_perfetto_annotation){.name = what,
+                                            .kind = BF_PERFETTO_INTERNED,
+                                            .number = bf_interning_number(&t->interning, name)};
+    a[n++] = (struct bf_perfetto_annotation){.name = name ? BF_STRING_HANDLE : what,
                                              .kind = BF_PERFETTO_POINTER,
                                              .number = sync.semaphore};
     a[n++] = (struct bf_perfetto_annotation){
-        .name = BF_WORD_VALUE, .kind = BF_PERFETTO_UINT, .number = sync.value};
+        .name = BF_STRING_VALUE, .kind = BF_PERFETTO_UINT, .number = sync.value};
     return n;
 }
 
-void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_word name,
+void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_string name,
                         uint64_t packet, const uint64_t *from, const uint64_t *to)
 {
     const struct bf_perfetto_annotation about = {
-        .name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = packet};
+        .name = BF_STRING_PACKET, .kind = BF_PERFETTO_UINT, .number = packet};
     bf_trace_event(t, &t->late,
                    &(struct bf_perfetto_event){.time_ns = time_ns,
                                                .track = track,
                                                .type = BF_PERFETTO_INSTANT,
-                                               .category = BF_WORD_ARROW,
+                                               .category = BF_STRING_ARROW,
                                                .name = name,
                                                .flow_count = from ? 1 : 0,
                                                .flows = from,

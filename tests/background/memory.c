@@ -76,7 +76,7 @@ static void proc_close(struct proc *p)
 
 static bool is_high(const struct proc *p)
 {
-    struct bf_pressure pressure = {.told = true};
+    struct bf_pressure pressure = {.warned = true};
     bf_pressure_read(&pressure, p->path, 5);
     assert_int_equal(pressure.read_ns, 5);
     return pressure.high;
@@ -143,7 +143,7 @@ static void under_pressure_no_item_begins_until_it_has_passed(void **state)
     story_await(&s, 2, ENDED);
     /* A second time it says nothing. */
     proc_memory(&p, 1000, 10);
-    struct bf_pressure again = {.told = true};
+    struct bf_pressure again = {.warned = true};
     bf_pressure_read(&again, p.path, 1);
     assert_true(again.high);
     bf_background_destroy(b);
@@ -263,7 +263,7 @@ static void workers_that_cannot_be_had_are_had_later(void **state)
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
     atomic_store(&threads_refused, 0);
-    atomic_store(&threads_left, 1); /* the keeper */
+    atomic_store(&threads_left, 1); /* the dispatcher */
     queue(b, &item);
     while (atomic_load(&threads_refused) == 0)
         sched_yield();

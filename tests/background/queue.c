@@ -360,7 +360,7 @@ static void count_up(void *context)
     atomic_fetch_add((_Atomic uint32_t *)context, 1);
 }
 
-/* Each push comes about when the keeper goes to sleep after the one before. */
+/* Each push comes about when the dispatcher goes to sleep after the one before. */
 static void no_push_is_missed(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void no_thread_before_the_first_item_and_none_after_the_last_device(void 
     }
     story_await(&s, 7, ENDED);
     assert_true(threads_of_process() > before);
-    assert_true(threads_of_process() <= before + 3); /* the keeper and two workers */
+    assert_true(threads_of_process() <= before + 3); /* the dispatcher and two workers */
     bf_background_destroy(a);
     bf_background_destroy(b);
     await_threads(before);

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
             threads = (uint32_t)value;
     }
     signal(SIGALRM, on_alarm);
-    /* Most programs find the crew of threads there; every sixteenth begins and ends it. */
+    /* Most programs find the pool of threads there; every sixteenth begins and ends it. */
     struct bf_background *anchor = NULL;
     for (uint64_t i = 0; i < count; i++) {
         current_seed = seed + i;

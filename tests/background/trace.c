@@ -139,7 +139,7 @@ static void modes_commits_and_cancels_are_marked(void **state)
         events(&d, DECODED_INSTANT, "allow intrusive measurements; commit results", NULL), 1);
     assert_int_equal(events(&d, DECODED_INSTANT, "disable background work; discard previous", NULL),
                      1);
-    /* The first item may still have been there, as far as the keeper knew. */
+    /* The first item may still have been there, as far as the dispatcher knew. */
     const struct decoded_packet *done = NULL, *end = NULL;
     assert_int_equal(events(&d, DECODED_INSTANT, "commit", NULL), 2); /* and its end */
     assert_int_equal(events(&d, DECODED_INSTANT, "commit done", &done), 1);

@@ -1,15 +1,15 @@
 /*
- * No push is missed (CR-1): the keeper is made to see one right after each of its looks into the
- * inbox, the moment at which it could be. And no idle thread takes the pool's lock (BG-7): here it
+ * No push is missed (CR-1): the dispatcher is made to see one right after each of its looks into the
+ * inbox, the moment at which it could be. And no idle thread takes the process's lock (BG-7): here it
  * is taken.
  */
 #include "helper.h"
 
 #include <sched.h>
 
-#include "background/device.h"
+#include "background/internal.h"
 
-/* A crew that is made for one item looks four times before it sleeps. */
+/* A pool that is made for one item looks four times before it sleeps. */
 #define LOOKS 4
 
 static struct bf_background *watched;
@@ -37,7 +37,7 @@ static void a_push_right_after_any_look_is_seen(void **state)
         struct gate gate;
         story_init(&s);
         gate_init(&gate);
-        /* While the first item stands, nothing else wakes the keeper. */
+        /* While the first item stands, nothing else wakes the dispatcher. */
         struct item first = {.story = &s, .number = 0, .gate = &gate};
         struct item second = {.story = &s, .number = 1};
         struct bf_background *b = make();
@@ -77,14 +77,14 @@ static void idle_threads_begin_queue_and_end_without_the_pools_lock(void **state
     watched = b;
     queue(b, &first);
     story_await(&s, 0, BEGAN);
-    bf_lock_acquire(&bf_pool.lock);
-    struct bf_slot *slot = atomic_load(&bf_pool.crew)->slots;
+    bf_lock_acquire(&bf_background_process.lock);
+    struct bf_slot *slot = atomic_load(&bf_background_process.workers)->slots;
     while (slot->owner != b)
         slot++;
     gate_open(&gate);
     while (atomic_load(&slot->state) != BF_SLOT_DONE) /* all that the worker does of itself */
         sched_yield();
-    bf_lock_release(&bf_pool.lock);
+    bf_lock_release(&bf_background_process.lock);
     for (int i = 0; i < 3; i++)
         story_await(&s, 10 + i, ENDED);
     bf_background_destroy(b);

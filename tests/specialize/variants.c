@@ -271,7 +271,7 @@ static void names_are_cut_off(void **state)
 
 enum { ROUNDS = 300, THREADS = 3 };
 
-struct crew {
+struct pool {
     struct scene *scene;
     pthread_barrier_t barrier;
     struct bf_pipeline_copy *_Atomic copy; /* of this round's pipeline */
@@ -282,7 +282,7 @@ struct crew {
 /* Builds, for a pipeline that may go at any time. */
 static void *builder(void *context)
 {
-    struct crew *c = context;
+    struct pool *c = context;
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&c->barrier);
         struct bf_pipeline_copy *copy = c->copy;
@@ -317,7 +317,7 @@ static void pipelines_go_during_builds(void **state)
     struct scene s;
     scene_open(&s);
     fake.quiet = true;
-    struct crew c = {.scene = &s};
+    struct pool c = {.scene = &s};
     pthread_barrier_init(&c.barrier, NULL, THREADS + 1);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)

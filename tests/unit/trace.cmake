@@ -15,9 +15,9 @@ foreach(name trace_timeline trace_fences trace_file trace_threads)
 endforeach()
 
 # Parts that the library keeps to itself, built into the tests.
-belfry_objects(trace_wire_parts trace/protobuf.c trace/words.c trace/perfetto.c)
+belfry_objects(trace_wire_parts trace/protobuf.c trace/interning.c trace/perfetto.c)
 belfry_objects(trace_flow_parts trace/flow.c)
-belfry_objects(trace_summary_parts trace/overlap.c trace/words.c)
+belfry_objects(trace_summary_parts trace/overlap.c trace/interning.c)
 foreach(name trace_wire trace_flow trace_summary)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${${name}_parts})
   target_link_libraries(test_${name} PRIVATE belfry_internal PkgConfig::CMOCKA)
@@ -26,8 +26,8 @@ endforeach()
 
 # The way to the file, with a disk of the test's own: the parts are built into the test, and the one
 # that writes for it.
-belfry_objects(parts trace/protobuf.c trace/words.c trace/perfetto.c trace/output.c trace/flow.c
-  trace/fence_ops.c trace/overlap.c trace/cells.c trace/summary.c trace/track.c trace/trace.c trace/packets.c
+belfry_objects(parts trace/protobuf.c trace/interning.c trace/perfetto.c trace/output.c trace/flow.c
+  trace/fence_ops.c trace/overlap.c trace/table_cell.c trace/summary.c trace/track.c trace/trace.c trace/packets.c
   trace/fences.c)
 add_executable(test_trace_output ${CMAKE_CURRENT_LIST_DIR}/trace_output.c ${runtime}/trace/file.c
   ${parts})

@@ -125,11 +125,11 @@ static void bounds(void **state)
     }
 }
 
-static struct bf_words words;
+static struct bf_interning interning;
 
 static struct bf_perfetto_sequence sequence(uint32_t id)
 {
-    return (struct bf_perfetto_sequence){.id = id, .words = &words};
+    return (struct bf_perfetto_sequence){.id = id, .interning = &interning};
 }
 
 static void clocks(void **state)
@@ -205,20 +205,20 @@ static void events(void **state)
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
     bf_protobuf_init(pb, memory, sizeof(memory));
-    memset(&words, 0, sizeof(words));
+    memset(&interning, 0, sizeof(interning));
     const uint64_t out = 1;
     const uint64_t in = 2;
     const struct bf_perfetto_annotation about[] = {
-        {.name = BF_WORD_PACKET, .kind = BF_PERFETTO_UINT, .number = 300},
-        {.name = BF_WORD_HANDLE, .kind = BF_PERFETTO_POINTER, .number = 1},
-        {.name = BF_WORD_KIND, .kind = BF_PERFETTO_WORD, .number = BF_WORD_WAIT},
-        {.name = BF_WORD_DEVICE, .kind = BF_PERFETTO_STRING, .text = "t"},
+        {.name = BF_STRING_PACKET, .kind = BF_PERFETTO_UINT, .number = 300},
+        {.name = BF_STRING_HANDLE, .kind = BF_PERFETTO_POINTER, .number = 1},
+        {.name = BF_STRING_KIND, .kind = BF_PERFETTO_INTERNED, .number = BF_STRING_WAIT},
+        {.name = BF_STRING_DEVICE, .kind = BF_PERFETTO_STRING, .text = "t"},
     };
     struct bf_perfetto_event event = {.time_ns = 1000,
                                       .track = 9,
                                       .type = BF_PERFETTO_BEGIN,
-                                      .category = BF_WORD_HELD,
-                                      .name = BF_WORD_WAIT,
+                                      .category = BF_STRING_HELD,
+                                      .name = BF_STRING_WAIT,
                                       .flow_count = 1,
                                       .flows = &out,
                                       .terminating_flow_count = 1,
@@ -231,29 +231,29 @@ static void events(void **state)
            0x40, 0xe8, 0x07, /* timestamp 1000 */
            0x50, 0x02,       /* trusted_packet_sequence_id 2 */
            0x62, 0x20,       /* interned_data */
-           0x0a, 0x08, 0x08, BF_WORD_HELD, 0x12, 4, 'h', 'e', 'l', 'd', /* event_categories */
-           0x12, 0x08, 0x08, BF_WORD_WAIT, 0x12, 4, 'w', 'a', 'i', 't', /* event_names */
-           0x1a, 0x0a, 0x08, BF_WORD_PACKET, 0x12, 6, 'p', 'a', 'c', 'k', 'e', 't', 0x5a,
-           0x23,                                                /* track_event */
-           0x48, 0x01,                                          /* TYPE_SLICE_BEGIN */
-           0x58, 0x09,                                          /* track_uuid */
-           0x18, BF_WORD_HELD,                                  /* category_iids */
-           0x50, BF_WORD_WAIT,                                  /* name_iid */
-           0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0,                  /* flow_ids */
-           0x81, 0x03, 2, 0, 0, 0, 0, 0, 0, 0,                  /* terminating_flow_ids */
-           0x22, 0x05, 0x08, BF_WORD_PACKET, 0x18, 0xac, 0x02); /* uint_value 300 */
-    /* The words are known now, but for those of the annotations that are new. */
+           0x0a, 0x08, 0x08, BF_STRING_HELD, 0x12, 4, 'h', 'e', 'l', 'd', /* event_categories */
+           0x12, 0x08, 0x08, BF_STRING_WAIT, 0x12, 4, 'w', 'a', 'i', 't', /* event_names */
+           0x1a, 0x0a, 0x08, BF_STRING_PACKET, 0x12, 6, 'p', 'a', 'c', 'k', 'e', 't', 0x5a,
+           0x23,                                                  /* track_event */
+           0x48, 0x01,                                            /* TYPE_SLICE_BEGIN */
+           0x58, 0x09,                                            /* track_uuid */
+           0x18, BF_STRING_HELD,                                  /* category_iids */
+           0x50, BF_STRING_WAIT,                                  /* name_iid */
+           0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0,                    /* flow_ids */
+           0x81, 0x03, 2, 0, 0, 0, 0, 0, 0, 0,                    /* terminating_flow_ids */
+           0x22, 0x05, 0x08, BF_STRING_PACKET, 0x18, 0xac, 0x02); /* uint_value 300 */
+    /* The strings are known now, except those of the annotations that are new. */
     event.flow_count = event.terminating_flow_count = 0;
     event.annotation_count = 4;
     bf_perfetto_write_event(pb, &second, &event);
     bf_protobuf_rewind(pb, 0);
     bf_perfetto_write_event(pb, &second, &event);
     EXPECT(0x0a, 0x2a, 0x40, 0xe8, 0x07, 0x50, 0x02, 0x5a, 0x23, 0x48, 0x01, 0x58, 0x09, 0x18,
-           BF_WORD_HELD, 0x50, BF_WORD_WAIT,                         /* as above */
-           0x22, 0x05, 0x08, BF_WORD_PACKET, 0x18, 0xac, 0x02,       /* debug_annotations */
-           0x22, 0x04, 0x08, BF_WORD_HANDLE, 0x38, 0x01,             /* pointer_value */
-           0x22, 0x05, 0x08, BF_WORD_KIND, 0x88, 0x01, BF_WORD_WAIT, /* string_value_iid */
-           0x22, 0x05, 0x08, BF_WORD_DEVICE, 0x32, 0x01, 't');       /* string_value */
+           BF_STRING_HELD, 0x50, BF_STRING_WAIT,                         /* as above */
+           0x22, 0x05, 0x08, BF_STRING_PACKET, 0x18, 0xac, 0x02,         /* debug_annotations */
+           0x22, 0x04, 0x08, BF_STRING_HANDLE, 0x38, 0x01,               /* pointer_value */
+           0x22, 0x05, 0x08, BF_STRING_KIND, 0x88, 0x01, BF_STRING_WAIT, /* string_value_iid */
+           0x22, 0x05, 0x08, BF_STRING_DEVICE, 0x32, 0x01, 't');         /* string_value */
 
     event = (struct bf_perfetto_event){
         .time_ns = 1, .track = 9, .type = BF_PERFETTO_COUNTER, .counter = 3};
@@ -287,41 +287,42 @@ static void distances(void **state)
 static void names(void **state)
 {
     (void)state;
-    memset(&words, 0, sizeof(words));
+    memset(&interning, 0, sizeof(interning));
     char text[200];
-    uint64_t first = bf_words_number(&words, "first");
-    assert_true(first >= BF_WORD_OWN);
-    assert_int_equal(bf_words_number(&words, "first"), first);
-    assert_int_equal(bf_words_number(&words, ""), 0);
-    assert_int_equal(bf_words_number(&words, NULL), 0);
-    assert_true(bf_words_announce(&words, first, BF_WORD_NAME, 0));
-    assert_false(bf_words_announce(&words, first, BF_WORD_NAME, 0));
-    assert_true(bf_words_announce(&words, first, BF_WORD_NAME, 1));
-    assert_true(bf_words_announce(&words, first, BF_WORD_TEXT, 0));
-    assert_true(bf_words_announce(&words, BF_WORD_WAIT, BF_WORD_NAME, 0));
-    assert_false(bf_words_announce(&words, 0, BF_WORD_NAME, 0));
-    uint64_t kept = bf_words_number(&words, "kept");
+    uint64_t first = bf_interning_number(&interning, "first");
+    assert_true(first >= BF_STRING_OWN);
+    assert_int_equal(bf_interning_number(&interning, "first"), first);
+    assert_int_equal(bf_interning_number(&interning, ""), 0);
+    assert_int_equal(bf_interning_number(&interning, NULL), 0);
+    assert_true(bf_interning_announce(&interning, first, BF_STRING_NAME, 0));
+    assert_false(bf_interning_announce(&interning, first, BF_STRING_NAME, 0));
+    assert_true(bf_interning_announce(&interning, first, BF_STRING_NAME, 1));
+    assert_true(bf_interning_announce(&interning, first, BF_STRING_TEXT, 0));
+    assert_true(bf_interning_announce(&interning, BF_STRING_WAIT, BF_STRING_NAME, 0));
+    assert_false(bf_interning_announce(&interning, 0, BF_STRING_NAME, 0));
+    uint64_t kept = bf_interning_number(&interning, "kept");
     bool seen[1 << 16] = {false};
     for (int i = 0; i < 20000; i++) {
         snprintf(text, sizeof(text), "name %d", i);
-        uint64_t number = bf_words_number(&words, text);
-        assert_true(number >= BF_WORD_OWN);
-        assert_string_equal(bf_words_text(&words, number), text);
+        uint64_t number = bf_interning_number(&interning, text);
+        assert_true(number >= BF_STRING_OWN);
+        assert_string_equal(bf_interning_text(&interning, number), text);
         if (number < sizeof(seen)) {
             assert_false(seen[number]);
             seen[number] = true;
         }
-        assert_int_equal(bf_words_number(&words, "kept"), kept); /* in use: not forgotten */
+        assert_int_equal(bf_interning_number(&interning, "kept"), kept); /* in use: not forgotten */
     }
-    assert_null(bf_words_text(&words, first));
-    assert_false(bf_words_announce(&words, first, BF_WORD_CATEGORY, 0));
-    assert_int_not_equal(bf_words_number(&words, "first"), first);
+    assert_null(bf_interning_text(&interning, first));
+    assert_false(bf_interning_announce(&interning, first, BF_STRING_CATEGORY, 0));
+    assert_int_not_equal(bf_interning_number(&interning, "first"), first);
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = 0;
     memcpy(text + 126, "\xc3\xa9", 2);
-    assert_int_equal(strlen(bf_words_text(&words, bf_words_number(&words, text))), 126);
-    for (uint32_t i = 1; i < BF_WORD_OWN; i++)
-        assert_non_null(bf_words_text(&words, i));
+    assert_int_equal(strlen(bf_interning_text(&interning, bf_interning_number(&interning, text))),
+                     126);
+    for (uint32_t i = 1; i < BF_STRING_OWN; i++)
+        assert_non_null(bf_interning_text(&interning, i));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "trace/cells.h"
+#include "trace/table_cell.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ const char *bf_cell_percent(char cell[BF_CELL], uint64_t part, uint64_t whole)
     return cell;
 }
 
-static bool continues(char byte)
+static bool is_utf8_continuation(char byte)
 {
     return ((uint8_t)byte & 0xC0) == 0x80;
 }
@@ -34,7 +34,7 @@ static bool continues(char byte)
 int bf_cell_padded(const char *text, int width)
 {
     for (const char *c = text; *c; c++)
-        width += continues(*c);
+        width += is_utf8_continuation(*c);
     return width;
 }
 
@@ -42,6 +42,6 @@ int bf_cell_width(const char *text, int at_least)
 {
     int characters = 0;
     for (const char *c = text; *c; c++)
-        characters += !continues(*c);
+        characters += !is_utf8_continuation(*c);
     return characters > at_least ? characters : at_least;
 }

@@ -1,8 +1,8 @@
 /*
  * What stands in tables of times: for the summary at the end of a program and the report of a file.
  */
-#ifndef BELFRY_TRACE_CELLS_H
-#define BELFRY_TRACE_CELLS_H
+#ifndef BELFRY_TRACE_TABLE_CELL_H
+#define BELFRY_TRACE_TABLE_CELL_H
 
 #include <stdint.h>
 

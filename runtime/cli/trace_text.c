@@ -88,7 +88,7 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
     return label;
 }
 
-static const char *plural(uint64_t n)
+static const char *text_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
@@ -124,7 +124,7 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
         snprintf(label, TRACE_GAP_SIZE,
                  "the file is cut short: its last packet, at byte %" PRIu64 ", has %" PRIu64
                  " byte%s and no end",
-                 r->broken_offset, r->broken_bytes, plural(r->broken_bytes));
+                 r->broken_offset, r->broken_bytes, text_plural(r->broken_bytes));
         return label;
     }
     if (r->damaged && n-- == 0) {
@@ -137,14 +137,14 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
     if (lost->damaged && n-- == 0) {
         snprintf(label, TRACE_GAP_SIZE,
                  "the file is damaged: %" PRIu64 " packet%s left out, the first at byte %" PRIu64,
-                 lost->damaged, plural(lost->damaged), lost->damaged_first);
+                 lost->damaged, text_plural(lost->damaged), lost->damaged_first);
         return label;
     }
     if (r->oversized && n-- == 0) {
         snprintf(label, TRACE_GAP_SIZE,
                  "%" PRIu64 " packet%s larger than any of Belfry's left out, the first at byte"
                  " %" PRIu64,
-                 r->oversized, plural(r->oversized), r->oversized_first);
+                 r->oversized, text_plural(r->oversized), r->oversized_first);
         return label;
     }
     if (r->model->uncalibrated && n-- == 0)
@@ -157,7 +157,7 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
         bool letter = mark && mark[1] == 's';
         snprintf(label + used, (size_t)(TRACE_GAP_SIZE - used), "%.*s%s%s",
                  (int)(mark - counts[i].text), counts[i].text,
-                 letter ? plural(counts[i].count) : "", mark + (letter ? 2 : 4));
+                 letter ? text_plural(counts[i].count) : "", mark + (letter ? 2 : 4));
         return label;
     }
     return NULL;

@@ -8,17 +8,17 @@
  *
  * Thread-safety: none; the trace's lock is held.
  */
-#ifndef BELFRY_TRACE_WORDS_H
-#define BELFRY_TRACE_WORDS_H
+#ifndef BELFRY_TRACE_INTERNING_H
+#define BELFRY_TRACE_INTERNING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Bytes of a word with its end; longer ones are cut, between characters. */
-#define BF_WORD_SIZE 128
+#define BF_STRING_SIZE 128
 
-#define BF_WORDS(X)                                                                                \
+#define BF_STRINGS(X)                                                                              \
     /* categories and names */                                                                     \
     X(BELFRY, "belfry")                                                                            \
     X(QUEUED, "queued")                                                                            \
@@ -80,52 +80,52 @@
     X(VARIANT, "variant")                                                                          \
     X(REASON, "reason")
 
-enum bf_word {
-    BF_WORD_NONE,
-#define BF_WORD_NUMBER(name, text) BF_WORD_##name,
-    BF_WORDS(BF_WORD_NUMBER)
-#undef BF_WORD_NUMBER
-        BF_WORD_OWN /* the writer's own are below */
+enum bf_string {
+    BF_STRING_NONE,
+#define BF_STRING_NUMBER(name, text) BF_STRING_##name,
+    BF_STRINGS(BF_STRING_NUMBER)
+#undef BF_STRING_NUMBER
+        BF_STRING_OWN /* the writer's own are below */
 };
 
 /* A word is written anew for each role it has in each sequence of packets. */
-enum bf_word_role {
-    BF_WORD_CATEGORY,
-    BF_WORD_NAME,
-    BF_WORD_ANNOTATION, /* its name */
-    BF_WORD_TEXT,       /* an annotation's value */
-    BF_WORD_ROLES,
+enum bf_string_role {
+    BF_STRING_CATEGORY,
+    BF_STRING_NAME,
+    BF_STRING_ANNOTATION, /* its name */
+    BF_STRING_TEXT,       /* an annotation's value */
+    BF_STRING_ROLES,
 };
 
-#define BF_WORD_SEQUENCES 2
-#define BF_WORD_SETS      256
-#define BF_WORD_WAYS      4
+#define BF_STRING_SEQUENCES 2
+#define BF_STRING_SETS      256
+#define BF_STRING_WAYS      4
 
-struct bf_word_entry {
+struct bf_string_entry {
     uint64_t number; /* 0: free */
     uint64_t used;   /* when last */
     uint8_t announced;
-    char text[BF_WORD_SIZE];
+    char text[BF_STRING_SIZE];
 };
 
-struct bf_words {
+struct bf_interning {
     uint64_t next; /* how many of the program's names there were */
     uint64_t clock;
-    uint8_t announced[BF_WORD_OWN];
-    struct bf_word_entry entries[BF_WORD_SETS][BF_WORD_WAYS];
+    uint8_t announced[BF_STRING_OWN];
+    struct bf_string_entry entries[BF_STRING_SETS][BF_STRING_WAYS];
 };
 
 /* A zeroed struct is ready for use. The number of a program's name: remembered, or new. 0 for NULL
  * and "". */
-uint64_t bf_words_number(struct bf_words *words, const char *text);
+uint64_t bf_interning_number(struct bf_interning *interning, const char *text);
 
-/* NULL: 0, or forgotten. Good until the next bf_words_number. */
-const char *bf_words_text(const struct bf_words *words, uint64_t number);
+/* NULL: 0, or forgotten. Good until the next bf_interning_number. */
+const char *bf_interning_text(const struct bf_interning *interning, uint64_t number);
 
 /* Must it be written in this role and sequence (0 or 1)? True at most once; false if it has been
  * forgotten. */
-bool bf_words_announce(struct bf_words *words, uint64_t number, enum bf_word_role role,
-                       uint32_t sequence);
+bool bf_interning_announce(struct bf_interning *interning, uint64_t number,
+                           enum bf_string_role role, uint32_t sequence);
 
 /* Copies what fits and never cuts a UTF-8 character in two. */
 void bf_name_copy(char *to, size_t size, const char *name);

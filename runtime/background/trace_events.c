@@ -1,4 +1,5 @@
-#include "background/report.h"
+/* Writes background processing to probes and traces. */
+#include "background/trace_events.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,36 +23,35 @@ static const char *const action_names[] = {
     [BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS] = "discard previous",
 };
 
-/* A pointer as a probe's argument. */
-static uint64_t number(const void *pointer)
+/* Pointers as arguments of probes. */
+static uint64_t probe_pointer(const void *pointer)
 {
     return (uintptr_t)pointer;
 }
 
-static uint64_t function_number(PFN_bfProcessingWork function)
+static uint64_t probe_function(PFN_bfProcessingWork function)
 {
     return (uintptr_t)function;
 }
 
-/* Lane 0 is for marks. */
+/* Lane 0 is for instants. */
 static uint32_t lane_of(const struct bf_slot *slot)
 {
-    return 1 + (uint32_t)(slot - slot->crew->slots);
+    return 1 + (uint32_t)(slot - slot->pool->slots);
 }
 
-/* ----------------------------------------------------------------------------------------- Items --
- */
+/* ------------------------------------------------------------------------------------- Items -- */
 
-void bf_probe_begin(const struct bf_background *b, const struct bf_task *task)
+void bf_background_probe_begin(const struct bf_background *b, const struct bf_task *task)
 {
-    BF_PROBE3(background_begin, number(b->info.device), task->arrival,
-              function_number(task->callback));
+    BF_PROBE3(background_begin, probe_pointer(b->info.device), task->arrival,
+              probe_function(task->callback));
 }
 
-void bf_probe_end(const struct bf_background *b, const struct bf_task *task)
+void bf_background_probe_end(const struct bf_background *b, const struct bf_task *task)
 {
-    BF_PROBE3(background_end, number(b->info.device), task->arrival,
-              function_number(task->callback));
+    BF_PROBE3(background_end, probe_pointer(b->info.device), task->arrival,
+              probe_function(task->callback));
 }
 
 static void trace_item(struct bf_background *b, const struct bf_slot *slot,
@@ -65,12 +65,12 @@ static void trace_item(struct bf_background *b, const struct bf_slot *slot,
     bf_trace_background(b->info.trace, &event);
 }
 
-void bf_report_begin(struct bf_background *b, const struct bf_slot *slot)
+void bf_background_trace_begin(struct bf_background *b, const struct bf_slot *slot)
 {
     trace_item(b, slot, BF_TRACE_ITEM_BEGIN, slot->begin_ns);
 }
 
-void bf_report_end(struct bf_background *b, const struct bf_slot *slot)
+void bf_background_trace_end(struct bf_background *b, const struct bf_slot *slot)
 {
     if (slot->task && b->info.trace)
         trace_item(b, slot, BF_TRACE_ITEM_END, slot->end_ns);
@@ -84,9 +84,9 @@ static void trace_mark(struct bf_background *b, enum bf_trace_background_kind ki
     bf_trace_background(b->info.trace, &event);
 }
 
-void bf_report_cancel(struct bf_background *b, uint64_t item, PFN_bfProcessingWork cancel)
+void bf_background_trace_cancel(struct bf_background *b, uint64_t item, PFN_bfProcessingWork cancel)
 {
-    BF_PROBE3(background_cancel, number(b->info.device), item, function_number(cancel));
+    BF_PROBE3(background_cancel, probe_pointer(b->info.device), item, probe_function(cancel));
     if (!b->info.trace)
         return;
     const struct bf_slot *slot = bf_slot_current();
@@ -94,33 +94,32 @@ void bf_report_cancel(struct bf_background *b, uint64_t item, PFN_bfProcessingWo
         trace_mark(b, BF_TRACE_ITEM_CANCELLED, item, 0, bf_now_ns());
         return;
     }
-    struct bf_note *note = malloc(sizeof(*note));
-    if (!note)
+    struct bf_deferred_event *deferred = malloc(sizeof(*deferred));
+    if (!deferred)
         return; /* the trace lacks it, the program nothing */
-    *note = (struct bf_note){.task = item, .time_ns = bf_now_ns()};
-    note->next = atomic_load(&b->notes);
-    while (!atomic_compare_exchange_weak(&b->notes, &note->next, note))
+    *deferred = (struct bf_deferred_event){.task = item, .time_ns = bf_now_ns()};
+    deferred->next = atomic_load(&b->deferred);
+    while (!atomic_compare_exchange_weak(&b->deferred, &deferred->next, deferred))
         ;
 }
 
-void bf_report_notes(struct bf_background *b)
+void bf_background_trace_deferred(struct bf_background *b)
 {
-    struct bf_note *note = atomic_exchange(&b->notes, NULL);
-    while (note) {
-        struct bf_note *next = note->next;
-        trace_mark(b, BF_TRACE_ITEM_CANCELLED, note->task, 0, note->time_ns);
-        free(note);
-        note = next;
+    struct bf_deferred_event *deferred = atomic_exchange(&b->deferred, NULL);
+    while (deferred) {
+        struct bf_deferred_event *next = deferred->next;
+        trace_mark(b, BF_TRACE_ITEM_CANCELLED, deferred->task, 0, deferred->time_ns);
+        free(deferred);
+        deferred = next;
     }
 }
 
-/* ----------------------------------------------------------------------------- Modes and commits --
- */
+/* ------------------------------------------------------------------------- Modes and commits -- */
 
-void bf_report_mode(struct bf_background *b, BfBackgroundProcessingMode mode,
-                    BfMeasurementsAction action)
+void bf_background_trace_mode(struct bf_background *b, BfBackgroundProcessingMode mode,
+                              BfMeasurementsAction action)
 {
-    BF_PROBE3(background_mode, number(b->info.device), mode, action);
+    BF_PROBE3(background_mode, probe_pointer(b->info.device), mode, action);
     if (!b->info.trace)
         return;
     char label[96];
@@ -130,16 +129,16 @@ void bf_report_mode(struct bf_background *b, BfBackgroundProcessingMode mode,
     bf_trace_background(b->info.trace, &event);
 }
 
-void bf_report_commit(struct bf_background *b, uint64_t commit, uint64_t items)
+void bf_background_trace_commit(struct bf_background *b, uint64_t commit, uint64_t items)
 {
-    BF_PROBE3(background_commit, number(b->info.device), commit, items);
+    BF_PROBE3(background_commit, probe_pointer(b->info.device), commit, items);
     if (b->info.trace)
         trace_mark(b, BF_TRACE_COMMIT, commit, items, bf_now_ns());
 }
 
-void bf_report_done(struct bf_background *b, uint64_t commit)
+void bf_background_trace_done(struct bf_background *b, uint64_t commit)
 {
-    BF_PROBE3(background_done, number(b->info.device), commit, 0);
+    BF_PROBE3(background_done, probe_pointer(b->info.device), commit, 0);
     if (b->info.trace)
         trace_mark(b, BF_TRACE_COMMIT_DONE, commit, 0, bf_now_ns());
 }
