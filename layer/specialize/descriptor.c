@@ -3,7 +3,7 @@
 
 #include "specialize/pipeline/pipeline.h"
 
-static struct bf_pipelines *pipelines_of(const struct layer_device *d)
+static struct bf_pipelines *descriptor_pipelines(const struct layer_device *d)
 {
     return bf_specializer_pipelines(d->specializer->model);
 }
@@ -17,7 +17,7 @@ layer_specialize_vkCreateImageView(VkDevice device, const VkImageViewCreateInfo 
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateImageView(device, info, allocator, view);
     if (result == VK_SUCCESS)
-        bf_descriptor_shapes_view_made(pipelines_of(d), *view, info);
+        bf_descriptor_shapes_view_made(descriptor_pipelines(d), *view, info);
     return result;
 }
 
@@ -25,7 +25,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyImageView(
     VkDevice device, VkImageView view, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_view_gone(pipelines_of(d), view);
+    bf_descriptor_shapes_view_gone(descriptor_pipelines(d), view);
     d->vk.vkDestroyImageView(device, view, allocator);
 }
 
@@ -36,7 +36,7 @@ layer_specialize_vkCreateBufferView(VkDevice device, const VkBufferViewCreateInf
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateBufferView(device, info, allocator, view);
     if (result == VK_SUCCESS)
-        bf_descriptor_shapes_buffer_view_made(pipelines_of(d), *view, info);
+        bf_descriptor_shapes_buffer_view_made(descriptor_pipelines(d), *view, info);
     return result;
 }
 
@@ -44,7 +44,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyBufferView(
     VkDevice device, VkBufferView view, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_buffer_view_gone(pipelines_of(d), view);
+    bf_descriptor_shapes_buffer_view_gone(descriptor_pipelines(d), view);
     d->vk.vkDestroyBufferView(device, view, allocator);
 }
 
@@ -56,7 +56,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkAllocateDescriptorSets(
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkAllocateDescriptorSets(device, info, sets);
     if (result == VK_SUCCESS)
-        bf_descriptor_shapes_sets_made(pipelines_of(d), info, sets);
+        bf_descriptor_shapes_sets_made(descriptor_pipelines(d), info, sets);
     return result;
 }
 
@@ -66,7 +66,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkFreeDescriptorSets(VkDevice de
                                                                      const VkDescriptorSet *sets)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_sets_gone(pipelines_of(d), count, sets);
+    bf_descriptor_shapes_sets_gone(descriptor_pipelines(d), count, sets);
     return d->vk.vkFreeDescriptorSets(device, pool, count, sets);
 }
 
@@ -74,7 +74,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkResetDescriptorPool(
     VkDevice device, VkDescriptorPool pool, VkDescriptorPoolResetFlags flags)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_pool_emptied(pipelines_of(d), pool);
+    bf_descriptor_shapes_pool_emptied(descriptor_pipelines(d), pool);
     return d->vk.vkResetDescriptorPool(device, pool, flags);
 }
 
@@ -82,7 +82,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyDescriptorPool(
     VkDevice device, VkDescriptorPool pool, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_pool_gone(pipelines_of(d), pool);
+    bf_descriptor_shapes_pool_gone(descriptor_pipelines(d), pool);
     d->vk.vkDestroyDescriptorPool(device, pool, allocator);
 }
 
@@ -91,7 +91,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSets(
     const VkCopyDescriptorSet *copies)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_descriptor_shapes_update(pipelines_of(d), write_count, writes, copy_count, copies);
+    bf_descriptor_shapes_update(descriptor_pipelines(d), write_count, writes, copy_count, copies);
     d->vk.vkUpdateDescriptorSets(device, write_count, writes, copy_count, copies);
 }
 
@@ -107,7 +107,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateDescriptorUpdateTemplate
                                                     : d->vk.vkCreateDescriptorUpdateTemplateKHR;
     VkResult result = next(device, info, allocator, handle);
     if (result == VK_SUCCESS)
-        bf_descriptor_shapes_template_made(pipelines_of(d), *handle, info);
+        bf_descriptor_shapes_template_made(descriptor_pipelines(d), *handle, info);
     return result;
 }
 
@@ -118,7 +118,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyDescriptorUpdateTemplate(
     PFN_vkDestroyDescriptorUpdateTemplate next = d->vk.vkDestroyDescriptorUpdateTemplate
                                                      ? d->vk.vkDestroyDescriptorUpdateTemplate
                                                      : d->vk.vkDestroyDescriptorUpdateTemplateKHR;
-    bf_descriptor_shapes_template_gone(pipelines_of(d), handle);
+    bf_descriptor_shapes_template_gone(descriptor_pipelines(d), handle);
     next(device, handle, allocator);
 }
 
@@ -129,7 +129,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSetWithTemplate(
     PFN_vkUpdateDescriptorSetWithTemplate next = d->vk.vkUpdateDescriptorSetWithTemplate
                                                      ? d->vk.vkUpdateDescriptorSetWithTemplate
                                                      : d->vk.vkUpdateDescriptorSetWithTemplateKHR;
-    bf_descriptor_shapes_update_template(pipelines_of(d), set, handle, data);
+    bf_descriptor_shapes_update_template(descriptor_pipelines(d), set, handle, data);
     next(device, set, handle, data);
 }
 
@@ -140,7 +140,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet(
     uint32_t count, const VkWriteDescriptorSet *writes)
 {
     struct layer_device *d = layer_device_of(buffer);
-    bf_descriptor_shapes_push(pipelines_of(d), layout, set, count, writes);
+    bf_descriptor_shapes_push(descriptor_pipelines(d), layout, set, count, writes);
     d->more.vkCmdPushDescriptorSet(buffer, point, layout, set, count, writes);
 }
 
@@ -149,7 +149,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplate(
     uint32_t set, const void *data)
 {
     struct layer_device *d = layer_device_of(buffer);
-    bf_descriptor_shapes_push_template(pipelines_of(d), handle, layout, set, data);
+    bf_descriptor_shapes_push_template(descriptor_pipelines(d), handle, layout, set, data);
     d->more.vkCmdPushDescriptorSetWithTemplate(buffer, handle, layout, set, data);
 }
 
@@ -178,7 +178,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSet2(VkCommandBuf
 {
     struct layer_device *d = layer_device_of(buffer);
     const struct push_info *info = pushed;
-    bf_descriptor_shapes_push(pipelines_of(d), info->layout, info->set, info->count, info->writes);
+    bf_descriptor_shapes_push(descriptor_pipelines(d), info->layout, info->set, info->count,
+                              info->writes);
     d->more.vkCmdPushDescriptorSet2(buffer, pushed);
 }
 
@@ -187,7 +188,7 @@ layer_specialize_vkCmdPushDescriptorSetWithTemplate2(VkCommandBuffer buffer, con
 {
     struct layer_device *d = layer_device_of(buffer);
     const struct push_template_info *info = pushed;
-    bf_descriptor_shapes_push_template(pipelines_of(d), info->handle, info->layout, info->set,
-                                       info->data);
+    bf_descriptor_shapes_push_template(descriptor_pipelines(d), info->handle, info->layout,
+                                       info->set, info->data);
     d->more.vkCmdPushDescriptorSetWithTemplate2(buffer, pushed);
 }

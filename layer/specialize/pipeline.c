@@ -6,7 +6,7 @@
 
 #include "specialize/pipeline/pipeline.h"
 
-static struct bf_pipelines *pipelines_of(const struct layer_device *d)
+static struct bf_pipelines *layer_pipelines(const struct layer_device *d)
 {
     return bf_specializer_pipelines(d->specializer->model);
 }
@@ -20,7 +20,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateShaderModule(
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateShaderModule(device, info, allocator, module);
     if (result == VK_SUCCESS)
-        bf_pipelines_module_made(pipelines_of(d), *module, info);
+        bf_pipelines_module_made(layer_pipelines(d), *module, info);
     return result;
 }
 
@@ -28,7 +28,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
     VkDevice device, VkShaderModule module, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_pipelines_module_gone(pipelines_of(d), module);
+    bf_pipelines_module_gone(layer_pipelines(d), module);
     d->vk.vkDestroyShaderModule(device, module, allocator);
 }
 
@@ -41,14 +41,14 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
         struct layer_device *d = layer_device_of(device);                                          \
         VkResult result = d->vk.vkCreate##name_(device, info, allocator, handle);                  \
         if (result == VK_SUCCESS)                                                                  \
-            add_(pipelines_of(d), *handle, info, allocator);                                       \
+            add_(layer_pipelines(d), *handle, info, allocator);                                    \
         return result;                                                                             \
     }                                                                                              \
     VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroy##name_(                                  \
         VkDevice device, handle_ handle, const VkAllocationCallbacks *allocator)                   \
     {                                                                                              \
         struct layer_device *d = layer_device_of(device);                                          \
-        bf_retained_destroy(pipelines_of(d), type_, (uint64_t)handle, allocator);                  \
+        bf_retained_destroy(layer_pipelines(d), type_, (uint64_t)handle, allocator);               \
     }
 
 RETAINED(Sampler, VkSamplerCreateInfo, VkSampler, bf_retained_sampler_add, VK_OBJECT_TYPE_SAMPLER)
@@ -68,7 +68,7 @@ layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateIn
         d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
     VkResult result = next(device, info, allocator, pass);
     if (result == VK_SUCCESS)
-        bf_retained_render_pass2_add(pipelines_of(d), *pass, info, allocator);
+        bf_retained_render_pass2_add(layer_pipelines(d), *pass, info, allocator);
     return result;
 }
 
@@ -79,7 +79,8 @@ layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateI
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkCreateFramebuffer(device, info, allocator, handle);
     if (result == VK_SUCCESS)
-        bf_retained_render_pass_size(pipelines_of(d), info->renderPass, info->width, info->height);
+        bf_retained_render_pass_size(layer_pipelines(d), info->renderPass, info->width,
+                                     info->height);
     return result;
 }
 
@@ -95,7 +96,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateComputePipelines(
     VkResult result =
         d->vk.vkCreateComputePipelines(device, cache, count, infos, allocator, pipelines);
     if (result >= VK_SUCCESS)
-        bf_pipelines_created_compute(pipelines_of(d), count, infos, pipelines);
+        bf_pipelines_created_compute(layer_pipelines(d), count, infos, pipelines);
     return result;
 }
 
@@ -108,7 +109,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateGraphicsPipelines(
     VkResult result =
         d->vk.vkCreateGraphicsPipelines(device, cache, count, infos, allocator, pipelines);
     if (result >= VK_SUCCESS)
-        bf_pipelines_created_graphics(pipelines_of(d), count, infos, pipelines);
+        bf_pipelines_created_graphics(layer_pipelines(d), count, infos, pipelines);
     return result;
 }
 
@@ -122,7 +123,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesKHR(
     VkResult result = d->vk.vkCreateRayTracingPipelinesKHR(device, operation, cache, count, infos,
                                                            allocator, pipelines);
     if (result >= VK_SUCCESS && !operation)
-        bf_pipelines_created_other(pipelines_of(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
+        bf_pipelines_created_other(layer_pipelines(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
                                    BF_REASON_RAY_TRACING, count, pipelines);
     return result;
 }
@@ -136,7 +137,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesNV(
     VkResult result =
         d->vk.vkCreateRayTracingPipelinesNV(device, cache, count, infos, allocator, pipelines);
     if (result >= VK_SUCCESS)
-        bf_pipelines_created_other(pipelines_of(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
+        bf_pipelines_created_other(layer_pipelines(d), VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR,
                                    BF_REASON_RAY_TRACING, count, pipelines);
     return result;
 }
@@ -145,7 +146,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyPipeline(
     VkDevice device, VkPipeline pipeline, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_pipelines_destroyed(pipelines_of(d), pipeline);
+    bf_pipelines_destroyed(layer_pipelines(d), pipeline);
     d->vk.vkDestroyPipeline(device, pipeline, allocator);
 }
 
@@ -156,7 +157,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkSetDebugUtilsObjectNameEXT(
     VkResult result = layer_vkSetDebugUtilsObjectNameEXT(device, info);
     /* Loaders find it by the instance: not every device of that is specialised. */
     if (d->specializer && info->objectType == VK_OBJECT_TYPE_PIPELINE)
-        bf_pipelines_name(pipelines_of(d), (VkPipeline)info->objectHandle, info->pObjectName);
+        bf_pipelines_name(layer_pipelines(d), (VkPipeline)info->objectHandle, info->pObjectName);
     return result;
 }
 
@@ -167,7 +168,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkGetGeneratedCommandsMemoryRequirem
     VkMemoryRequirements2 *requirements)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_pipelines_pin(pipelines_of(d), info->pipeline);
+    bf_pipelines_pin(layer_pipelines(d), info->pipeline);
     d->vk.vkGetGeneratedCommandsMemoryRequirementsNV(device, info, requirements);
 }
 
@@ -183,7 +184,7 @@ VKAPI_ATTR VkDeviceAddress VKAPI_CALL
 layer_specialize_vkGetPipelineIndirectDeviceAddressNV(VkDevice device, const void *question)
 {
     struct layer_device *d = layer_device_of(device);
-    bf_pipelines_pin(pipelines_of(d), ((const struct address_info *)question)->pipeline);
+    bf_pipelines_pin(layer_pipelines(d), ((const struct address_info *)question)->pipeline);
     return d->more.vkGetPipelineIndirectDeviceAddressNV(device, question);
 }
 
@@ -191,7 +192,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdUpdatePipelineIndirectBufferNV(
     VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline)
 {
     struct layer_device *d = layer_device_of(buffer);
-    bf_pipelines_pin(pipelines_of(d), pipeline);
+    bf_pipelines_pin(layer_pipelines(d), pipeline);
     d->more.vkCmdUpdatePipelineIndirectBufferNV(buffer, point, pipeline);
 }
 
@@ -213,7 +214,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateIndirectExecutionSetEXT(
     struct layer_device *d = layer_device_of(device);
     const struct execution_set_info *info = question;
     if (info->kind == 0)
-        bf_pipelines_pin(pipelines_of(d), info->pipelines->pipeline);
+        bf_pipelines_pin(layer_pipelines(d), info->pipelines->pipeline);
     return d->more.vkCreateIndirectExecutionSetEXT(device, question, allocator, set);
 }
 
@@ -230,6 +231,6 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateIndirectExecutionSetPipeline
     struct layer_device *d = layer_device_of(device);
     const struct execution_set_write *writes = list;
     for (uint32_t i = 0; i < count; i++)
-        bf_pipelines_pin(pipelines_of(d), writes[i].pipeline);
+        bf_pipelines_pin(layer_pipelines(d), writes[i].pipeline);
     d->more.vkUpdateIndirectExecutionSetPipelineEXT(device, set, count, list);
 }

@@ -24,7 +24,7 @@ struct recorded_pool {
     struct bf_recording *first;
 };
 
-static uint64_t key_of(VkCommandBuffer buffer)
+static uint64_t recording_key(VkCommandBuffer buffer)
 {
     return (uint64_t)(uintptr_t)buffer;
 }
@@ -34,7 +34,7 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
     /* Before the look-up: what is freed after it will be noticed. */
     uint64_t generation = atomic_load(&layer_recording_generation);
     struct layer_specializer *s = layer_device_of(buffer)->specializer;
-    struct bf_recording *recording = s ? bf_map_find(&s->recordings, key_of(buffer)) : NULL;
+    struct bf_recording *recording = s ? bf_map_find(&s->recordings, recording_key(buffer)) : NULL;
     if (recording)
         layer_last_recording = (struct layer_last_recording){buffer, generation, recording};
     return recording;
@@ -58,7 +58,7 @@ static void destroy_recording(void *recording, void *context)
     bf_recording_destroy(recording);
 }
 
-static void free_pool(void *pool, void *context)
+static void recorded_pool_free(void *pool, void *context)
 {
     (void)context;
     free(pool);
@@ -69,7 +69,7 @@ void layer_recorder_destroy(struct layer_specializer *s)
     struct layer_recorder *r = s->recorder;
     atomic_fetch_add(&layer_recording_generation, 1);
     bf_map_finish(&s->recordings, destroy_recording, NULL);
-    bf_map_finish(&r->pools, free_pool, NULL);
+    bf_map_finish(&r->pools, recorded_pool_free, NULL);
     bf_map_finish(&r->queries, NULL, NULL);
     free(r);
 }
@@ -101,7 +101,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
 {
     struct bf_recording *r =
         bf_recording_create(d->specializer->recorder->shared, buffer, level, pool->blocks);
-    if (r && !bf_map_insert(&d->specializer->recordings, key_of(buffer), r)) {
+    if (r && !bf_map_insert(&d->specializer->recordings, recording_key(buffer), r)) {
         bf_recording_destroy(r);
         r = NULL;
     }
@@ -118,7 +118,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
 /* Before the driver frees it: its handle may come back at once, to another thread. */
 static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
 {
-    struct bf_recording *r = bf_map_remove(&d->specializer->recordings, key_of(buffer));
+    struct bf_recording *r = bf_map_remove(&d->specializer->recordings, recording_key(buffer));
     if (!r)
         return;
     atomic_fetch_add(&layer_recording_generation, 1);
@@ -227,13 +227,14 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer
     struct bf_recording *r = layer_recording_find(buffer);
     struct layer_device *d = layer_device_of(buffer);
     for (uint32_t i = 0; r && i < count; i++)
-        bf_recording_execute(r, bf_map_find(&d->specializer->recordings, key_of(executed[i])));
+        bf_recording_execute(r,
+                             bf_map_find(&d->specializer->recordings, recording_key(executed[i])));
     d->vk.vkCmdExecuteCommands(buffer, count, executed);
 }
 
 /* What is bound ---------------------------------------------------------------------------------- */
 
-static bool counts(VkPipelineBindPoint point)
+static bool bind_point_counts(VkPipelineBindPoint point)
 {
     return point == VK_PIPELINE_BIND_POINT_GRAPHICS || point == VK_PIPELINE_BIND_POINT_COMPUTE;
 }
@@ -243,7 +244,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipeline(VkCommandBuffer bu
                                                               VkPipeline pipeline)
 {
     struct bf_recording *r = layer_recording_find(buffer);
-    if (r && counts(point) && !bf_recording_bind_again(r, point, pipeline))
+    if (r && bind_point_counts(point) && !bf_recording_bind_again(r, point, pipeline))
         bf_recording_bind(r, point, pipeline, bf_pipelines_find(r->recorder->pipelines, pipeline));
     layer_recording_table(r, buffer)->vkCmdBindPipeline(buffer, point, pipeline);
 }
@@ -255,7 +256,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
         bf_pipelines_pin(r->recorder->pipelines, pipeline);
-    if (r && counts(point))
+    if (r && bind_point_counts(point))
         bf_recording_forget_bound(r, point);
     layer_recording_table(r, buffer)->vkCmdBindPipelineShaderGroupNV(buffer, point, pipeline,
                                                                      group);
@@ -299,7 +300,7 @@ static void forget_all(VkCommandBuffer buffer)
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
-static void pin(VkCommandBuffer buffer, VkPipeline pipeline)
+static void recording_pin(VkCommandBuffer buffer, VkPipeline pipeline)
 {
     struct bf_recording *r = layer_recording_find(buffer);
     if (r && pipeline)
@@ -310,7 +311,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsNV(
     VkCommandBuffer buffer, VkBool32 preprocessed, const VkGeneratedCommandsInfoNV *info)
 {
     restore(buffer);
-    pin(buffer, info->pipeline);
+    recording_pin(buffer, info->pipeline);
     layer_device_of(buffer)->vk.vkCmdExecuteGeneratedCommandsNV(buffer, preprocessed, info);
     forget_all(buffer);
 }
@@ -319,7 +320,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsNV(
     VkCommandBuffer buffer, const VkGeneratedCommandsInfoNV *info)
 {
     restore(buffer);
-    pin(buffer, info->pipeline);
+    recording_pin(buffer, info->pipeline);
     layer_device_of(buffer)->vk.vkCmdPreprocessGeneratedCommandsNV(buffer, info);
 }
 
@@ -344,8 +345,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
 
 /* Push constants --------------------------------------------------------------------------------- */
 
-static inline void push(struct bf_recording *r, VkPipelineLayout layout, uint32_t offset,
-                        uint32_t size, const void *values)
+static inline void recording_push(struct bf_recording *r, VkPipelineLayout layout, uint32_t offset,
+                                  uint32_t size, const void *values)
 {
     if (r->layout != layout) {
         r->layout = layout;
@@ -362,7 +363,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants(VkCommandBuffer b
 {
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
-        push(r, layout, offset, size, values);
+        recording_push(r, layout, offset, size, values);
     layer_recording_table(r, buffer)->vkCmdPushConstants(buffer, layout, stages, offset, size,
                                                          values);
 }
@@ -385,7 +386,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer 
     struct layer_device *d = layer_device_of(buffer);
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
-        push(r, info->layout, info->offset, info->size, info->values);
+        recording_push(r, info->layout, info->offset, info->size, info->values);
     d->more.vkCmdPushConstants2(buffer, told);
 }
 
@@ -428,7 +429,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyQueryPool(
     d->vk.vkDestroyQueryPool(device, pool, allocator);
 }
 
-static struct layer_device *query(VkCommandBuffer buffer, VkQueryPool pool, bool begins)
+static struct layer_device *recording_query(VkCommandBuffer buffer, VkQueryPool pool, bool begins)
 {
     struct layer_device *d = layer_device_of(buffer);
     struct bf_recording *r = layer_recording_find(buffer);
@@ -441,13 +442,13 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginQuery(VkCommandBuffer buff
                                                             VkQueryPool pool, uint32_t number,
                                                             VkQueryControlFlags flags)
 {
-    query(buffer, pool, true)->vk.vkCmdBeginQuery(buffer, pool, number, flags);
+    recording_query(buffer, pool, true)->vk.vkCmdBeginQuery(buffer, pool, number, flags);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndQuery(VkCommandBuffer buffer, VkQueryPool pool,
                                                           uint32_t number)
 {
-    query(buffer, pool, false)->vk.vkCmdEndQuery(buffer, pool, number);
+    recording_query(buffer, pool, false)->vk.vkCmdEndQuery(buffer, pool, number);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginQueryIndexedEXT(VkCommandBuffer buffer,
@@ -456,14 +457,15 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginQueryIndexedEXT(VkCommandB
                                                                       VkQueryControlFlags flags,
                                                                       uint32_t index)
 {
-    query(buffer, pool, true)->vk.vkCmdBeginQueryIndexedEXT(buffer, pool, number, flags, index);
+    recording_query(buffer, pool, true)
+        ->vk.vkCmdBeginQueryIndexedEXT(buffer, pool, number, flags, index);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndQueryIndexedEXT(VkCommandBuffer buffer,
                                                                     VkQueryPool pool,
                                                                     uint32_t number, uint32_t index)
 {
-    query(buffer, pool, false)->vk.vkCmdEndQueryIndexedEXT(buffer, pool, number, index);
+    recording_query(buffer, pool, false)->vk.vkCmdEndQueryIndexedEXT(buffer, pool, number, index);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginTransformFeedbackEXT(

@@ -3,7 +3,8 @@
 #include "layer/specialize/recording.h"
 
 /* Before a draw or dispatch: the table of what lies below. */
-static inline const struct VolkDeviceTable *use(VkCommandBuffer buffer, VkPipelineBindPoint point)
+static inline const struct VolkDeviceTable *recording_use(VkCommandBuffer buffer,
+                                                          VkPipelineBindPoint point)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
@@ -11,21 +12,21 @@ static inline const struct VolkDeviceTable *use(VkCommandBuffer buffer, VkPipeli
     return layer_recording_table(recording, buffer);
 }
 
-static inline const struct VolkDeviceTable *draw(VkCommandBuffer buffer)
+static inline const struct VolkDeviceTable *recording_draw(VkCommandBuffer buffer)
 {
-    return use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    return recording_use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
 }
 
 static inline const struct VolkDeviceTable *dispatch(VkCommandBuffer buffer)
 {
-    return use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
+    return recording_use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDraw(VkCommandBuffer buffer, uint32_t vertices,
                                                       uint32_t instances, uint32_t first_vertex,
                                                       uint32_t first_instance)
 {
-    draw(buffer)->vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
+    recording_draw(buffer)->vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndexed(VkCommandBuffer buffer,
@@ -33,22 +34,24 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndexed(VkCommandBuffer buf
                                                              uint32_t first_index, int32_t offset,
                                                              uint32_t first_instance)
 {
-    draw(buffer)->vkCmdDrawIndexed(buffer, indices, instances, first_index, offset, first_instance);
+    recording_draw(buffer)->vkCmdDrawIndexed(buffer, indices, instances, first_index, offset,
+                                             first_instance);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiEXT(
     VkCommandBuffer buffer, uint32_t count, const VkMultiDrawInfoEXT *draws, uint32_t instances,
     uint32_t first_instance, uint32_t stride)
 {
-    draw(buffer)->vkCmdDrawMultiEXT(buffer, count, draws, instances, first_instance, stride);
+    recording_draw(buffer)->vkCmdDrawMultiEXT(buffer, count, draws, instances, first_instance,
+                                              stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiIndexedEXT(
     VkCommandBuffer buffer, uint32_t count, const VkMultiDrawIndexedInfoEXT *draws,
     uint32_t instances, uint32_t first_instance, uint32_t stride, const int32_t *offset)
 {
-    draw(buffer)->vkCmdDrawMultiIndexedEXT(buffer, count, draws, instances, first_instance, stride,
-                                           offset);
+    recording_draw(buffer)->vkCmdDrawMultiIndexedEXT(buffer, count, draws, instances,
+                                                     first_instance, stride, offset);
 }
 
 #define INDIRECT(name, prepare)                                                                    \
@@ -59,10 +62,10 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiIndexedEXT(
         prepare(buffer)->name(buffer, indirect, offset, count, stride);                            \
     }
 
-INDIRECT(vkCmdDrawIndirect, draw)
-INDIRECT(vkCmdDrawIndexedIndirect, draw)
-INDIRECT(vkCmdDrawMeshTasksIndirectNV, draw)
-INDIRECT(vkCmdDrawMeshTasksIndirectEXT, draw)
+INDIRECT(vkCmdDrawIndirect, recording_draw)
+INDIRECT(vkCmdDrawIndexedIndirect, recording_draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectNV, recording_draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectEXT, recording_draw)
 
 /* Under whichever of its names the driver has it. */
 #define COUNTED(name, other_name, third_name)                                                      \
@@ -70,7 +73,7 @@ INDIRECT(vkCmdDrawMeshTasksIndirectEXT, draw)
         VkCommandBuffer buffer, VkBuffer indirect, VkDeviceSize offset, VkBuffer counts,           \
         VkDeviceSize counts_offset, uint32_t most, uint32_t stride)                                \
     {                                                                                              \
-        const struct VolkDeviceTable *vk = draw(buffer);                                           \
+        const struct VolkDeviceTable *vk = recording_draw(buffer);                                 \
         PFN_##name next = vk->name ? vk->name : vk->other_name ? vk->other_name : vk->third_name;  \
         next(buffer, indirect, offset, counts, counts_offset, most, stride);                       \
     }
@@ -87,14 +90,14 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndirectByteCountEXT(
     VkCommandBuffer buffer, uint32_t instances, uint32_t first_instance, VkBuffer counter,
     VkDeviceSize counter_offset, uint32_t offset, uint32_t stride)
 {
-    draw(buffer)->vkCmdDrawIndirectByteCountEXT(buffer, instances, first_instance, counter,
-                                                counter_offset, offset, stride);
+    recording_draw(buffer)->vkCmdDrawIndirectByteCountEXT(buffer, instances, first_instance,
+                                                          counter, counter_offset, offset, stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer buffer,
                                                                  uint32_t count, uint32_t first)
 {
-    draw(buffer)->vkCmdDrawMeshTasksNV(buffer, count, first);
+    recording_draw(buffer)->vkCmdDrawMeshTasksNV(buffer, count, first);
 }
 
 #define GROUPS(name, prepare)                                                                      \
@@ -104,8 +107,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer
         prepare(buffer)->name(buffer, x, y, z);                                                    \
     }
 
-GROUPS(vkCmdDrawMeshTasksEXT, draw)
-GROUPS(vkCmdDrawClusterHUAWEI, draw)
+GROUPS(vkCmdDrawMeshTasksEXT, recording_draw)
+GROUPS(vkCmdDrawClusterHUAWEI, recording_draw)
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatch(VkCommandBuffer buffer, uint32_t x,
                                                           uint32_t y, uint32_t z)
@@ -122,7 +125,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawClusterIndirectHUAWEI(VkCom
                                                                            VkBuffer indirect,
                                                                            VkDeviceSize offset)
 {
-    draw(buffer)->vkCmdDrawClusterIndirectHUAWEI(buffer, indirect, offset);
+    recording_draw(buffer)->vkCmdDrawClusterIndirectHUAWEI(buffer, indirect, offset);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchIndirect(VkCommandBuffer buffer,
@@ -151,7 +154,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
 /* Passes, which are measured as a whole ---------------------------------------------------------- */
 
 /* The recording, told that a pass begins. */
-static struct bf_recording *begin_pass(VkCommandBuffer buffer)
+static struct bf_recording *recording_pass_begin(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
@@ -169,7 +172,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass(VkCommandBuffer
                                                                  const VkRenderPassBeginInfo *info,
                                                                  VkSubpassContents contents)
 {
-    struct bf_recording *recording = begin_pass(buffer);
+    struct bf_recording *recording = recording_pass_begin(buffer);
     layer_recording_table(recording, buffer)->vkCmdBeginRenderPass(buffer, info, contents);
 }
 
@@ -177,7 +180,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffe
                                                                   const VkRenderPassBeginInfo *info,
                                                                   const VkSubpassBeginInfo *subpass)
 {
-    struct bf_recording *recording = begin_pass(buffer);
+    struct bf_recording *recording = recording_pass_begin(buffer);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     PFN_vkCmdBeginRenderPass2 next =
         vk->vkCmdBeginRenderPass2 ? vk->vkCmdBeginRenderPass2 : vk->vkCmdBeginRenderPass2KHR;

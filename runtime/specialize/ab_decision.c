@@ -147,7 +147,7 @@ static double first_use_price(const struct bf_ab_decision *decision)
     return log1p((decision->first_use_ns - use) / (uses * use));
 }
 
-static enum bf_ab_verdict look(const struct bf_ab_decision *decision)
+static enum bf_ab_verdict ab_verdict_of(const struct bf_ab_decision *decision)
 {
     double price = first_use_price(decision);
     double gain = ranks_above(decision, LOG_GAIN + price);
@@ -188,7 +188,7 @@ static void pair_close(struct bf_ab_decision *decision)
             }
     }
     if (look_due(decision->pair_count))
-        decision->verdict = look(decision);
+        decision->verdict = ab_verdict_of(decision);
 }
 
 enum bf_ab_verdict bf_ab_decision_add_grouped(struct bf_ab_decision *decision, enum bf_ab_kind kind,

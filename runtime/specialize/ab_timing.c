@@ -27,7 +27,7 @@ void bf_ab_timer_finish(struct bf_ab_timer *timer)
     }
 }
 
-static bool take_from(struct bf_ab_queries *block, struct bf_ab_sample *sample)
+static bool queries_take_from(struct bf_ab_queries *block, struct bf_ab_sample *sample)
 {
     if (block->used == UINT64_MAX)
         return false;
@@ -38,12 +38,12 @@ static bool take_from(struct bf_ab_queries *block, struct bf_ab_sample *sample)
     return true;
 }
 
-static bool take(struct bf_ab_timer *timer, struct bf_ab_sample *sample)
+static bool queries_take(struct bf_ab_timer *timer, struct bf_ab_sample *sample)
 {
     bf_lock_acquire(&timer->lock);
     bool found = false;
     for (struct bf_ab_queries *b = timer->blocks; b && !found; b = b->next)
-        found = take_from(b, sample);
+        found = queries_take_from(b, sample);
     bf_lock_release(&timer->lock);
     if (found)
         return true;
@@ -58,7 +58,7 @@ static bool take(struct bf_ab_timer *timer, struct bf_ab_sample *sample)
         free(block);
         return false;
     }
-    take_from(block, sample);
+    queries_take_from(block, sample);
     bf_lock_acquire(&timer->lock);
     block->next = timer->blocks;
     timer->blocks = block;
@@ -66,7 +66,7 @@ static bool take(struct bf_ab_timer *timer, struct bf_ab_sample *sample)
     return true;
 }
 
-static void give_back(struct bf_ab_timer *timer, const struct bf_ab_sample *sample)
+static void queries_give_back(struct bf_ab_timer *timer, const struct bf_ab_sample *sample)
 {
     bf_lock_acquire(&timer->lock);
     for (struct bf_ab_queries *b = timer->blocks; b; b = b->next) {
@@ -79,8 +79,8 @@ static void give_back(struct bf_ab_timer *timer, const struct bf_ab_sample *samp
 /* The work before it is complete, and the work behind it has not begun, when a stamp is written:
  * lavapipe, where something has been drawn before, writes it only when it next waits for itself,
  * which a dispatch alone doesn't make it do. */
-static void stamp(struct bf_ab_timer *timer, VkCommandBuffer commands,
-                  const struct bf_ab_sample *sample, uint32_t which)
+static void timestamp_write(struct bf_ab_timer *timer, VkCommandBuffer commands,
+                            const struct bf_ab_sample *sample, uint32_t which)
 {
     timer->vk->vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, sample->pool,
                                    sample->query + which);
@@ -95,13 +95,13 @@ void bf_ab_timing_begin(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
     if (timing->count == BF_AB_SAMPLES || timing->open || !timing->timestamp_bits)
         return;
     struct bf_ab_sample *s = &timing->samples[timing->count];
-    if (!take(timer, s))
+    if (!queries_take(timer, s))
         return;
     s->use = *use;
     timing->count++;
     timing->open = true;
     timer->vk->vkCmdResetQueryPool(commands, s->pool, s->query, 2);
-    stamp(timer, commands, s, 0);
+    timestamp_write(timer, commands, s, 0);
 }
 
 void bf_ab_timing_begin_pass(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
@@ -133,7 +133,7 @@ void bf_ab_timing_end(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
     if (timing->pass && timing->drawn.work)
         s->use = timing->drawn;
     timing->open = timing->pass = false;
-    stamp(timer, commands, s, 1);
+    timestamp_write(timer, commands, s, 1);
 }
 
 void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *timing,
@@ -158,7 +158,7 @@ void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *tim
 void bf_ab_timing_reset(struct bf_ab_timer *timer, struct bf_ab_timing *timing)
 {
     for (uint32_t i = 0; i < timing->count; i++)
-        give_back(timer, &timing->samples[i]);
+        queries_give_back(timer, &timing->samples[i]);
     timing->count = 0;
     timing->open = timing->pass = false;
     timing->drawn = (struct bf_ab_use){0};

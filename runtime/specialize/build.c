@@ -53,7 +53,7 @@ void bf_job_free(struct bf_job *job)
 }
 
 /* CV-2. The job belongs to whoever collects it, from here on. */
-static void end(struct bf_job *job, enum bf_reason reason)
+static void job_end(struct bf_job *job, enum bf_reason reason)
 {
     struct bf_specializer *s = job->specializer;
     job->reason = reason;
@@ -76,7 +76,7 @@ static void form_finish(struct bf_specializer *s, struct form *form)
         s->pipelines.vk->vkDestroyPipeline(s->pipelines.device, form->handle, NULL);
 }
 
-static enum bf_reason fold(struct bf_job *job, struct form *form, bool no_contraction)
+static enum bf_reason form_fold(struct bf_job *job, struct form *form, bool no_contraction)
 {
     struct bf_specializer *s = job->specializer;
     const struct bf_shader *shader = bf_pipeline_copy_shader(job->copy);
@@ -172,7 +172,7 @@ static uint64_t least_bytes(const struct bf_job *job, const struct form *form, u
 }
 
 /* With a cache of its own, which tells how large it is; a driver may refuse to make one. */
-static enum bf_reason build(struct bf_job *job, struct form *form)
+static enum bf_reason form_build(struct bf_job *job, struct form *form)
 {
     const struct bf_pipelines *ps = &job->specializer->pipelines;
     enum bf_reason reason = build_in_helper_first(job, form);
@@ -220,7 +220,7 @@ static void make_way(const struct bf_job *job, uint64_t took_ns)
 }
 
 /* On the runner. */
-static void check(void *context)
+static void forms_check_run(void *context)
 {
     struct checking *c = context;
     struct bf_specializer *s = c->job->specializer;
@@ -253,8 +253,8 @@ static void check(void *context)
 }
 
 /* The form whose every bit agreed; the plain one if both did. */
-static enum bf_reason choose(struct bf_job *job, struct form forms[2], uint32_t count,
-                             const struct bf_check_form *checked)
+static enum bf_reason form_choose(struct bf_job *job, struct form forms[2], uint32_t count,
+                                  const struct bf_check_form *checked)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (checked[i].reason != BF_REASON_NONE)
@@ -305,7 +305,7 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     };
     struct checking c = {.job = job, .info = &info};
     uint64_t begun = bf_now_ns();
-    bf_runner_do(&s->runner, check, &c);
+    bf_runner_do(&s->runner, forms_check_run, &c);
     job->times.check = bf_now_ns() - begun;
     job->times.general = info.general_ns;
     bf_pipeline_interface_destroy(interface);
@@ -314,10 +314,10 @@ static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint
     if (info.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
                    (unsigned long long)job->pipeline, info.why);
-    return choose(job, forms, form_count, checked);
+    return form_choose(job, forms, form_count, checked);
 }
 
-static enum bf_reason make(struct bf_job *job)
+static enum bf_reason job_make(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
     struct form forms[2] = {0};
@@ -326,9 +326,9 @@ static enum bf_reason make(struct bf_job *job)
     uint64_t begun = bf_now_ns();
     enum bf_reason reason = BF_REASON_NONE;
     for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++) {
-        reason = fold(job, &forms[i], i == 1);
+        reason = form_fold(job, &forms[i], i == 1);
         if (reason == BF_REASON_NONE)
-            reason = build(job, &forms[i]);
+            reason = form_build(job, &forms[i]);
     }
     if (reason == BF_REASON_NONE)
         reason = of_result(
@@ -382,7 +382,7 @@ static void verdict_store(struct bf_job *job, const struct bf_archive_key *key,
     bf_archive_put(s->archive, key, &verdict);
 }
 
-static void run(void *context)
+static void job_run(void *context)
 {
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
@@ -394,21 +394,21 @@ static void run(void *context)
     } else if (bf_archive_begin(archive, &key) == VK_ERROR_NOT_PERMITTED_KHR) {
         reason = BF_REASON_CRASHED;
     } else {
-        reason = make(job);
+        reason = job_make(job);
         bf_archive_end(archive, &key);
         verdict_store(job, &key, reason);
     }
-    end(job, reason);
+    job_end(job, reason);
 }
 
 /* A verdict is stored all the same, when the device ends: nobody would find it out again for free. */
-static void cancel(void *context)
+static void job_cancel(void *context)
 {
     struct bf_job *job = context;
     if (job->remember_only && atomic_load(&job->specializer->stopping))
-        run(job);
+        job_run(job);
     else
-        end(job, BF_REASON_CANCELLED);
+        job_end(job, BF_REASON_CANCELLED);
 }
 
 void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
@@ -419,7 +419,7 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
         atomic_fetch_add(&s->outstanding, 1);
         /* At the end there is no pool any more. */
         if (atomic_load(&s->stopping) ||
-            bf_background_queue(s->info.device->background, run, cancel, job) != VK_SUCCESS)
-            cancel(job);
+            bf_background_queue(s->info.device->background, job_run, job_cancel, job) != VK_SUCCESS)
+            job_cancel(job);
     }
 }

@@ -37,7 +37,7 @@ static uint64_t product_high(uint64_t a, uint64_t b)
 }
 
 /* With a chance of part to whole. */
-static bool draw(struct bf_histogram_notes *notes, uint64_t part, uint64_t whole)
+static bool notes_draw(struct bf_histogram_notes *notes, uint64_t part, uint64_t whole)
 {
     notes->random ^= notes->random << 13;
     notes->random ^= notes->random >> 7;
@@ -60,7 +60,7 @@ void bf_histogram_notes_new(struct bf_histogram_notes *notes, uint32_t at,
     uint64_t weight = notes->overflow < BF_HISTOGRAM_STRATA ? 0 : sample->weight;
     notes->overflow++;
     weight += row->weight;
-    if (weight == row->weight || draw(notes, row->weight, weight))
+    if (weight == row->weight || notes_draw(notes, row->weight, weight))
         *sample = *row;
     sample->weight = weight;
 }
@@ -163,7 +163,7 @@ static void tuple_add(struct bf_histogram *histogram, const uint32_t words[BF_HI
 }
 
 /* Counts round down and what they may lack rounds up: TA-4 holds for half the uses. */
-static void halve(struct bf_histogram *histogram)
+static void histogram_halve(struct bf_histogram *histogram)
 {
     histogram->total = (histogram->total + 1) / 2;
     histogram->missed = histogram->missed / 2 + 1;
@@ -185,7 +185,7 @@ void bf_histogram_add(struct bf_histogram *histogram, uint32_t epoch,
         return;
     uint64_t weight = row->weight < WEIGHT_MOST ? row->weight : WEIGHT_MOST;
     if (histogram->total > TOTAL_MOST)
-        halve(histogram);
+        histogram_halve(histogram);
     histogram->total += weight;
     histogram->fresh += weight;
     uint32_t words[BF_HISTOGRAM_WORDS] = {0};
@@ -219,8 +219,8 @@ static bool slot_before(const struct bf_histogram *histogram, int a, int b)
     return false;
 }
 
-static void choose(const struct bf_histogram *histogram, uint64_t threshold,
-                   struct bf_histogram_choice *choice)
+static void histogram_choose(const struct bf_histogram *histogram, uint64_t threshold,
+                             struct bf_histogram_choice *choice)
 {
     memset(choice, 0, sizeof(*choice));
     if (!histogram->mask || !histogram->total || histogram->total < threshold)
@@ -251,7 +251,7 @@ void bf_histogram_choose(const struct bf_histogram *histogram, uint32_t epoch, u
                          struct bf_histogram_choice *choice)
 {
     if (histogram->epoch == epoch)
-        choose(histogram, threshold, choice);
+        histogram_choose(histogram, threshold, choice);
     else
         memset(choice, 0, sizeof(*choice));
 }
@@ -355,11 +355,11 @@ static void word_drop(struct bf_histogram *histogram, int w)
 }
 
 /* TA-6. True, and a choice; or there is none, and perhaps fewer words, or an empty table. */
-static bool settle(struct bf_histogram *histogram, uint64_t threshold,
-                   struct bf_histogram_choice *choice)
+static bool histogram_settle(struct bf_histogram *histogram, uint64_t threshold,
+                             struct bf_histogram_choice *choice)
 {
     for (bool dropped = false;; dropped = true) {
-        choose(histogram, threshold, choice);
+        histogram_choose(histogram, threshold, choice);
         if (choice->count)
             return true;
         if (!histogram->mask || histogram->total < threshold)
@@ -396,11 +396,11 @@ bool bf_histogram_window(struct bf_histogram *histogram, uint32_t epoch, uint64_
     if (histogram->fresh < threshold)
         return false;
     struct bf_histogram_choice last = histogram->last, now;
-    settle(histogram, threshold, &now);
+    histogram_settle(histogram, threshold, &now);
     histogram->fresh = 0;
     histogram->last = now;
     if (histogram->total / WINDOWS_MOST >= threshold)
-        halve(histogram);
+        histogram_halve(histogram);
     if (now.mask != last.mask)
         return false;
     uint64_t covered = 0;
@@ -440,7 +440,7 @@ bool bf_histogram_commit(struct bf_histogram *histogram, uint32_t epoch, uint64_
         }
     }
     histogram->fresh = 0;
-    settle(histogram, threshold, choice);
+    histogram_settle(histogram, threshold, choice);
     histogram->last = *choice;
     return choice->count != 0;
 }

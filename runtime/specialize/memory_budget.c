@@ -28,7 +28,7 @@ void bf_memory_budget_remove(struct bf_specializer *s, struct bf_candidate *cand
 }
 
 /* Room is looked for: those that nobody has chosen since the last time are worth less. */
-static void age(struct bf_specializer *s)
+static void worths_halve_unused(struct bf_specializer *s)
 {
     for (uint32_t i = 0; i < s->live; i++) {
         if (!s->published[i]->fresh)
@@ -43,7 +43,7 @@ static double worth_of(const struct bf_candidate *c)
 }
 
 /* What is worth less than this goes for it: clearly less, or equals would take turns. */
-static double bar_of(const struct bf_candidate *c)
+static double worth_threshold_of(const struct bf_candidate *c)
 {
     return 0.75 * worth_of(c);
 }
@@ -93,7 +93,7 @@ static uint64_t shortage(struct bf_specializer *s, uint64_t bytes)
 static bool is_enough(struct bf_specializer *s, const struct bf_candidate *candidate,
                       uint64_t missing)
 {
-    return count_lesser(s, bar_of(candidate)) >= missing;
+    return count_lesser(s, worth_threshold_of(candidate)) >= missing;
 }
 
 bool bf_memory_budget_has_room(struct bf_specializer *s, const struct bf_candidate *candidate)
@@ -101,7 +101,7 @@ bool bf_memory_budget_has_room(struct bf_specializer *s, const struct bf_candida
     uint64_t missing = shortage(s, candidate->bytes);
     if (missing == 0)
         return true;
-    age(s);
+    worths_halve_unused(s);
     return is_enough(s, candidate, missing);
 }
 
@@ -113,7 +113,7 @@ bool bf_memory_budget_make_room(struct bf_specializer *s, const struct bf_candid
     if (!is_enough(s, candidate, missing))
         return false;
     while (freed < missing) {
-        struct bf_candidate *least = find_least(s, bar_of(candidate));
+        struct bf_candidate *least = find_least(s, worth_threshold_of(candidate));
         if (!least)
             return false; /* a command buffer has just got one of them */
         const struct bf_variant *variant = least->variant;

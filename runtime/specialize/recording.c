@@ -29,23 +29,23 @@ struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommand
 
 /* Variants that were picked, and how often ------------------------------------------------------ */
 
-static uint32_t hash(const struct bf_variant *variant)
+static uint32_t variant_hash(const struct bf_variant *variant)
 {
     return (uint32_t)(bf_map_hash((uint64_t)(uintptr_t)variant) >> 7);
 }
 
 /* The variant's place, or the free one where it belongs. There is room. */
-static struct bf_picked *place(struct bf_picked *table, uint32_t room,
-                               const struct bf_variant *variant)
+static struct bf_picked *picked_place(struct bf_picked *table, uint32_t room,
+                                      const struct bf_variant *variant)
 {
-    for (uint32_t i = hash(variant);; i++) {
+    for (uint32_t i = variant_hash(variant);; i++) {
         struct bf_picked *p = &table[i & (room - 1)];
         if (p->variant == variant || !p->variant)
             return p;
     }
 }
 
-static bool make_room(struct bf_recording *r)
+static bool picked_make_room(struct bf_recording *r)
 {
     if (2 * (r->picked_count + 1) <= r->picked_capacity)
         return true;
@@ -55,11 +55,11 @@ static bool make_room(struct bf_recording *r)
         return false;
     for (uint32_t i = 0; i < r->picked_capacity; i++) {
         if (r->picked[i].variant)
-            *place(table, room, r->picked[i].variant) = r->picked[i];
+            *picked_place(table, room, r->picked[i].variant) = r->picked[i];
     }
     for (int i = 0; i < 2; i++) {
         if (r->bound[i].variant)
-            r->bound[i].picked = place(table, room, r->bound[i].variant);
+            r->bound[i].picked = picked_place(table, room, r->bound[i].variant);
     }
     free(r->picked);
     r->picked = table;
@@ -68,11 +68,11 @@ static bool make_room(struct bf_recording *r)
 }
 
 /* With a reference to the variant [RC-4]. NULL: it is withdrawn, or there is no memory. */
-static struct bf_picked *refer(struct bf_recording *r, struct bf_variant *variant)
+static struct bf_picked *picked_refer(struct bf_recording *r, struct bf_variant *variant)
 {
-    if (!make_room(r))
+    if (!picked_make_room(r))
         return NULL;
-    struct bf_picked *p = place(r->picked, r->picked_capacity, variant);
+    struct bf_picked *p = picked_place(r->picked, r->picked_capacity, variant);
     if (p->variant)
         return p;
     if (!bf_variant_acquire(variant))
@@ -241,7 +241,7 @@ static inline struct values read_values(const struct bf_recording *r, struct bf_
     return (struct values){known, {low & lanes[known & 15], high & lanes[known >> 4]}};
 }
 
-static inline bool is_for(const struct bf_variant *variant, const struct values *v)
+static inline bool variant_is_for(const struct bf_variant *variant, const struct values *v)
 {
     uint32_t mask = variant->mask;
     four_words constants[2];
@@ -257,7 +257,7 @@ static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const
     struct bf_variant *best = NULL;
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         struct bf_variant *variant = atomic_load_explicit(&p->variants[i], memory_order_acquire);
-        if (variant && is_for(variant, v) &&
+        if (variant && variant_is_for(variant, v) &&
             (!best || __builtin_popcount(variant->mask) > __builtin_popcount(best->mask)))
             best = variant;
     }
@@ -273,10 +273,10 @@ static inline bool has_variants(const struct bf_pipeline *p)
 }
 
 /* NULL: the general one. */
-static void bind(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
-                 struct bf_variant *variant)
+static void recording_bind_variant(struct bf_recording *r, struct bf_bound *b,
+                                   VkPipelineBindPoint point, struct bf_variant *variant)
 {
-    struct bf_picked *picked = variant ? refer(r, variant) : NULL;
+    struct bf_picked *picked = variant ? picked_refer(r, variant) : NULL;
     if (!picked) {
         bf_recording_restore(r, point);
         return;
@@ -304,8 +304,8 @@ static struct bf_histogram_notes *notes_of(struct bf_recording *r)
     return r->notes;
 }
 
-static void note(struct bf_recording *r, const struct bf_pipeline *p, const struct values *v,
-                 uint32_t uses)
+static void use_note(struct bf_recording *r, const struct bf_pipeline *p, const struct values *v,
+                     uint32_t uses)
 {
     uint32_t all = (1u << p->watch.count) - 1;
     uint32_t counted = all & ~atomic_load_explicit(&p->dropped, memory_order_relaxed);
@@ -322,7 +322,7 @@ static void note(struct bf_recording *r, const struct bf_pipeline *p, const stru
 
 /* By chance, so that no pattern of the program's falls together with it: each bit of the number
  * decides each of the result (the last steps of MurmurHash3). */
-static uint64_t mix(uint64_t number)
+static uint64_t draw_mix(uint64_t number)
 {
     number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
     number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
@@ -345,7 +345,7 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
     if (!within)
         r->number |=
             1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-    r->tries = mix(r->number) & 1;
+    r->tries = draw_mix(r->number) & 1;
 }
 
 /* NULL: out of memory. */
@@ -406,7 +406,7 @@ void bf_recording_measure_pass(struct bf_recording *r)
 {
     uint32_t first = 0; /* of more than can be measured, at random; whatever the coin says */
     if (r->passes_before > BF_AB_SAMPLES)
-        first = (uint32_t)((mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
+        first = (uint32_t)((draw_mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
     if (r->passes++ < first)
         return;
     if (bf_background_may_adapt(r->recorder->background) && trial_of(r))
@@ -436,7 +436,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         struct values v = read_values(r, p);
         variant = may_pick ? find_variant(p, &v) : NULL;
         if (uses)
-            note(r, p, &v, uses);
+            use_note(r, p, &v, uses);
         for (int i = 0; uses && groups && i < 3; i++)
             atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
     }
@@ -445,7 +445,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     if (ab_timed)
         variant = choose_side(r, p, variant, groups, &use);
     if (variant != b->variant)
-        bind(r, b, point, variant);
+        recording_bind_variant(r, b, point, variant);
     if (b->variant)
         b->picked->count++;
     if (ab_timed)

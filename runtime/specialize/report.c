@@ -37,7 +37,7 @@ void bf_specialize_report_excluded(struct bf_specializer *s, enum bf_reason reas
     s->report->excluded[reason]++;
 }
 
-static void name_of(const struct bf_variant_states *states, char name[64])
+static void report_name_of(const struct bf_variant_states *states, char name[64])
 {
     if (*states->pipeline->name) {
         snprintf(name, 64, "%s", states->pipeline->name);
@@ -92,7 +92,7 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
             .variant_ns = variant,
             .times = c->times,
         };
-        name_of(states, line->name);
+        report_name_of(states, line->name);
     }
 }
 

@@ -10,7 +10,7 @@ struct bf_runner_call {
     bool done;
 };
 
-static void *run(void *argument)
+static void *runner_run(void *argument)
 {
     struct bf_runner *runner = argument;
     pthread_mutex_lock(&runner->lock);
@@ -42,7 +42,7 @@ void bf_runner_start(struct bf_runner *runner)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    runner->started = pthread_create(&runner->thread, NULL, run, runner) == 0;
+    runner->started = pthread_create(&runner->thread, NULL, runner_run, runner) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!runner->started) {
         pthread_cond_destroy(&runner->done);

@@ -9,7 +9,7 @@
 #include "specialize/variant_state.h"
 #include "specialize/isolate/isolate.h"
 
-static void prepare(void *context)
+static void driver_prepare(void *context)
 {
     struct bf_specializer *s = context;
     bf_runner_start(&s->runner);
@@ -97,7 +97,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         goto fail_folder;
     const BfBackgroundDriver driver = {
         .pContext = s,
-        .pfnPrepare = prepare,
+        .pfnPrepare = driver_prepare,
         .pfnOnMode = on_mode,
         .pfnFurtherMeasurementsDesired = further,
     };

@@ -42,14 +42,14 @@ void bf_submissions_finish(struct bf_submissions *s)
 
 /* Nothing is on the list that this thread could have evidence for: what it knows to be over was
  * added before it came to know. */
-static bool is_empty(struct bf_submissions *s)
+static bool submissions_are_empty(struct bf_submissions *s)
 {
     return atomic_load_explicit(&s->open, memory_order_acquire) == 0;
 }
 
 /* The list. Under the lock ---------------------------------------------------------------------- */
 
-static struct bf_open_submission *append(struct bf_submissions *s)
+static struct bf_open_submission *open_submission_append(struct bf_submissions *s)
 {
     struct bf_open_submission *part = s->free;
     if (!part) {
@@ -64,7 +64,7 @@ static struct bf_open_submission *append(struct bf_submissions *s)
     return part;
 }
 
-static void take_off(struct bf_submissions *s, struct bf_open_submission *part)
+static void open_submission_take_off(struct bf_submissions *s, struct bf_open_submission *part)
 {
     *(part->previous ? &part->previous->next : &s->first) = part->next;
     *(part->next ? &part->next->previous : &s->last) = part->previous;
@@ -130,7 +130,7 @@ static struct bf_recording *find_listed(struct bf_submissions *s, uint64_t numbe
     return r;
 }
 
-static void unlist(struct bf_submissions *s, struct bf_recording *r)
+static void recording_unlist(struct bf_submissions *s, struct bf_recording *r)
 {
     struct bf_recording **at = list_of(s, r->number);
     while (*at != r)
@@ -164,8 +164,8 @@ static void read_trial(struct bf_submissions *s, struct bf_recording *r)
 
 /* A submission of the command buffer, by this call, has finished. The release lets its owner see
  * that all was read without taking the lock. */
-static void count(struct bf_submissions *s, struct bf_recording *r,
-                  const struct bf_open_submission *part)
+static void recording_count(struct bf_submissions *s, struct bf_recording *r,
+                            const struct bf_open_submission *part)
 {
     bool counting = atomic_load(&s->counting) && bf_background_may_adapt(s->background);
     if (r->noted && part->epoch == atomic_load(&s->epoch) && counting) {
@@ -186,8 +186,8 @@ static void count(struct bf_submissions *s, struct bf_recording *r,
 static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
 {
     for (uint32_t i = 0; i < part->recording_count; i++)
-        count(s, part->recordings[i], part);
-    take_off(s, part);
+        recording_count(s, part->recordings[i], part);
+    open_submission_take_off(s, part);
 }
 
 /* Submitting ------------------------------------------------------------------------------------ */
@@ -197,7 +197,7 @@ uint64_t bf_submissions_call(struct bf_submissions *s)
     return atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed) + 1;
 }
 
-static bool counts(const struct bf_recording *r)
+static bool recording_counts(const struct bf_recording *r)
 {
     return r && (r->noted || r->inner_count || (r->timing && r->timing->count));
 }
@@ -214,7 +214,7 @@ static bool is_awaited(const struct bf_submissions *s, const void *queue)
 static struct bf_open_submission *append_part(struct bf_submissions *s, uint64_t call,
                                               const struct bf_batch *batch)
 {
-    struct bf_open_submission *part = append(s);
+    struct bf_open_submission *part = open_submission_append(s);
     if (!part)
         return NULL;
     part->queue = batch->queue;
@@ -228,15 +228,15 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
 {
     bool any = false;
     for (uint32_t i = 0; i < batch->recording_count; i++)
-        any |= counts(batch->recordings[i]);
-    if (!any && is_empty(s))
+        any |= recording_counts(batch->recordings[i]);
+    if (!any && submissions_are_empty(s))
         return;
     bf_lock_acquire(&s->lock);
     struct bf_open_submission *part = NULL;
     bool fits = true;
     for (uint32_t i = 0; any && i < batch->recording_count; i++) {
         struct bf_recording *r = batch->recordings[i];
-        if (!counts(r))
+        if (!recording_counts(r))
             continue;
         if (fits && (!part || part->recording_count == BF_SUBMISSION_BUFFERS))
             part = append_part(s, call, batch);
@@ -270,7 +270,7 @@ void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
             set_latest(s, p->recordings[i], 0, call);
             atomic_fetch_sub_explicit(&p->recordings[i]->pending, 1, memory_order_release);
         }
-        take_off(s, p);
+        open_submission_take_off(s, p);
     }
     bf_lock_release(&s->lock);
 }
@@ -284,7 +284,7 @@ struct evidence {
     uint64_t value;
 };
 
-static bool shows(const struct evidence *e, const struct bf_open_submission *part)
+static bool evidence_shows(const struct evidence *e, const struct bf_open_submission *part)
 {
     for (uint32_t i = 0; part->fence && i < e->fence_count; i++) {
         if (part->fence == e->fences[i])
@@ -301,9 +301,9 @@ static bool shows(const struct evidence *e, const struct bf_open_submission *par
  * before it. Of more queues than fit here, only what was shown itself is over. */
 #define REACHED 16
 
-static void look(struct bf_submissions *s, const struct evidence *e)
+static void submissions_look(struct bf_submissions *s, const struct evidence *e)
 {
-    if (is_empty(s))
+    if (submissions_are_empty(s))
         return;
     const void *reached[REACHED];
     uint32_t count = 0;
@@ -314,7 +314,7 @@ static void look(struct bf_submissions *s, const struct evidence *e)
         while (i < count && reached[i] != p->queue)
             i++;
         if (i == count) {
-            if (!shows(e, p))
+            if (!evidence_shows(e, p))
                 continue;
             if (count < REACHED)
                 reached[count++] = p->queue;
@@ -326,17 +326,17 @@ static void look(struct bf_submissions *s, const struct evidence *e)
 
 void bf_submissions_fence_seen(struct bf_submissions *s, uint32_t count, const VkFence *fences)
 {
-    look(s, &(struct evidence){.fence_count = count, .fences = fences});
+    submissions_look(s, &(struct evidence){.fence_count = count, .fences = fences});
 }
 
 void bf_submissions_value_seen(struct bf_submissions *s, VkSemaphore semaphore, uint64_t value)
 {
-    look(s, &(struct evidence){.semaphore = semaphore, .value = value});
+    submissions_look(s, &(struct evidence){.semaphore = semaphore, .value = value});
 }
 
 void bf_submissions_queue_idle(struct bf_submissions *s, const void *queue)
 {
-    if (is_empty(s))
+    if (submissions_are_empty(s))
         return;
     bf_lock_acquire(&s->lock);
     for (struct bf_open_submission *p = s->first, *next; p; p = next) {
@@ -349,7 +349,7 @@ void bf_submissions_queue_idle(struct bf_submissions *s, const void *queue)
 
 /* What stays of a part whose command buffers are all over tells of earlier ones, if there are any
  * left. (Of more queues than fit here, parts are kept until they are shown.) */
-static void prune(struct bf_submissions *s)
+static void submissions_prune(struct bf_submissions *s)
 {
     const void *awaited[REACHED];
     uint32_t count = 0;
@@ -361,7 +361,7 @@ static void prune(struct bf_submissions *s)
         if (p->recording_count && i == count)
             awaited[count++] = p->queue;
         else if (!p->recording_count && i == count)
-            take_off(s, p);
+            open_submission_take_off(s, p);
     }
 }
 
@@ -383,7 +383,7 @@ void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording
     if (r->listed) { /* no part has it: those that execute it are in them */
         if (r->latest && r->latest != LOST)
             read_trial(s, r);
-        unlist(s, r);
+        recording_unlist(s, r);
         bf_lock_release(&s->lock);
         return;
     }
@@ -391,12 +391,12 @@ void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording
         uint32_t kept = 0, had = p->recording_count;
         for (uint32_t i = 0; i < had; i++) {
             if (p->recordings[i] == r)
-                count(s, r, p);
+                recording_count(s, r, p);
             else
                 p->recordings[kept++] = p->recordings[i];
         }
         p->recording_count = kept;
     }
-    prune(s);
+    submissions_prune(s);
     bf_lock_release(&s->lock);
 }

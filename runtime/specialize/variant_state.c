@@ -98,8 +98,8 @@ static bool find_place(struct bf_specializer *s, struct bf_variant_states *state
 }
 
 /* Where one may be published, if need be in the place of others. */
-static enum bf_reason make_room(struct bf_specializer *s, struct bf_variant_states *states,
-                                const struct bf_candidate *candidate)
+static enum bf_reason variant_make_room(struct bf_specializer *s, struct bf_variant_states *states,
+                                        const struct bf_candidate *candidate)
 {
     struct bf_candidate *other;
     if (!find_place(s, states, candidate->uses, &other))
@@ -126,7 +126,7 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
                     struct bf_candidate *candidate, struct bf_job *job)
 {
     candidate->bytes = job->bytes;
-    candidate->reason = make_room(s, states, candidate);
+    candidate->reason = variant_make_room(s, states, candidate);
     if (candidate->reason != BF_REASON_NONE) {
         candidate->state = BF_VARIANT_STATE_REJECTED;
         return;
@@ -222,8 +222,8 @@ void bf_variant_states_collect(struct bf_specializer *s)
     bf_lock_release(&s->lock);
 }
 
-static struct bf_candidate *find(struct bf_variant_states *states, uint8_t mask,
-                                 const uint32_t values[BF_WATCHED])
+static struct bf_candidate *candidate_find(struct bf_variant_states *states, uint8_t mask,
+                                           const uint32_t values[BF_WATCHED])
 {
     for (uint32_t i = 0; i < states->count; i++) {
         struct bf_candidate *c = &states->candidates[i];
@@ -238,7 +238,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
                           const uint32_t values[BF_WATCHED], uint64_t uses, bool used, bool kept,
                           struct bf_job **jobs)
 {
-    struct bf_candidate *candidate = find(states, mask, values);
+    struct bf_candidate *candidate = candidate_find(states, mask, values);
     if (candidate) {
         candidate->uses = uses > candidate->uses ? uses : candidate->uses;
         if (used)
@@ -300,8 +300,8 @@ struct remembering {
     struct bf_job *jobs;
 };
 
-static void remember(void *context, const struct bf_archive_key *key,
-                     const struct bf_verdict *verdict)
+static void archive_remember(void *context, const struct bf_archive_key *key,
+                             const struct bf_verdict *verdict)
 {
     struct remembering *r = context;
     if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED ||
@@ -316,12 +316,13 @@ static void remember(void *context, const struct bf_archive_key *key,
 }
 
 /* When it has been used: by then the formats that a check needs have been seen. */
-static void recall(struct bf_specializer *s, struct bf_variant_states *states, struct bf_job **jobs)
+static void archive_recall(struct bf_specializer *s, struct bf_variant_states *states,
+                           struct bf_job **jobs)
 {
     struct remembering r = {s, states, *jobs};
     states->recalled = true;
     if (!atomic_load(&states->pipeline->pinned))
-        bf_archive_for_pipeline(s->archive, states->pipeline->hash, remember, &r);
+        bf_archive_for_pipeline(s->archive, states->pipeline->hash, archive_remember, &r);
     *jobs = r.jobs;
 }
 
@@ -392,7 +393,7 @@ void bf_variant_states_pipeline_used(void *specializer, struct bf_pipeline *pipe
         if (recording->push_id == pipeline->push_id)
             memcpy(states->push, recording->bytes, sizeof(states->push));
         if (!states->recalled)
-            recall(s, states, &jobs);
+            archive_recall(s, states, &jobs);
         struct bf_histogram_choice choice;
         bf_lock_acquire(&pipeline->lock);
         bool stable =

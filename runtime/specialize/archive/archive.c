@@ -84,7 +84,7 @@ static uint64_t *owners_gone(const struct bf_archive *archive, size_t *n)
  * gone; but it may have ended its build after this file was read, and gone then. So a file that has
  * such builds is read once more.
  */
-static bool read_all(struct bf_archive *archive)
+static bool archive_read(struct bf_archive *archive)
 {
     struct bf_cache_file *file = &archive->file;
     if (!bf_cache_file_read(file, &archive->known))
@@ -127,7 +127,7 @@ struct bf_archive *bf_archive_open(const struct bf_archive_info *info)
     archive->file = (struct bf_cache_file){.folder = -1, .lock = -1, .data = -1};
     if (!info->folder || !info->folder[0] || getauxval(AT_SECURE))
         return archive;
-    if (!bf_cache_file_open(&archive->file, info->folder, cap) || !read_all(archive)) {
+    if (!bf_cache_file_open(&archive->file, info->folder, cap) || !archive_read(archive)) {
         bf_archive_close(archive);
         return NULL;
     }
@@ -212,7 +212,7 @@ static VkResult entry_add(struct bf_archive *archive, const struct bf_archive_ke
     return *entry ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static bool append(struct bf_archive *archive, const struct bf_record *record, bool again)
+static bool archive_append(struct bf_archive *archive, const struct bf_record *record, bool again)
 {
     uint8_t bytes[BF_RECORD_SIZE];
     bf_record_encode(record, bytes);
@@ -249,12 +249,12 @@ VkResult bf_archive_begin(struct bf_archive *archive, const struct bf_archive_ke
     build->serial = archive->serials++;
     build->next = archive->builds;
     archive->builds = build;
-    build->on_disk = append(archive,
-                            &(struct bf_record){.kind = BF_RECORD_BEGIN,
-                                                .key = canonical,
-                                                .owner = archive->file.owner,
-                                                .serial = build->serial},
-                            false);
+    build->on_disk = archive_append(archive,
+                                    &(struct bf_record){.kind = BF_RECORD_BEGIN,
+                                                        .key = canonical,
+                                                        .owner = archive->file.owner,
+                                                        .serial = build->serial},
+                                    false);
     bf_lock_release(&archive->lock);
     return VK_SUCCESS;
 }
@@ -267,12 +267,12 @@ VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key 
     bf_lock_acquire(&archive->lock);
     struct build *build = build_take(archive, &canonical);
     if (build && build->on_disk)
-        append(archive,
-               &(struct bf_record){.kind = BF_RECORD_END,
-                                   .key = canonical,
-                                   .owner = archive->file.owner,
-                                   .serial = build->serial},
-               true);
+        archive_append(archive,
+                       &(struct bf_record){.kind = BF_RECORD_END,
+                                           .key = canonical,
+                                           .owner = archive->file.owner,
+                                           .serial = build->serial},
+                       true);
     bf_lock_release(&archive->lock);
     free(build);
     return VK_SUCCESS;
@@ -291,7 +291,8 @@ VkResult bf_archive_strike(struct bf_archive *archive, const struct bf_archive_k
         if (entry)
             bf_index_strike(&archive->known.index, entry);
         build = build_take(archive, &canonical);
-        append(archive, &(struct bf_record){.kind = BF_RECORD_STRIKE, .key = canonical}, true);
+        archive_append(archive, &(struct bf_record){.kind = BF_RECORD_STRIKE, .key = canonical},
+                       true);
     }
     bf_lock_release(&archive->lock);
     free(build);
@@ -311,7 +312,7 @@ VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key 
     if (result == VK_SUCCESS) {
         if (entry)
             bf_index_put(&archive->known.index, entry, verdict);
-        append(
+        archive_append(
             archive,
             &(struct bf_record){.kind = BF_RECORD_VERDICT, .key = canonical, .verdict = *verdict},
             true);

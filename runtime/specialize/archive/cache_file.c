@@ -141,7 +141,7 @@ static int folders_make(const char *path)
     return error;
 }
 
-static int file_open(struct bf_cache_file *file, const char *name, int flags, int *fd)
+static int cache_file_open_at(struct bf_cache_file *file, const char *name, int flags, int *fd)
 {
     *fd = openat(file->folder, name,
                  O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600);
@@ -165,9 +165,9 @@ int bf_cache_file_refresh(struct bf_cache_file *file, bool make)
     file->data = -1;
 
     int fd;
-    int error = file_open(file, BF_CACHE_FILE_FILE, O_APPEND, &fd);
+    int error = cache_file_open_at(file, BF_CACHE_FILE_FILE, O_APPEND, &fd);
     if (error == ENOENT && make) {
-        error = file_open(file, BF_CACHE_FILE_FILE, O_APPEND | O_CREAT | O_EXCL, &fd);
+        error = cache_file_open_at(file, BF_CACHE_FILE_FILE, O_APPEND | O_CREAT | O_EXCL, &fd);
         uint8_t header[BF_HEADER_SIZE];
         bf_header_encode(header);
         /* without a header it is as good */
@@ -241,7 +241,7 @@ bool bf_cache_file_open(struct bf_cache_file *file, const char *folder, uint64_t
         cache_file_off_because(file, "folder", why);
         return true;
     }
-    int error = file_open(file, "lock", O_CREAT, &file->lock);
+    int error = cache_file_open_at(file, "lock", O_CREAT, &file->lock);
     if (error) {
         cache_file_off(file, error, "can't open 'lock'");
         return true;
@@ -343,8 +343,8 @@ static int append_locked(struct bf_cache_file *file, const uint8_t *bytes, size_
     return error;
 }
 
-static int append(struct bf_cache_file *file, const uint8_t *bytes, size_t size,
-                  uint64_t *file_size)
+static int cache_file_append_bytes(struct bf_cache_file *file, const uint8_t *bytes, size_t size,
+                                   uint64_t *file_size)
 {
     if (!bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_RDLCK, true))
         return EBUSY;
@@ -377,13 +377,13 @@ bool bf_cache_file_append(struct bf_cache_file *file, const uint8_t record[BF_RE
     }
 
     uint64_t file_size = 0;
-    int error = append(file, all, size, &file_size);
+    int error = cache_file_append_bytes(file, all, size, &file_size);
     if (file->patience) {
         file->patience--;
     } else if (file_size > file->cap || file->replace) {
         bf_cache_file_compact(file);
         if (error == EFBIG)
-            error = append(file, all, size, &file_size);
+            error = cache_file_append_bytes(file, all, size, &file_size);
     }
     if (!error) {
         file->pending_size = 0;

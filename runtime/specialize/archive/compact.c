@@ -157,7 +157,7 @@ static void writer_copy(struct writer *w, int from, off_t at)
 
 /* ------------------------------------------------------------------------------------------- What */
 
-static bool barred(const struct bf_index_entry *entry)
+static bool entry_is_barred(const struct bf_index_entry *entry)
 {
     struct bf_verdict verdict;
     return bf_index_known(entry, &verdict) && verdict.code == BF_VERDICT_BARRED;
@@ -168,8 +168,8 @@ static int compare_worth(const void *a_, const void *b_)
 {
     const struct bf_index_entry *a = *(struct bf_index_entry *const *)a_;
     const struct bf_index_entry *b = *(struct bf_index_entry *const *)b_;
-    if (barred(a) != barred(b))
-        return barred(a) ? -1 : 1;
+    if (entry_is_barred(a) != entry_is_barred(b))
+        return entry_is_barred(a) ? -1 : 1;
     return a->recency > b->recency ? -1 : 1;
 }
 
@@ -229,7 +229,7 @@ static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, stru
 /* --------------------------------------------------------------------------------------- Compaction */
 
 /* Where the file ends while nobody appends. Returns 0 or an error. */
-static int measure(struct bf_cache_file *file, uint64_t *size)
+static int cache_file_measure(struct bf_cache_file *file, uint64_t *size)
 {
     if (!bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_WRLCK, true))
         return EBUSY;
@@ -262,7 +262,7 @@ static int replace(struct bf_cache_file *file, struct writer *w, uint64_t size)
 static int compact(struct bf_cache_file *file, struct writer *w)
 {
     uint64_t size = 0;
-    int error = measure(file, &size);
+    int error = cache_file_measure(file, &size);
     if (error || (size <= file->cap && !file->replace)) /* somebody else has done it */
         return error;
     struct bf_snapshot snapshot;

@@ -21,7 +21,7 @@ struct pipeline {
 
 /* ----------------------------------------------------------------------------------------- Hashes */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t index_mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
@@ -33,7 +33,7 @@ static uint64_t pipeline_hash(const uint8_t id[BF_ARCHIVE_HASH])
     for (uint32_t i = 0; i < BF_ARCHIVE_HASH; i += 8) {
         uint64_t word;
         memcpy(&word, id + i, 8);
-        hash = mix(hash, word);
+        hash = index_mix(hash, word);
     }
     return hash;
 }
@@ -42,9 +42,9 @@ static uint64_t key_hash(const struct bf_archive_key *key)
 {
     uint64_t hash = pipeline_hash(key->hash);
     for (uint32_t i = 0; i < key->n_values; i++)
-        hash = mix(hash, key->values[i]);
-    return mix(hash, (uint64_t)key->mode << 24 | (uint64_t)key->n_values << 16 |
-                         (uint64_t)key->mask << 8 | key->form);
+        hash = index_mix(hash, key->values[i]);
+    return index_mix(hash, (uint64_t)key->mode << 24 | (uint64_t)key->n_values << 16 |
+                               (uint64_t)key->mask << 8 | key->form);
 }
 
 /* ----------------------------------------------------------------------------------------- Tables */

@@ -64,7 +64,7 @@ struct bf_checker {
 };
 
 /* Of those that can: where the fewest queues are; the program's count for more than Belfry's. */
-static struct bf_engine *choose_engine(struct bf_device *device, VkQueueFlags needed)
+static struct bf_engine *check_engine_choose(struct bf_device *device, VkQueueFlags needed)
 {
     struct bf_engine *best = NULL;
     uint64_t best_load = UINT64_MAX;
@@ -97,8 +97,8 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     };
     VkResult result = VK_SUCCESS;
     if (!lane->engine)
-        lane->engine =
-            choose_engine(device, index == DIRECT ? VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_COMPUTE_BIT);
+        lane->engine = check_engine_choose(device, index == DIRECT ? VK_QUEUE_GRAPHICS_BIT
+                                                                   : VK_QUEUE_COMPUTE_BIT);
     if (!lane->engine)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     const VkCommandPoolCreateInfo pool = {
@@ -171,7 +171,7 @@ bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint p
     uint32_t index = point == VK_PIPELINE_BIND_POINT_COMPUTE ? COMPUTE : DIRECT;
     const struct bf_engine *engine = checker->lanes[index].engine;
     if (!engine)
-        engine = choose_engine(checker->place.device, VK_QUEUE_GRAPHICS_BIT);
+        engine = check_engine_choose(checker->place.device, VK_QUEUE_GRAPHICS_BIT);
     for (uint32_t k = 0; k < device->queue_count; k++) {
         if (device->queues[k].engine == engine)
             return false;
@@ -203,7 +203,7 @@ struct bf_check {
     bool *decided; /* of each form: its reason stands */
 };
 
-static void decide(struct bf_check *check, enum bf_reason reason)
+static void check_decide(struct bf_check *check, enum bf_reason reason)
 {
     for (uint32_t i = 0; i < check->info->form_count; i++) {
         if (!check->decided[i])
@@ -216,14 +216,14 @@ static void decide(struct bf_check *check, enum bf_reason reason)
 static void give_up(struct bf_check *check, const char *why)
 {
     check->info->why = why;
-    decide(check, BF_REASON_UNCHECKABLE);
+    check_decide(check, BF_REASON_UNCHECKABLE);
 }
 
 /* Passes errors on, with a reason for the forms. */
-static VkResult fail(struct bf_check *check, VkResult result)
+static VkResult check_fail(struct bf_check *check, VkResult result)
 {
     if (result != VK_SUCCESS)
-        decide(check, result == VK_ERROR_DEVICE_LOST ? BF_REASON_LOST : BF_REASON_MEMORY);
+        check_decide(check, result == VK_ERROR_DEVICE_LOST ? BF_REASON_LOST : BF_REASON_MEMORY);
     return result;
 }
 
@@ -275,7 +275,7 @@ static VkResult record_download(struct bf_check *check)
 
 static void choose_extent(struct bf_check *check);
 
-static VkResult prepare(struct bf_check *check)
+static VkResult check_prepare(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     struct bf_checker *checker = check->checker;
@@ -341,13 +341,13 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
     else
-        result = prepare(check);
+        result = check_prepare(check);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
         give_up(check, check->resources.why);
         result = VK_SUCCESS;
     }
     if (result != VK_SUCCESS) {
-        fail(check, result);
+        check_fail(check, result);
         free_check(check);
         return result;
     }
@@ -358,7 +358,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
 void bf_check_end(struct bf_check *check)
 {
     struct bf_checker *checker = check->checker;
-    decide(check, BF_REASON_CANCELLED);
+    check_decide(check, BF_REASON_CANCELLED);
     if (checker->hung && !checker->forlorn && check->commands[0])
         checker->forlorn = check; /* CK-5 */
     else
@@ -484,7 +484,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 }
 
 /* Submits and waits. VK_TIMEOUT: it has not ended, and may never. */
-static VkResult execute(struct bf_check *check, uint32_t which)
+static VkResult check_execute(struct bf_check *check, uint32_t which)
 {
     struct bf_checker *checker = check->checker;
     uint64_t value = checker->value + 1;
@@ -507,17 +507,17 @@ static VkResult execute(struct bf_check *check, uint32_t which)
 }
 
 /* The time that the work itself took. */
-static VkResult run(struct bf_check *check, VkPipeline pipeline, uint64_t *took_ns)
+static VkResult check_run(struct bf_check *check, VkPipeline pipeline, uint64_t *took_ns)
 {
     VkResult result = record_work(check, pipeline);
     if (result == VK_SUCCESS)
-        result = execute(check, UPLOAD);
+        result = check_execute(check, UPLOAD);
     if (result != VK_SUCCESS)
         return result;
     uint64_t begin = bf_now_ns();
-    result = execute(check, WORK);
+    result = check_execute(check, WORK);
     *took_ns = bf_now_ns() - begin;
-    return result == VK_SUCCESS ? execute(check, DOWNLOAD) : result;
+    return result == VK_SUCCESS ? check_execute(check, DOWNLOAD) : result;
 }
 
 /* --------------------------------------------------------------------------------------- Verdict --
@@ -555,15 +555,15 @@ static VkResult make_inputs(struct bf_check *check)
     result = end_commands(check, UPLOAD);
     if (result != VK_SUCCESS || !check->resources.several)
         return result;
-    result = execute(check, UPLOAD);
+    result = check_execute(check, UPLOAD);
     if (result == VK_SUCCESS)
-        result = execute(check, DOWNLOAD);
+        result = check_execute(check, DOWNLOAD);
     if (result == VK_SUCCESS)
         bf_test_resources_learn(&check->resources);
     return result;
 }
 
-static bool agrees(struct bf_check *check, const void *result)
+static bool check_agrees(struct bf_check *check, const void *result)
 {
     if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) == 0)
         return true;
@@ -606,7 +606,7 @@ static void judge_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
         form->first_use_ns = took_ns;
     else if (check->seed > 0)
         form->steady_ns += took_ns;
-    if (!agrees(check, bf_test_resources_result(&check->resources))) {
+    if (!check_agrees(check, bf_test_resources_result(&check->resources))) {
         form->reason = BF_REASON_INEXACT;
         check->decided[index] = true;
     }
@@ -619,7 +619,7 @@ static VkResult begin_again(struct bf_check *check)
     check->again = check->wrote = false;
     check->small = true;
     check->turn = 0;
-    VkResult result = prepare(check);
+    VkResult result = check_prepare(check);
     if (result != VK_ERROR_FEATURE_NOT_PRESENT)
         return result;
     give_up(check, check->resources.why);
@@ -648,7 +648,7 @@ static void move_on(struct bf_check *check)
     if (!check->wrote)
         give_up(check, "it wrote nothing");
     else
-        decide(check, BF_REASON_NONE);
+        check_decide(check, BF_REASON_NONE);
 }
 
 VkResult bf_check_step(struct bf_check *check, bool *done)
@@ -658,15 +658,15 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
     if (check->over)
         return VK_SUCCESS;
     if (info->cancelled && info->cancelled(info->context)) {
-        decide(check, BF_REASON_CANCELLED);
+        check_decide(check, BF_REASON_CANCELLED);
         *done = true;
         return VK_SUCCESS;
     }
     uint64_t took_ns = 0;
     VkResult result = check->turn == 0 ? make_inputs(check) : VK_SUCCESS;
     if (result == VK_SUCCESS)
-        result = run(check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle,
-                     &took_ns);
+        result = check_run(
+            check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle, &took_ns);
     if (result == VK_TIMEOUT) {
         give_up(check, "a run did not end in time");
         *done = true;
@@ -674,7 +674,7 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
     }
     if (result != VK_SUCCESS) {
         *done = true;
-        return fail(check, result);
+        return check_fail(check, result);
     }
     if (check->turn < 2)
         judge_general(check, took_ns);
@@ -685,7 +685,7 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
     else
         move_on(check);
     *done = check->over || result != VK_SUCCESS;
-    return fail(check, result);
+    return check_fail(check, result);
 }
 
 VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info)

@@ -21,7 +21,7 @@ static const void *find_chained(const void *chain, VkStructureType type)
     return s;
 }
 
-static bool is_dynamic(const struct bf_draw *draw, VkDynamicState state)
+static bool check_draw_is_dynamic(const struct bf_draw *draw, VkDynamicState state)
 {
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++) {
@@ -37,7 +37,7 @@ static bool discards_all(const struct bf_draw *draw)
     const VkPipelineRasterizationStateCreateInfo *state =
         draw->interface->graphics->pRasterizationState;
     return state && state->rasterizerDiscardEnable &&
-           !is_dynamic(draw, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
+           !check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
 
 /* The number is ignored where nothing is rasterised. */
@@ -161,9 +161,9 @@ static uint32_t find_position(const VkPipelineVertexInputStateCreateInfo *state)
     return best;
 }
 
-static VkResult plan_binding(struct bf_draw *draw,
-                             const VkPipelineVertexInputStateCreateInfo *state, uint32_t index,
-                             uint32_t position)
+static VkResult vertex_binding_plan(struct bf_draw *draw,
+                                    const VkPipelineVertexInputStateCreateInfo *state,
+                                    uint32_t index, uint32_t position)
 {
     const VkVertexInputBindingDescription *binding = &state->pVertexBindingDescriptions[index];
     uint32_t end = 0;
@@ -178,7 +178,7 @@ static VkResult plan_binding(struct bf_draw *draw,
         if (attribute->offset + texel.size > end)
             end = attribute->offset + texel.size;
     }
-    draw->strides[index] = is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE)
+    draw->strides[index] = check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE)
                                ? (end + 15) / 16 * 16
                                : binding->stride;
     uint32_t stride = draw->strides[index];
@@ -211,7 +211,7 @@ static VkResult plan_vertices(struct bf_draw *draw)
         return bf_test_resources_refuse(draw->resources, "it has very many vertex buffers");
     uint32_t position = find_position(state);
     for (uint32_t i = 0; i < state->vertexBindingDescriptionCount && result == VK_SUCCESS; i++)
-        result = plan_binding(draw, state, i, position);
+        result = vertex_binding_plan(draw, state, i, position);
     return result;
 }
 
@@ -276,8 +276,8 @@ static uint32_t count_references(const VkRenderPassCreateInfo2 *pass)
 }
 
 /* The same attachments, in VK_IMAGE_LAYOUT_GENERAL. */
-static const VkAttachmentReference2 *refer(struct passage *p, const VkAttachmentReference2 *from,
-                                           uint32_t count)
+static const VkAttachmentReference2 *
+check_draw_refer(struct passage *p, const VkAttachmentReference2 *from, uint32_t count)
 {
     VkAttachmentReference2 *to = &p->references[p->count];
     if (!from)
@@ -298,16 +298,19 @@ static void fill_subpass(struct passage *p, uint32_t index, const VkSubpassDescr
         find_chained(from->pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE);
     *to = *from;
     to->pNext = NULL;
-    to->pInputAttachments = refer(p, from->pInputAttachments, from->inputAttachmentCount);
-    to->pColorAttachments = refer(p, from->pColorAttachments, from->colorAttachmentCount);
-    to->pResolveAttachments = refer(p, from->pResolveAttachments, from->colorAttachmentCount);
-    to->pDepthStencilAttachment = refer(p, from->pDepthStencilAttachment, 1);
+    to->pInputAttachments =
+        check_draw_refer(p, from->pInputAttachments, from->inputAttachmentCount);
+    to->pColorAttachments =
+        check_draw_refer(p, from->pColorAttachments, from->colorAttachmentCount);
+    to->pResolveAttachments =
+        check_draw_refer(p, from->pResolveAttachments, from->colorAttachmentCount);
+    to->pDepthStencilAttachment = check_draw_refer(p, from->pDepthStencilAttachment, 1);
     if (!resolve)
         return;
     p->resolves[index] = *resolve;
     p->resolves[index].pNext = NULL;
     p->resolves[index].pDepthStencilResolveAttachment =
-        refer(p, resolve->pDepthStencilResolveAttachment, 1);
+        check_draw_refer(p, resolve->pDepthStencilResolveAttachment, 1);
     to->pNext = &p->resolves[index];
 }
 
@@ -593,7 +596,7 @@ static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
     const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     const VkPipelineVertexInputStateCreateInfo *state =
         draw->interface->graphics->pVertexInputState;
-    bool strides = is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE);
+    bool strides = check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE);
     for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++) {
         const struct bf_test_buffer *buffer = &draw->resources->buffers[draw->buffers[i]];
         uint32_t binding = state->pVertexBindingDescriptions[i].binding;
@@ -606,7 +609,7 @@ static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
     }
 }
 
-static VkRenderingAttachmentInfo describe(const struct bf_draw *draw, uint32_t image)
+static VkRenderingAttachmentInfo check_draw_describe(const struct bf_draw *draw, uint32_t image)
 {
     return (VkRenderingAttachmentInfo){
         .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
@@ -621,9 +624,9 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
 {
     const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     VkRenderingAttachmentInfo colors[BF_DRAW_ATTACHMENTS];
-    const VkRenderingAttachmentInfo depth = describe(draw, draw->depth);
+    const VkRenderingAttachmentInfo depth = check_draw_describe(draw, draw->depth);
     for (uint32_t i = 0; i < draw->attachment_count; i++)
-        colors[i] = describe(draw, draw->attachments[i]);
+        colors[i] = check_draw_describe(draw, draw->attachments[i]);
     const VkRenderingInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
         .renderArea = {.extent = extent_of(draw)},
@@ -638,7 +641,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
                                                                                      &info);
 }
 
-static void begin_pass(const struct bf_draw *draw, VkCommandBuffer commands)
+static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer commands)
 {
     const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
     const VkRenderPassBeginInfo info = {
@@ -663,7 +666,7 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
     if (draw->rendering)
         begin_rendering(draw, commands);
     else
-        begin_pass(draw, commands);
+        check_draw_pass_begin(draw, commands);
     vk->vkCmdDraw(commands, vertices, instances, 0, 0);
     if (draw->rendering) {
         (vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR)(commands);

@@ -6,7 +6,7 @@
  */
 
 /* A well-mixed function of its argument (the finaliser of SplitMix64's kind: xor and multiply). */
-static uint64_t mix(uint64_t x)
+static uint64_t inputs_mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -15,9 +15,9 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Streams lie far apart: seeds are few, and so are values. */
-static uint64_t draw(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
+static uint64_t inputs_draw(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
 {
-    return mix((stream * 64 + inputs->seed) * UINT64_C(0xd1342543de82ef95) + index);
+    return inputs_mix((stream * 64 + inputs->seed) * UINT64_C(0xd1342543de82ef95) + index);
 }
 
 /* Is the value an edge, and which? Of two that meet in a shader both may be. */
@@ -76,7 +76,7 @@ static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint
         0x00000000, 0x80000000, 0x3f800000, 0x00000001, 0x00800000, 0xbf800000, 0x7fc00000,
         0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0x80000001, 0xffc00001,
     };
-    uint64_t random = draw(inputs, stream, index);
+    uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
     if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : 7u)];
@@ -89,7 +89,7 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
 {
     const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     const uint64_t edges[] = {0, 1, mask, mask >> 1, (mask >> 1) + 1};
-    uint64_t random = draw(inputs, stream, index);
+    uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
     if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 5u : 2u)];
@@ -101,7 +101,7 @@ static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint6
 {
     static const uint16_t edges[] = {0x0000, 0x8000, 0x3c00, 0x0001, 0x0400, 0xbc00,
                                      0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
-    uint64_t random = draw(inputs, stream, index);
+    uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
     if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : 7u)];
@@ -125,7 +125,7 @@ static uint64_t make_double(const struct bf_inputs *inputs, uint64_t stream, uin
     /* An ordinary one gets a mantissa of its own. */
     uint32_t exponent = bits >> 23 & 255;
     if (inputs->style != BF_INPUTS_SMALL && exponent > 0 && exponent < 255 && bits & 0x7fffff)
-        wide |= draw(inputs, stream + 1, index) & 0xfffff;
+        wide |= inputs_draw(inputs, stream + 1, index) & 0xfffff;
     return wide;
 }
 
@@ -214,14 +214,15 @@ static uint64_t make_component(const struct bf_inputs *inputs, uint64_t stream,
                : bits == 32 ? make_float(inputs, stream, index)
                             : make_double(inputs, stream, index);
     case BF_TEXEL_SNORM:
-        return draw(inputs, stream, index) >> 11 &
+        return inputs_draw(inputs, stream, index) >> 11 &
                (inputs->timid ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX);
     case BF_TEXEL_UFLOAT:
         if (!inputs->wild) /* below 1; the 5 bits are an exponent that three share */
-            return draw(inputs, stream, index) % (bits > 5 ? UINT64_C(15) << (bits - 5) : 16);
-        return draw(inputs, stream, index) >> 11;
+            return inputs_draw(inputs, stream, index) %
+                   (bits > 5 ? UINT64_C(15) << (bits - 5) : 16);
+        return inputs_draw(inputs, stream, index) >> 11;
     default: /* any bits are a number from 0 to 1 */
-        return draw(inputs, stream, index) >> 11;
+        return inputs_draw(inputs, stream, index) >> 11;
     }
 }
 
@@ -232,7 +233,7 @@ void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const str
     memset(bytes, 0, size);
     if (texel->kind == BF_TEXEL_BLOCK) {
         for (size_t i = 0; i < size; i++)
-            bytes[i] = (uint8_t)(draw(inputs, stream, i) >> 13);
+            bytes[i] = (uint8_t)(inputs_draw(inputs, stream, i) >> 13);
         return;
     }
     uint64_t index = 0;
@@ -261,7 +262,7 @@ static bool looks_float(uint32_t word)
 void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 64; i++) {
-        uint64_t random = draw(inputs, UINT64_C(0x70757368), i);
+        uint64_t random = inputs_draw(inputs, UINT64_C(0x70757368), i);
         if ((fixed >> i & 1) || inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
         if (looks_float(words[i])) {

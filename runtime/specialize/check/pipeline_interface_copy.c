@@ -12,7 +12,7 @@ struct owned {
     struct bf_arena arena;
 };
 
-static enum bf_texel_kind kind_of(enum bf_number number)
+static enum bf_texel_kind texel_kind_of(enum bf_number number)
 {
     switch (number) {
     case BF_NUMBER_INT:
@@ -25,7 +25,7 @@ static enum bf_texel_kind kind_of(enum bf_number number)
 }
 
 /* The view that a shader declares. */
-static VkImageViewType view_of(const struct bf_shader_binding *b)
+static VkImageViewType view_type_of(const struct bf_shader_binding *b)
 {
     enum { ONE, TWO, THREE, CUBE }; /* SpvDim */
     switch (b->dim) {
@@ -90,12 +90,12 @@ static VkFormat format_of(uint32_t format)
 }
 
 /* What a shader does with it; stages add up. */
-static void use(struct bf_check_binding *to, const struct bf_shader_binding *b)
+static void interface_binding_use(struct bf_check_binding *to, const struct bf_shader_binding *b)
 {
     to->written |= b->written;
     to->depth |= b->depth;
     if (!to->used) {
-        to->number = kind_of(b->number);
+        to->number = texel_kind_of(b->number);
         to->input_index = b->input_index;
         to->block_size = b->block_size;
         to->array_stride = b->array_stride;
@@ -103,7 +103,7 @@ static void use(struct bf_check_binding *to, const struct bf_shader_binding *b)
             to->samples = VK_SAMPLE_COUNT_4_BIT;
         if (to->format == VK_FORMAT_UNDEFINED) {
             to->format = format_of(b->format);
-            to->view = view_of(b);
+            to->view = view_type_of(b);
         }
     } else if (b->block_size > to->block_size) {
         to->block_size = b->block_size;
@@ -188,7 +188,7 @@ static void find_uses(const struct bf_pipeline_copy *copy, uint32_t set,
         const struct bf_shader_facts *facts = bf_shader_facts_of(copy->stages[i]->shader);
         for (uint32_t k = 0; k < facts->binding_count; k++) {
             if (facts->bindings[k].set == set && facts->bindings[k].binding == to->binding)
-                use(to, &facts->bindings[k]);
+                interface_binding_use(to, &facts->bindings[k]);
         }
     }
 }
@@ -233,9 +233,10 @@ static enum bf_reason fill_layout(struct owned *o, const struct bf_pipeline_copy
     return BF_REASON_NONE;
 }
 
-static VkAttachmentReference2 *refer(struct bf_arena *arena,
-                                     const struct bf_retained_render_pass *pass, uint32_t count,
-                                     const uint32_t *attachments)
+static VkAttachmentReference2 *attachment_reference_copy(struct bf_arena *arena,
+                                                         const struct bf_retained_render_pass *pass,
+                                                         uint32_t count,
+                                                         const uint32_t *attachments)
 {
     VkAttachmentReference2 *references =
         attachments ? bf_arena_zeroed(arena, (count + 1) * sizeof(*references)) : NULL;
@@ -261,7 +262,8 @@ static const void *resolve_depth(struct bf_arena *arena, const struct bf_retaine
             .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
             .depthResolveMode = from->depth_resolve_mode,
             .stencilResolveMode = from->stencil_resolve_mode,
-            .pDepthStencilResolveAttachment = refer(arena, pass, 1, &attachment),
+            .pDepthStencilResolveAttachment =
+                attachment_reference_copy(arena, pass, 1, &attachment),
         };
     return to;
 }
@@ -302,12 +304,16 @@ static enum bf_reason fill_pass(struct owned *o, const struct bf_retained_render
             .pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
             .viewMask = from->view_mask,
             .inputAttachmentCount = from->input_count,
-            .pInputAttachments = refer(arena, pass, from->input_count, from->inputs),
+            .pInputAttachments =
+                attachment_reference_copy(arena, pass, from->input_count, from->inputs),
             .colorAttachmentCount = from->color_count,
-            .pColorAttachments = refer(arena, pass, from->color_count, from->colors),
-            .pResolveAttachments = refer(arena, pass, from->color_count, from->resolves),
-            .pDepthStencilAttachment =
-                depth < pass->attachment_count ? refer(arena, pass, 1, &depth) : NULL,
+            .pColorAttachments =
+                attachment_reference_copy(arena, pass, from->color_count, from->colors),
+            .pResolveAttachments =
+                attachment_reference_copy(arena, pass, from->color_count, from->resolves),
+            .pDepthStencilAttachment = depth < pass->attachment_count
+                                           ? attachment_reference_copy(arena, pass, 1, &depth)
+                                           : NULL,
             .preserveAttachmentCount = from->preserve_count,
             .pPreserveAttachments = from->preserves,
         };

@@ -329,8 +329,8 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
 /* -------------------------------------------------------------------------------------- Building --
  */
 
-static VkResult allocate(struct bf_test_resources *resources, const VkMemoryRequirements *needs,
-                         VkDeviceMemory *memory)
+static VkResult test_memory_allocate(struct bf_test_resources *resources,
+                                     const VkMemoryRequirements *needs, VkDeviceMemory *memory)
 {
     const struct bf_device *device = resources->place->device;
     uint32_t type = UINT32_MAX;
@@ -368,7 +368,7 @@ static VkResult build_arena(struct bf_test_resources *resources)
         return result;
     VkMemoryRequirements needs;
     device->vk.vkGetBufferMemoryRequirements(device->handle, resources->arena, &needs);
-    result = allocate(resources, &needs, &resources->memory);
+    result = test_memory_allocate(resources, &needs, &resources->memory);
     if (result != VK_SUCCESS)
         return result;
     return device->vk.vkBindBufferMemory(device->handle, resources->arena, resources->memory, 0);
@@ -396,7 +396,7 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
         return result;
     VkMemoryRequirements needs;
     device->vk.vkGetImageMemoryRequirements(device->handle, image->handle, &needs);
-    result = allocate(resources, &needs, &image->memory);
+    result = test_memory_allocate(resources, &needs, &image->memory);
     if (result == VK_SUCCESS)
         result = device->vk.vkBindImageMemory(device->handle, image->handle, image->memory, 0);
     if (result != VK_SUCCESS)
@@ -437,7 +437,7 @@ static VkDeviceSize lay_out_images(struct bf_test_resources *resources)
 }
 
 /* Half as many layers or slices, or a half of the longer side. False: they are the least already. */
-static bool shrink(struct bf_test_resources *resources)
+static bool test_resources_shrink(struct bf_test_resources *resources)
 {
     uint32_t *extent = resources->extent;
     uint32_t longer = extent[1] > extent[0];
@@ -459,7 +459,7 @@ static VkResult place_images(struct bf_test_resources *resources)
         largest = lay_out_images(resources);
     while ((largest > MOST_IMAGE || resources->source_size - resources->arena_size > MOST_IMAGES ||
             resources->source_size > MOST_MEMORY) &&
-           shrink(resources));
+           test_resources_shrink(resources));
     return resources->source_size > MOST_MEMORY
                ? bf_test_resources_refuse(resources, "its images are too large")
                : VK_SUCCESS;

@@ -150,8 +150,8 @@ static bool is_block(const struct bf_check_binding *binding)
     return binding->type == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
 }
 
-static VkResult plan_binding(struct bf_test_resources *resources, uint32_t set,
-                             const struct bf_check_binding *binding)
+static VkResult test_binding_plan(struct bf_test_resources *resources, uint32_t set,
+                                  const struct bf_check_binding *binding)
 {
     if (!binding->used || binding->count == 0)
         return VK_SUCCESS;
@@ -195,7 +195,7 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
             !resources->place->device->vk.vkCmdPushDescriptorSetKHR)
             return bf_test_resources_refuse(resources, "no descriptors can be pushed");
         for (uint32_t k = 0; k < set->binding_count && result == VK_SUCCESS; k++)
-            result = plan_binding(resources, i, &set->bindings[k]);
+            result = test_binding_plan(resources, i, &set->bindings[k]);
     }
     return result;
 }
@@ -443,7 +443,7 @@ static uint32_t allocated(const struct bf_check_binding *binding)
     return is_variable(binding) && !binding->used ? 0 : binding->count;
 }
 
-static VkResult create_pool(struct bf_test_resources *resources)
+static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
 {
     const struct bf_device *device = resources->place->device;
     const struct bf_check_layout *layout = resources->layout;
@@ -524,7 +524,7 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 {
     const struct bf_device *device = resources->place->device;
     const struct bf_check_layout *layout = resources->layout;
-    VkResult result = create_pool(resources);
+    VkResult result = test_descriptor_pool_create(resources);
     uint32_t most_dynamic = 1;
     for (uint32_t i = 0; i < layout->set_count && result == VK_SUCCESS; i++) {
         const struct bf_check_set *set = &layout->sets[i];

@@ -85,7 +85,7 @@ static const struct run runs[] = {
 };
 
 /* Compressed formats, by their order in VkFormat. */
-static bool block_of(VkFormat format, struct bf_texel *texel)
+static bool texel_block_of(VkFormat format, struct bf_texel *texel)
 {
     static const uint8_t astc[14][2] = {{4, 4},  {5, 4},   {5, 5},   {6, 5},  {6, 6},
                                         {8, 5},  {8, 6},   {8, 8},   {10, 5}, {10, 6},
@@ -143,7 +143,7 @@ static bool color_of(VkFormat format, struct bf_texel *texel)
         texel->size = bits / 8;
         return true;
     }
-    return block_of(format, texel);
+    return texel_block_of(format, texel);
 }
 
 VkImageAspectFlags bf_format_aspects(VkFormat format)

@@ -36,7 +36,7 @@ static int parent = -1; /* pidfd */
  * come, since the program isn't the parent, and the socket may have been inherited by a fork of the
  * program: so this thread looks at both.
  */
-static void *watch(void *unused)
+static void *helper_watch(void *unused)
 {
     (void)unused;
     struct pollfd fds[2] = {{.fd = SOCKET, .events = POLLRDHUP}, {.fd = parent, .events = POLLIN}};
@@ -50,7 +50,7 @@ static void *watch(void *unused)
 }
 
 /* False: the program has gone. */
-static bool read_all(void *bytes, size_t size)
+static bool helper_read(void *bytes, size_t size)
 {
     uint8_t *at = bytes;
     while (size) {
@@ -65,7 +65,8 @@ static bool read_all(void *bytes, size_t size)
     return true;
 }
 
-static bool answer(enum bf_wire_kind kind, uint32_t number, VkResult result, uint64_t time_ns)
+static bool helper_answer(enum bf_wire_kind kind, uint32_t number, VkResult result,
+                          uint64_t time_ns)
 {
     const struct bf_wire_header header = {.magic = BF_WIRE_MAGIC,
                                           .kind = (uint32_t)kind,
@@ -76,13 +77,13 @@ static bool answer(enum bf_wire_kind kind, uint32_t number, VkResult result, uin
 }
 
 /* A message of that kind; the body is malloc'ed. NULL: the program has gone, or talks nonsense. */
-static void *hear(enum bf_wire_kind kind, struct bf_wire_header *header)
+static void *helper_receive(enum bf_wire_kind kind, struct bf_wire_header *header)
 {
-    if (!read_all(header, sizeof(*header)) || header->magic != BF_WIRE_MAGIC ||
+    if (!helper_read(header, sizeof(*header)) || header->magic != BF_WIRE_MAGIC ||
         header->kind != (uint32_t)kind || header->size > BF_WIRE_BODY_MOST)
         return NULL;
     void *body = malloc(header->size + 1);
-    if (body && read_all(body, header->size))
+    if (body && helper_read(body, header->size))
         return body;
     free(body);
     return NULL;
@@ -121,7 +122,7 @@ static PFN_vkGetInstanceProcAddr get_proc;
 static VkInstance instance;
 static VkDevice device;
 
-static bool listed(const char *name, const VkExtensionProperties *all, uint32_t count)
+static bool extension_is_listed(const char *name, const VkExtensionProperties *all, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(name, all[i].extensionName) == 0)
@@ -152,7 +153,7 @@ static const char **instance_extensions(const struct bf_wire_device *wanted, uin
         bool twice = false;
         for (uint32_t k = 0; k < *count; k++)
             twice |= strcmp(names[k], name) == 0;
-        if (!twice && listed(name, all, n))
+        if (!twice && extension_is_listed(name, all, n))
             names[(*count)++] = name;
     }
     free(all);
@@ -285,7 +286,7 @@ static VkResult pipeline_make(struct bf_wire_build *build, VkPipelineLayout layo
     return vk.CreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &build->graphics, NULL, pipeline);
 }
 
-static VkResult make(struct bf_wire_build *build)
+static VkResult helper_pipeline_make(struct bf_wire_build *build)
 {
     bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
     uint32_t n_sets = build->layout.setLayoutCount;
@@ -323,29 +324,30 @@ static VkResult make(struct bf_wire_build *build)
 }
 
 /* False: it is time to end. timeout_ms: -1 for none. */
-static bool serve(int timeout_ms)
+static bool helper_serve(int timeout_ms)
 {
     struct pollfd socket = {.fd = SOCKET, .events = POLLIN};
     int n = poll(&socket, 1, timeout_ms);
     if (n < 0)
         return errno == EINTR;
     struct bf_wire_header header;
-    void *body = n ? hear(BF_WIRE_BUILD, &header) : NULL;
+    void *body = n ? helper_receive(BF_WIRE_BUILD, &header) : NULL;
     if (!body)
         return false;
     struct bf_wire_in in;
     struct bf_wire_build build;
     bool on = bf_wire_read_build(&in, body, header.size, &build);
     bool can = on && (!build.pass || create_pass);
-    on = on &&
-         answer(BF_WIRE_TAKEN, header.number, can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, 0);
+    on = on && helper_answer(BF_WIRE_TAKEN, header.number,
+                             can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, 0);
     if (on && can) {
         atomic_store(&building, true);
         uint64_t begin = bf_now_ns();
-        VkResult result = make(&build);
+        VkResult result = helper_pipeline_make(&build);
         uint64_t time = bf_now_ns() - begin;
         atomic_store(&building, false);
-        on = answer(BF_WIRE_BUILT, header.number, result, time) && result != VK_ERROR_DEVICE_LOST;
+        on = helper_answer(BF_WIRE_BUILT, header.number, result, time) &&
+             result != VK_ERROR_DEVICE_LOST;
     }
     bf_wire_in_finish(&in);
     free(body);
@@ -369,12 +371,12 @@ int main(void)
     struct bf_wire_header header;
     struct bf_wire_in in;
     struct bf_wire_device wanted;
-    void *body = hear(BF_WIRE_DEVICE, &header);
+    void *body = helper_receive(BF_WIRE_DEVICE, &header);
     if (!body || !bf_wire_read_device(&in, body, header.size, &wanted))
         _exit(1);
     parent = (int)syscall(SYS_pidfd_open, (pid_t)wanted.parent, 0);
     pthread_t watcher;
-    if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, watch, NULL))
+    if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, helper_watch, NULL))
         _exit(1);
 
     atomic_store(&building, true); /* the driver may hang in this, too */
@@ -382,8 +384,8 @@ int main(void)
     atomic_store(&building, false);
     /* What it was started for may take its time to come: that isn't idleness. */
     int timeout_ms = wanted.idle_ms < INT32_MAX ? (int)wanted.idle_ms : INT32_MAX;
-    if (answer(BF_WIRE_OPENED, 0, result, 0) && !result && serve(-1))
-        while (serve(timeout_ms))
+    if (helper_answer(BF_WIRE_OPENED, 0, result, 0) && !result && helper_serve(-1))
+        while (helper_serve(timeout_ms))
             continue;
 
     alarm(SECONDS_TO_CLOSE);

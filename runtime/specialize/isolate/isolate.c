@@ -46,7 +46,7 @@ struct bf_isolate {
 /* ---------------------------------------------------------------------------------------- Messages */
 
 /* Returns 0, or ETIMEDOUT. */
-static int await(int fd, short events, uint64_t deadline_ns)
+static int helper_await(int fd, short events, uint64_t deadline_ns)
 {
     for (;;) {
         uint64_t left = bf_remaining_ns(deadline_ns);
@@ -67,7 +67,7 @@ static int send_all(int fd, const void *bytes, size_t size, uint64_t deadline_ns
     while (size) {
         ssize_t n = send(fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
-            int error = await(fd, POLLOUT, deadline_ns);
+            int error = helper_await(fd, POLLOUT, deadline_ns);
             if (error)
                 return error;
         } else if (n < 0 && errno != EINTR) {
@@ -86,7 +86,7 @@ static int receive_all(int fd, void *bytes, size_t size, uint64_t deadline_ns)
     while (size) {
         ssize_t n = recv(fd, at, size, MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
-            int error = await(fd, POLLIN, deadline_ns);
+            int error = helper_await(fd, POLLIN, deadline_ns);
             if (error)
                 return error;
         } else if (n == 0 || (n < 0 && errno != EINTR)) {
@@ -99,8 +99,8 @@ static int receive_all(int fd, void *bytes, size_t size, uint64_t deadline_ns)
     return 0;
 }
 
-static int say(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
-               const struct bf_wire_out *body, uint64_t deadline_ns)
+static int request_send(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
+                        const struct bf_wire_out *body, uint64_t deadline_ns)
 {
     const struct bf_wire_header header = {.magic = BF_WIRE_MAGIC,
                                           .kind = (uint32_t)kind,
@@ -111,8 +111,8 @@ static int say(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
 }
 
 /* EPROTO: nonsense. */
-static int hear(const struct helper *h, enum bf_wire_kind kind, uint32_t number, VkResult *result,
-                uint64_t deadline_ns)
+static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
+                          VkResult *result, uint64_t deadline_ns)
 {
     struct bf_wire_header header;
     int error = receive_all(h->socket, &header, sizeof(header), deadline_ns);
@@ -155,9 +155,9 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
 
     VkResult result = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
-    error = say(h, BF_WIRE_DEVICE, 0, &isolate->device, deadline);
+    error = request_send(h, BF_WIRE_DEVICE, 0, &isolate->device, deadline);
     if (!error)
-        error = hear(h, BF_WIRE_OPENED, 0, &result, deadline);
+        error = answer_receive(h, BF_WIRE_OPENED, 0, &result, deadline);
     if (!error && result == VK_SUCCESS)
         return VK_SUCCESS;
     bf_message(BF_MESSAGE_INFO, "the build helper can't open the device (%s %d)",
@@ -173,16 +173,17 @@ static VkResult helper_build(struct bf_isolate *isolate, struct helper *h,
     const uint32_t number = 1;
     VkResult taken = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
-    int error = say(h, BF_WIRE_BUILD, number, request, deadline);
+    int error = request_send(h, BF_WIRE_BUILD, number, request, deadline);
     if (!error)
-        error = hear(h, BF_WIRE_TAKEN, number, &taken, deadline);
+        error = answer_receive(h, BF_WIRE_TAKEN, number, &taken, deadline);
     if (error) {
         helper_end(h, true);
         return VK_INCOMPLETE;
     }
     if (taken)
         return VK_ERROR_INITIALIZATION_FAILED;
-    error = hear(h, BF_WIRE_BUILT, number, driver_result, bf_deadline_ns(isolate->limit_ns));
+    error =
+        answer_receive(h, BF_WIRE_BUILT, number, driver_result, bf_deadline_ns(isolate->limit_ns));
     if (error)
         helper_end(h, true);
     return !error ? VK_SUCCESS : error == ETIMEDOUT ? VK_TIMEOUT : VK_ERROR_UNKNOWN;

@@ -37,7 +37,7 @@ struct spawn {
     volatile int error;
 };
 
-static long IN_CHILD call(long number, long a, long b, long c, long d)
+static long IN_CHILD spawn_syscall(long number, long a, long b, long c, long d)
 {
     return syscall(number, a, b, c, d);
 }
@@ -50,46 +50,46 @@ struct kernel_action {
     uint64_t mask;
 };
 
-static int IN_CHILD second(void *context)
+static int IN_CHILD spawn_second_child(void *context)
 {
     struct spawn *spawn = context;
     /* Handlers first: they would run in the program's memory. */
     const struct kernel_action standard = {0};
     for (int s = 1; s <= 64; s++)
-        call(SYS_rt_sigaction, s, (long)&standard, 0, sizeof(uint64_t));
+        spawn_syscall(SYS_rt_sigaction, s, (long)&standard, 0, sizeof(uint64_t));
     const uint64_t none = 0;
-    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof(none));
-    call(SYS_setsid, 0, 0, 0, 0);
+    spawn_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof(none));
+    spawn_syscall(SYS_setsid, 0, 0, 0, 0);
 
     /* Out of the way of 0 to 3, then into place. */
-    long from = call(SYS_fcntl, spawn->socket, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);
-    long null = from < 0 ? from : call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0);
+    long from = spawn_syscall(SYS_fcntl, spawn->socket, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);
+    long null = from < 0 ? from : spawn_syscall(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0);
     if (null >= 0 && null <= BF_SPAWN_SOCKET)
-        null = call(SYS_fcntl, null, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);
+        null = spawn_syscall(SYS_fcntl, null, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);
     if (null < 0) {
         spawn->error = errno;
         return 127;
     }
     for (int fd = 0; fd < BF_SPAWN_SOCKET; fd++)
-        call(SYS_dup3, null, fd, 0, 0);
-    call(SYS_dup3, from, BF_SPAWN_SOCKET, 0, 0);
+        spawn_syscall(SYS_dup3, null, fd, 0, 0);
+    spawn_syscall(SYS_dup3, from, BF_SPAWN_SOCKET, 0, 0);
     /* In a table that is shared with nobody. */
-    if (call(SYS_close_range, BF_SPAWN_SOCKET + 1, UINT32_MAX, 0, 0) != 0) {
+    if (spawn_syscall(SYS_close_range, BF_SPAWN_SOCKET + 1, UINT32_MAX, 0, 0) != 0) {
         spawn->error = errno;
         return 127;
     }
     char *const arguments[] = {(char *)spawn->path, NULL};
-    call(SYS_execve, (long)spawn->path, (long)arguments, (long)spawn->environment, 0);
+    spawn_syscall(SYS_execve, (long)spawn->path, (long)arguments, (long)spawn->environment, 0);
     spawn->error = errno;
     return 127;
 }
 
-static int IN_CHILD first(void *context)
+static int IN_CHILD spawn_first_child(void *context)
 {
     struct spawn *spawn = context;
     /* The descriptor comes into the table that this child shares with the program. */
-    if (clone(second, spawn->stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, spawn,
-              &spawn->pidfd) < 0)
+    if (clone(spawn_second_child, spawn->stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+              spawn, &spawn->pidfd) < 0)
         spawn->error = errno;
     return 0;
 }
@@ -109,7 +109,8 @@ int bf_spawn(const char *path, char *const *environment, int socket, int *pidfd)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int child = clone(first, stacks + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_FILES, &spawn);
+    int child =
+        clone(spawn_first_child, stacks + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_FILES, &spawn);
     int error = child < 0 ? errno : spawn.error;
     /* Only who asks for clones sees it. */
     while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)

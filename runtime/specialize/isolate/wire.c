@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------------------------------ Saying */
 
-static void *reserve(struct bf_wire_out *out, size_t size)
+static void *wire_reserve(struct bf_wire_out *out, size_t size)
 {
     size = (size + 3) & ~(size_t)3;
     if (out->failed || size > BF_WIRE_BODY_MOST || out->size + size > BF_WIRE_BODY_MOST) {
@@ -36,7 +36,7 @@ static void *reserve(struct bf_wire_out *out, size_t size)
 
 void bf_wire_say_bytes(struct bf_wire_out *out, const void *bytes, size_t size)
 {
-    void *at = reserve(out, size);
+    void *at = wire_reserve(out, size);
     if (at && size)
         memcpy(at, bytes, size);
 }

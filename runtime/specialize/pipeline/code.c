@@ -10,7 +10,7 @@ static uint64_t mix_part(uint64_t hash, uint64_t part)
 }
 
 /* For finding, not for telling apart: contents are compared. */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+static uint64_t code_mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
     uint64_t part = 0;
@@ -25,15 +25,15 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
     return mix_part(hash, part);
 }
 
-static struct bf_code **bucket(struct bf_codes *codes, uint64_t hash)
+static struct bf_code **code_bucket(struct bf_codes *codes, uint64_t hash)
 {
     return &codes->buckets[(hash >> 32) % BF_CODE_BUCKETS];
 }
 
-static struct bf_code *find(struct bf_codes *codes, uint64_t hash, const uint32_t *words,
-                            size_t count)
+static struct bf_code *code_find(struct bf_codes *codes, uint64_t hash, const uint32_t *words,
+                                 size_t count)
 {
-    struct bf_code *code = *bucket(codes, hash);
+    struct bf_code *code = *code_bucket(codes, hash);
     while (code && (code->hash != hash || code->word_count != count ||
                     memcmp(code->words, words, count * sizeof(*words)) != 0))
         code = code->next;
@@ -59,9 +59,9 @@ struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_
     const size_t count = bytes / sizeof(*words);
     if (!words || bytes == 0 || bytes % sizeof(*words) != 0)
         return NULL;
-    const uint64_t hash = mix(0, words, bytes);
+    const uint64_t hash = code_mix(0, words, bytes);
     bf_lock_acquire(&codes->lock);
-    struct bf_code *code = find(codes, hash, words, count);
+    struct bf_code *code = code_find(codes, hash, words, count);
     bf_lock_release(&codes->lock);
     if (code)
         return code;
@@ -71,12 +71,12 @@ struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_
     *fresh = (struct bf_code){.hash = hash, .refs = 1, .word_count = count};
     memcpy(fresh->words, words, bytes);
     bf_lock_acquire(&codes->lock);
-    code = find(codes, hash, words, count); /* another thread was faster */
+    code = code_find(codes, hash, words, count); /* another thread was faster */
     if (!code) {
         code = fresh;
         fresh = NULL;
-        code->next = *bucket(codes, hash);
-        *bucket(codes, hash) = code;
+        code->next = *code_bucket(codes, hash);
+        *code_bucket(codes, hash) = code;
         if (codes->total)
             atomic_fetch_add(codes->total, bytes_of(code));
     }
@@ -93,11 +93,11 @@ void bf_code_retain(struct bf_codes *codes, struct bf_code *code)
 }
 
 /* With the lock held. True: it is not to be found any more; free it. */
-static bool drop(struct bf_codes *codes, struct bf_code *code)
+static bool code_drop(struct bf_codes *codes, struct bf_code *code)
 {
     if (--code->refs > 0)
         return false;
-    struct bf_code **at = bucket(codes, code->hash);
+    struct bf_code **at = code_bucket(codes, code->hash);
     while (*at != code)
         at = &(*at)->next;
     *at = code->next;
@@ -109,21 +109,21 @@ void bf_code_release(struct bf_codes *codes, struct bf_code *code)
     if (!code)
         return;
     bf_lock_acquire(&codes->lock);
-    bool last = drop(codes, code);
+    bool last = code_drop(codes, code);
     bf_lock_release(&codes->lock);
     if (last)
         free_code(codes, code);
 }
 
-static bool is_empty(const VkSpecializationInfo *s)
+static bool specialization_is_empty(const VkSpecializationInfo *s)
 {
     return !s || s->mapEntryCount == 0;
 }
 
 static bool same_specialization(const VkSpecializationInfo *a, const VkSpecializationInfo *b)
 {
-    if (is_empty(a) || is_empty(b))
-        return is_empty(a) && is_empty(b);
+    if (specialization_is_empty(a) || specialization_is_empty(b))
+        return specialization_is_empty(a) && specialization_is_empty(b);
     if (a->mapEntryCount != b->mapEntryCount || a->dataSize != b->dataSize)
         return false;
     for (uint32_t i = 0; i < a->mapEntryCount; i++) {
@@ -137,10 +137,11 @@ static bool same_specialization(const VkSpecializationInfo *a, const VkSpecializ
 static uint64_t stage_hash(VkShaderStageFlagBits stage, const char *entry,
                            const VkSpecializationInfo *s)
 {
-    uint64_t hash = mix((uint64_t)stage, entry, strlen(entry));
-    for (uint32_t i = 0; !is_empty(s) && i < s->mapEntryCount; i++)
-        hash = mix(hash, &s->pMapEntries[i].constantID, sizeof(uint32_t));
-    return is_empty(s) || s->dataSize == 0 ? hash : mix(hash, s->pData, s->dataSize);
+    uint64_t hash = code_mix((uint64_t)stage, entry, strlen(entry));
+    for (uint32_t i = 0; !specialization_is_empty(s) && i < s->mapEntryCount; i++)
+        hash = code_mix(hash, &s->pMapEntries[i].constantID, sizeof(uint32_t));
+    return specialization_is_empty(s) || s->dataSize == 0 ? hash
+                                                          : code_mix(hash, s->pData, s->dataSize);
 }
 
 static struct bf_code_stage *find_stage(const struct bf_code *code,
@@ -174,7 +175,7 @@ static struct bf_code_stage *make_stage(const struct bf_code_stage *like, struct
     stage->hash = like->hash;
     stage->stage = like->stage;
     stage->entry = bf_arena_text(&stage->arena, like->entry);
-    if (!is_empty(like->specialization)) {
+    if (!specialization_is_empty(like->specialization)) {
         VkSpecializationInfo *s = bf_arena_copy(&stage->arena, like->specialization, 1, sizeof(*s));
         stage->specialization = s;
         if (s) {
@@ -244,7 +245,7 @@ void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
         while (*at != stage)
             at = &(*at)->next;
         *at = stage->next;
-        last_of_code = drop(codes, code);
+        last_of_code = code_drop(codes, code);
     }
     bf_lock_release(&codes->lock);
     if (last)

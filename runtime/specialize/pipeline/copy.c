@@ -35,7 +35,7 @@ struct create_flags_2 {
      VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT |                               \
      VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT)
 
-static const void *find(const void *chain, int type)
+static const void *copy_chain_find(const void *chain, int type)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         if ((int)s->sType == type)
@@ -47,7 +47,7 @@ static const void *find(const void *chain, int type)
 enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
                              const void *chain)
 {
-    const struct create_flags_2 *wide = find(chain, TYPE_CREATE_FLAGS_2);
+    const struct create_flags_2 *wide = copy_chain_find(chain, TYPE_CREATE_FLAGS_2);
     copy->flags = wide ? wide->flags : flags;
     if (copy->flags & LIBRARY_FLAGS)
         return BF_REASON_LIBRARY;
@@ -119,7 +119,7 @@ static enum bf_reason find_code(struct bf_pipelines *ps,
         return BF_REASON_NONE;
     }
     const VkShaderModuleCreateInfo *own =
-        find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+        copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     if (!own || !own->pCode || own->codeSize == 0)
         return BF_REASON_NO_CODE;
     *code = bf_code_get(&ps->codes, own->pCode, own->codeSize);
@@ -235,8 +235,8 @@ static enum bf_reason copy_compute(struct bf_pipeline_copy *copy,
 }
 
 /* Gives a copy out, or what was made of it back. */
-static void finish(struct bf_pipeline_copy *made, struct bf_pipeline_copy **copy,
-                   enum bf_reason *reason)
+static void copy_finish(struct bf_pipeline_copy *made, struct bf_pipeline_copy **copy,
+                        enum bf_reason *reason)
 {
     if (*reason == BF_REASON_NONE && made->arena.failed)
         *reason = BF_REASON_MEMORY;
@@ -254,7 +254,7 @@ void bf_copy_compute(struct bf_pipelines *ps, const VkComputePipelineCreateInfo 
 {
     struct bf_pipeline_copy *made = bf_copy_new(ps, VK_PIPELINE_BIND_POINT_COMPUTE);
     *reason = made ? copy_compute(made, info) : BF_REASON_MEMORY;
-    finish(made, copy, reason);
+    copy_finish(made, copy, reason);
 }
 
 void bf_copy_graphics(struct bf_pipelines *ps, const VkGraphicsPipelineCreateInfo *info,
@@ -262,7 +262,7 @@ void bf_copy_graphics(struct bf_pipelines *ps, const VkGraphicsPipelineCreateInf
 {
     struct bf_pipeline_copy *made = bf_copy_new(ps, VK_PIPELINE_BIND_POINT_GRAPHICS);
     *reason = made ? bf_copy_graphics_state(made, info) : BF_REASON_MEMORY;
-    finish(made, copy, reason);
+    copy_finish(made, copy, reason);
 }
 
 /* ---- Builds ---- */
@@ -278,8 +278,8 @@ struct build {
     VkSpecializationInfo specialization;
 };
 
-static VkResult prepare(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
-                        const void *push, struct build *build)
+static VkResult copy_prepare(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
+                             const void *push, struct build *build)
 {
     const struct bf_pipelines *ps = copy->pipelines;
     VkResult result = VK_SUCCESS;
@@ -327,7 +327,7 @@ VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struc
     const struct bf_pipelines *ps = copy->pipelines;
     struct build build = {0};
     *pipeline = VK_NULL_HANDLE;
-    VkResult result = prepare(copy, folded, push, &build);
+    VkResult result = copy_prepare(copy, folded, push, &build);
     if (result == VK_SUCCESS && copy->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
         VkComputePipelineCreateInfo info = copy->compute;
         info.stage = build.stages[0];

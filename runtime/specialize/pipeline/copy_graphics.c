@@ -144,7 +144,7 @@ static const struct bf_copy_link dynamic_blend_links[] = {
 
 /* ---- State ---- */
 
-static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state)
+static bool state_is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state)
 {
     const VkPipelineDynamicStateCreateInfo *d = info->pDynamicState;
     for (uint32_t i = 0; d && i < d->dynamicStateCount; i++) {
@@ -172,7 +172,7 @@ static void copy_vertex_input(struct bf_pipeline_copy *copy,
                               const VkGraphicsPipelineCreateInfo *info, enum bf_reason *reason)
 {
     struct bf_arena *arena = &copy->arena;
-    if (!is_dynamic(info, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT)) {
+    if (!state_is_dynamic(info, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT)) {
         VkPipelineVertexInputStateCreateInfo *v =
             copy_state(copy, info->pVertexInputState, sizeof(*v), vertex_links,
                        BF_COUNT(vertex_links), reason);
@@ -199,10 +199,10 @@ static void copy_viewport(struct bf_pipeline_copy *copy, const VkGraphicsPipelin
     copy->graphics.pViewportState = v;
     if (!v)
         return;
-    bool no_viewports = is_dynamic(info, VK_DYNAMIC_STATE_VIEWPORT) ||
-                        is_dynamic(info, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT);
-    bool no_scissors = is_dynamic(info, VK_DYNAMIC_STATE_SCISSOR) ||
-                       is_dynamic(info, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT);
+    bool no_viewports = state_is_dynamic(info, VK_DYNAMIC_STATE_VIEWPORT) ||
+                        state_is_dynamic(info, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT);
+    bool no_scissors = state_is_dynamic(info, VK_DYNAMIC_STATE_SCISSOR) ||
+                       state_is_dynamic(info, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT);
     v->pViewports = no_viewports ? NULL
                                  : bf_arena_copy(&copy->arena, v->pViewports, v->viewportCount,
                                                  sizeof(*v->pViewports));
@@ -214,7 +214,7 @@ static void copy_viewport(struct bf_pipeline_copy *copy, const VkGraphicsPipelin
 static void copy_samples(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info,
                          enum bf_reason *reason)
 {
-    const struct bf_copy_link *links = is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT)
+    const struct bf_copy_link *links = state_is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT)
                                            ? dynamic_sample_links
                                            : sample_links;
     VkPipelineMultisampleStateCreateInfo *m = copy_state(copy, info->pMultisampleState, sizeof(*m),
@@ -225,7 +225,7 @@ static void copy_samples(struct bf_pipeline_copy *copy, const VkGraphicsPipeline
     /* The number may be ignored, and anything, if it is dynamic. */
     uint32_t words = m->rasterizationSamples == VK_SAMPLE_COUNT_64_BIT ? 2 : 1;
     m->pSampleMask =
-        is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)
+        state_is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)
             ? NULL
             : bf_arena_copy(&copy->arena, m->pSampleMask, words, sizeof(*m->pSampleMask));
 }
@@ -233,18 +233,18 @@ static void copy_samples(struct bf_pipeline_copy *copy, const VkGraphicsPipeline
 static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info,
                        enum bf_reason *reason)
 {
-    const struct bf_copy_link *links = is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT)
-                                           ? dynamic_blend_links
-                                           : blend_links;
+    const struct bf_copy_link *links =
+        state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT) ? dynamic_blend_links
+                                                                        : blend_links;
     VkPipelineColorBlendStateCreateInfo *b =
         copy_state(copy, info->pColorBlendState, sizeof(*b), links, BF_COUNT(blend_links), reason);
     copy->graphics.pColorBlendState = b;
     if (!b)
         return;
     /* Where all that the elements say is dynamic they are ignored, and may be garbage. */
-    bool ignored = is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
-                   is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT) &&
-                   is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT);
+    bool ignored = state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
+                   state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT) &&
+                   state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT);
     b->pAttachments = ignored ? NULL
                               : bf_arena_copy(&copy->arena, b->pAttachments, b->attachmentCount,
                                               sizeof(*b->pAttachments));
@@ -313,7 +313,7 @@ static enum bf_reason check_stages(const VkGraphicsPipelineCreateInfo *info)
         return BF_REASON_POSITION;
     /* Where it may be ignored it isn't known whether the rest is there. */
     const VkPipelineRasterizationStateCreateInfo *r = info->pRasterizationState;
-    if (!is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) && r &&
+    if (!state_is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) && r &&
         r->rasterizerDiscardEnable)
         return BF_REASON_POSITION;
     return BF_REASON_NONE;
@@ -373,7 +373,7 @@ static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
                 links[i].size = 0;
             break;
         case VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT:
-            if (is_dynamic(info, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
+            if (state_is_dynamic(info, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
                 links[i].deepen = drop_discard;
             break;
         default:

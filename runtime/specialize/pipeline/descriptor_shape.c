@@ -241,8 +241,8 @@ static void shape_write_sampler(struct bf_pipelines *ps, const struct bf_set_bin
 }
 
 /* A write of one descriptor: 'data' is the struct that its type goes with. */
-static void see(struct bf_pipelines *ps, struct bf_retained_set_layout *layout, uint32_t number,
-                VkDescriptorType type, const void *data)
+static void shape_write(struct bf_pipelines *ps, struct bf_retained_set_layout *layout,
+                        uint32_t number, VkDescriptorType type, const void *data)
 {
     struct bf_set_binding *binding = layout && data ? bf_retained_binding(layout, number) : NULL;
     if (!binding)
@@ -320,7 +320,7 @@ static void see_write(struct bf_pipelines *ps, struct bf_retained_set_layout *la
         data = w->pTexelBufferView;
     else if (is_buffer(w->descriptorType))
         data = w->pBufferInfo;
-    see(ps, layout, w->dstBinding, w->descriptorType, data);
+    shape_write(ps, layout, w->dstBinding, w->descriptorType, data);
 }
 
 static struct bf_retained_set_layout *layout_of(struct bf_pipelines *ps, VkDescriptorSet handle)
@@ -420,7 +420,8 @@ static void see_template(struct bf_pipelines *ps, const struct template *t,
     for (uint32_t i = 0; layout && i < t->count; i++) {
         const VkDescriptorUpdateTemplateEntry *e = &t->entries[i];
         if (e->descriptorCount > 0)
-            see(ps, layout, e->dstBinding, e->descriptorType, (const char *)data + e->offset);
+            shape_write(ps, layout, e->dstBinding, e->descriptorType,
+                        (const char *)data + e->offset);
     }
 }
 
@@ -443,7 +444,7 @@ void bf_descriptor_shapes_push_template(struct bf_pipelines *ps, VkDescriptorUpd
 
 /* ---- The end ---- */
 
-static void free_pool(void *pool, void *ps)
+static void shape_pool_free(void *pool, void *ps)
 {
     while (((struct pool *)pool)->sets)
         free_set(ps, ((struct pool *)pool)->sets);
@@ -459,7 +460,7 @@ static void free_visited_template(void *t, void *ps)
 void bf_descriptor_shapes_finish(struct bf_pipelines *ps)
 {
     struct bf_descriptor_shapes *shapes = &ps->shapes;
-    bf_map_finish(&shapes->pools, free_pool, ps);
+    bf_map_finish(&shapes->pools, shape_pool_free, ps);
     bf_map_finish(&shapes->sets, NULL, NULL);
     bf_map_finish(&shapes->templates, free_visited_template, ps);
     bf_map_finish(&shapes->views, NULL, NULL);

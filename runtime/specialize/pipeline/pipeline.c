@@ -101,8 +101,8 @@ static void keep_exact(struct bf_watch *watch)
 }
 
 /* Chooses what to watch, or says why there is nothing. */
-static enum bf_reason watch(struct bf_pipelines *ps, struct bf_pipeline *p,
-                            const struct bf_pipeline_copy *copy)
+static enum bf_reason pipeline_watch(struct bf_pipelines *ps, struct bf_pipeline *p,
+                                     const struct bf_pipeline_copy *copy)
 {
     const struct bf_shader *shader = bf_pipeline_copy_shader(copy);
     enum bf_reason reason = shader_reason(bf_shader_facts_of(shader)->reason);
@@ -114,7 +114,7 @@ static enum bf_reason watch(struct bf_pipelines *ps, struct bf_pipeline *p,
     return p->watch.count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
 }
 
-static void hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
+static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
 {
     struct bf_sha256 sha;
     bf_sha256_init(&sha);
@@ -133,8 +133,8 @@ static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
 }
 
 /* Makes the record of a pipeline; the reference to the copy, which may be NULL, goes with it. */
-static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
-                   struct bf_pipeline_copy *copy, enum bf_reason reason)
+static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
+                            struct bf_pipeline_copy *copy, enum bf_reason reason)
 {
     struct bf_pipeline *p = calloc(1, sizeof(*p));
     if (!p) {
@@ -146,9 +146,9 @@ static void record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoi
     p->lives = 1;
     p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
     if (copy) {
-        hash(p->hash, copy);
+        pipeline_copy_hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
-        reason = watch(ps, p, copy);
+        reason = pipeline_watch(ps, p, copy);
         if (reason == BF_REASON_NONE && ps->budget.most &&
             atomic_load(&ps->budget.own) + sizeof(*p) > ps->budget.most)
             reason = BF_REASON_SPACE;
@@ -192,7 +192,7 @@ void bf_pipelines_created_compute(struct bf_pipelines *ps, uint32_t count,
         struct bf_pipeline_copy *copy;
         enum bf_reason reason;
         bf_copy_compute(ps, &infos[i], &copy, &reason);
-        record(ps, handles[i], VK_PIPELINE_BIND_POINT_COMPUTE, copy, reason);
+        pipeline_record(ps, handles[i], VK_PIPELINE_BIND_POINT_COMPUTE, copy, reason);
     }
 }
 
@@ -206,7 +206,7 @@ void bf_pipelines_created_graphics(struct bf_pipelines *ps, uint32_t count,
         struct bf_pipeline_copy *copy;
         enum bf_reason reason;
         bf_copy_graphics(ps, &infos[i], &copy, &reason);
-        record(ps, handles[i], VK_PIPELINE_BIND_POINT_GRAPHICS, copy, reason);
+        pipeline_record(ps, handles[i], VK_PIPELINE_BIND_POINT_GRAPHICS, copy, reason);
     }
 }
 
@@ -215,7 +215,7 @@ void bf_pipelines_created_other(struct bf_pipelines *ps, VkPipelineBindPoint poi
 {
     for (uint32_t i = 0; i < count; i++) {
         if (handles[i])
-            record(ps, handles[i], point, NULL, reason);
+            pipeline_record(ps, handles[i], point, NULL, reason);
     }
 }
 

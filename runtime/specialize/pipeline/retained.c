@@ -5,7 +5,7 @@
 
 #include "specialize/pipeline/pipeline.h"
 
-static struct bf_map *map_of(struct bf_pipelines *ps, VkObjectType type)
+static struct bf_map *retained_map_of(struct bf_pipelines *ps, VkObjectType type)
 {
     switch (type) {
     case VK_OBJECT_TYPE_SAMPLER:
@@ -80,8 +80,8 @@ static void let_parts_go(struct bf_pipelines *ps, struct bf_retained_object *ret
 }
 
 /* The last hold is gone. */
-static void end(struct bf_pipelines *ps, struct bf_retained_object *retained,
-                const VkAllocationCallbacks *allocator)
+static void retained_object_end(struct bf_pipelines *ps, struct bf_retained_object *retained,
+                                const VkAllocationCallbacks *allocator)
 {
     if (retained->handle)
         destroy_below(ps, retained->type, retained->handle, allocator);
@@ -92,13 +92,13 @@ static void end(struct bf_pipelines *ps, struct bf_retained_object *retained,
 void bf_retained_unhold(struct bf_pipelines *ps, struct bf_retained_object *retained)
 {
     if (atomic_fetch_sub(&retained->holds, 1) == 1)
-        end(ps, retained, NULL);
+        retained_object_end(ps, retained, NULL);
 }
 
 void bf_retained_destroy(struct bf_pipelines *ps, VkObjectType type, uint64_t handle,
                          const VkAllocationCallbacks *allocator)
 {
-    struct bf_map *map = map_of(ps, type);
+    struct bf_map *map = retained_map_of(ps, type);
     bf_lock_acquire(&ps->lock);
     struct bf_retained_object *retained = handle ? bf_map_find(map, handle) : NULL;
     if (retained && --retained->lives > 0)
@@ -109,7 +109,7 @@ void bf_retained_destroy(struct bf_pipelines *ps, VkObjectType type, uint64_t ha
     if (!retained)
         destroy_below(ps, type, handle, allocator);
     else if (retained->foreign)
-        end(ps, retained, allocator);
+        retained_object_end(ps, retained, allocator);
     else
         bf_retained_unhold(ps, retained);
 }
@@ -132,12 +132,12 @@ static void *retained_object_new(struct bf_pipelines *ps, size_t size, VkObjectT
 static void abandon(struct bf_pipelines *ps, struct bf_retained_object *retained)
 {
     retained->handle = 0;
-    end(ps, retained, NULL);
+    retained_object_end(ps, retained, NULL);
 }
 
-static void add(struct bf_pipelines *ps, struct bf_retained_object *retained)
+static void retained_object_add(struct bf_pipelines *ps, struct bf_retained_object *retained)
 {
-    struct bf_map *map = map_of(ps, retained->type);
+    struct bf_map *map = retained_map_of(ps, retained->type);
     bool added = false;
     if (!retained->arena.failed) {
         bf_lock_acquire(&ps->lock);
@@ -161,7 +161,7 @@ void bf_retained_sampler_add(struct bf_pipelines *ps, VkSampler sampler,
     if (!retained)
         return;
     retained->shape = bf_descriptor_shapes_sampler(ps, info);
-    add(ps, &retained->base);
+    retained_object_add(ps, &retained->base);
 }
 
 static int by_binding(const void *a, const void *b)
@@ -220,7 +220,7 @@ void bf_retained_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout l
     }
     if (retained->bindings)
         qsort(retained->bindings, retained->binding_count, sizeof(*retained->bindings), by_binding);
-    add(ps, &retained->base);
+    retained_object_add(ps, &retained->base);
 }
 
 struct bf_set_binding *bf_retained_binding(struct bf_retained_set_layout *layout, uint32_t binding)
@@ -290,7 +290,7 @@ void bf_retained_layout_add(struct bf_pipelines *ps, VkPipelineLayout layout,
     if (retained->push_id == 0)
         abandon(ps, &retained->base);
     else
-        add(ps, &retained->base);
+        retained_object_add(ps, &retained->base);
 }
 
 /* Attachments' numbers of references; NULL for none. */
@@ -392,7 +392,7 @@ void bf_retained_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
             retained->unknown = true;
         }
     }
-    add(ps, &retained->base);
+    retained_object_add(ps, &retained->base);
 }
 
 void bf_retained_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
@@ -455,7 +455,7 @@ void bf_retained_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
         retained->unknown |= !retained_barrier;
         d->pNext = retained_barrier;
     }
-    add(ps, &retained->base);
+    retained_object_add(ps, &retained->base);
 }
 
 void bf_retained_render_pass_size(struct bf_pipelines *ps, VkRenderPass pass, uint32_t width,
@@ -484,7 +484,7 @@ struct bf_retained_render_pass *bf_retained_render_pass_find(struct bf_pipelines
     return pass ? bf_map_find(&ps->retained.render_passes, (uint64_t)pass) : NULL;
 }
 
-static void leave(void *retained, void *context)
+static void retained_object_leave(void *retained, void *context)
 {
     abandon(context, retained);
 }
@@ -492,10 +492,10 @@ static void leave(void *retained, void *context)
 void bf_retained_objects_finish(struct bf_pipelines *ps)
 {
     /* What holds goes before what is held. */
-    bf_map_finish(&ps->retained.render_passes, leave, ps);
-    bf_map_finish(&ps->retained.layouts, leave, ps);
-    bf_map_finish(&ps->retained.set_layouts, leave, ps);
-    bf_map_finish(&ps->retained.samplers, leave, ps);
+    bf_map_finish(&ps->retained.render_passes, retained_object_leave, ps);
+    bf_map_finish(&ps->retained.layouts, retained_object_leave, ps);
+    bf_map_finish(&ps->retained.set_layouts, retained_object_leave, ps);
+    bf_map_finish(&ps->retained.samplers, retained_object_leave, ps);
     while (ps->retained.pushes) {
         struct bf_push_list *list = ps->retained.pushes;
         ps->retained.pushes = list->next;

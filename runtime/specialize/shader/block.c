@@ -36,8 +36,9 @@ void bf_blocks_close(struct bf_blocks *blocks)
 }
 
 /* Is it so of any instruction that the entry point reaches? */
-static bool any(const struct bf_module *m,
-                bool (*is)(const struct bf_module *m, const struct bf_instruction *in))
+static bool any_reached_instruction(const struct bf_module *m,
+                                    bool (*is)(const struct bf_module *m,
+                                               const struct bf_instruction *in))
 {
     for (uint32_t f = 0; f < m->function_count; f++) {
         const struct bf_function *function = &m->functions[f];
@@ -57,7 +58,7 @@ static bool is_loop(const struct bf_module *m, const struct bf_instruction *in)
 
 bool bf_blocks_loop(const struct bf_blocks *blocks)
 {
-    return any(&blocks->module, is_loop);
+    return any_reached_instruction(&blocks->module, is_loop);
 }
 
 static bool is_unchecked(const struct bf_module *m, const struct bf_instruction *in)
@@ -85,7 +86,7 @@ static bool is_unchecked(const struct bf_module *m, const struct bf_instruction 
 
 bool bf_blocks_fragile(const struct bf_blocks *blocks)
 {
-    return any(&blocks->module, is_unchecked);
+    return any_reached_instruction(&blocks->module, is_unchecked);
 }
 
 /* ---------------------------------------------------------------------------------------- Units --
@@ -98,7 +99,7 @@ struct tour {
     uint32_t budget;
 };
 
-static void put(struct tour *tour, uint64_t offset, enum bf_unit unit, uint32_t width)
+static void block_unit_put(struct tour *tour, uint64_t offset, enum bf_unit unit, uint32_t width)
 {
     uint64_t word = offset / 4;
     if (offset + width > (uint64_t)BF_BLOCK_WORDS * 4)
@@ -132,7 +133,7 @@ static void put_scalar(struct tour *tour, uint32_t id, uint64_t offset, bool one
         unit = number ? BF_UNIT_DOUBLE : BF_UNIT_LONG;
         break;
     }
-    put(tour, offset, unit, shape.width);
+    block_unit_put(tour, offset, unit, shape.width);
 }
 
 static void put_matrix(struct tour *tour, const struct bf_instruction *type, uint64_t offset,
@@ -151,8 +152,8 @@ static void put_matrix(struct tour *tour, const struct bf_instruction *type, uin
     }
 }
 
-static void visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stride, bool row_major,
-                  uint32_t depth);
+static void block_type_visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stride,
+                             bool row_major, uint32_t depth);
 
 static void visit_members(struct tour *tour, const struct bf_instruction *type, uint64_t offset,
                           uint32_t depth)
@@ -163,15 +164,15 @@ static void visit_members(struct tour *tour, const struct bf_instruction *type, 
         const uint32_t *stride =
             bf_member_decoration(m, type->result, i, SpvDecorationMatrixStride);
         if (at)
-            visit(tour, bf_word(m, type, 2 + i), offset + *at, stride ? *stride : 0,
-                  bf_member_decoration(m, type->result, i, SpvDecorationRowMajor) != NULL,
-                  depth + 1);
+            block_type_visit(
+                tour, bf_word(m, type, 2 + i), offset + *at, stride ? *stride : 0,
+                bf_member_decoration(m, type->result, i, SpvDecorationRowMajor) != NULL, depth + 1);
     }
 }
 
 /* Whatever lies at 'offset'; 'stride' is that of matrices. Arrays of unknown length are nothing. */
-static void visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stride, bool row_major,
-                  uint32_t depth)
+static void block_type_visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stride,
+                             bool row_major, uint32_t depth)
 {
     const struct bf_module *m = tour->m;
     const struct bf_instruction *type = bf_definition(m, id);
@@ -196,8 +197,8 @@ static void visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stri
         if (!bf_constant(m, bf_word(m, type, 3), &length) || !m->ids[id].array_stride)
             return;
         for (uint64_t i = 0; i < length && i < (uint64_t)BF_BLOCK_WORDS * 4 && tour->budget; i++)
-            visit(tour, bf_word(m, type, 2), offset + i * m->ids[id].array_stride, stride,
-                  row_major, depth + 1);
+            block_type_visit(tour, bf_word(m, type, 2), offset + i * m->ids[id].array_stride,
+                             stride, row_major, depth + 1);
         return;
     case SpvOpTypeStruct:
         visit_members(tour, type, offset, depth);
@@ -208,8 +209,8 @@ static void visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stri
 }
 
 /* The block's type behind a variable, which may be an array of them. */
-static const struct bf_instruction *block_of(const struct bf_module *m,
-                                             const struct bf_instruction *variable)
+static const struct bf_instruction *push_block_of(const struct bf_module *m,
+                                                  const struct bf_instruction *variable)
 {
     const struct bf_instruction *pointer = bf_definition_as(m, variable->type, SpvOpTypePointer);
     const struct bf_instruction *type = pointer ? bf_definition(m, bf_word(m, pointer, 3)) : NULL;
@@ -229,7 +230,7 @@ static const struct bf_instruction *find_block(const struct bf_module *m, uint32
         const struct bf_id *id = &m->ids[in->result];
         if ((storage == SpvStorageClassUniform || storage == SpvStorageClassStorageBuffer) &&
             id->used && id->set == set && id->binding == binding)
-            return block_of(m, in);
+            return push_block_of(m, in);
     }
     return NULL;
 }
@@ -244,7 +245,7 @@ uint32_t bf_blocks_units(const struct bf_blocks *blocks, uint32_t set, uint32_t 
     if (!type)
         return 0;
     memset(units, BF_UNIT_UNKNOWN, BF_BLOCK_WORDS);
-    visit(&tour, type->result, 0, 0, false, 0);
+    block_type_visit(&tour, type->result, 0, 0, false, 0);
     uint32_t last = type->count > 2 ? type->count - 3u : 0;
     const struct bf_instruction *open =
         type->count > 2 ? bf_definition_as(m, bf_word(m, type, 2 + last), SpvOpTypeRuntimeArray)
@@ -262,8 +263,9 @@ uint32_t bf_blocks_units(const struct bf_blocks *blocks, uint32_t set, uint32_t 
     const uint32_t *columns =
         bf_member_decoration(m, type->result, last, SpvDecorationMatrixStride);
     for (uint32_t i = 0; i < count; i++)
-        visit(&tour, bf_word(m, open, 2), *at + (uint64_t)i * stride, columns ? *columns : 0,
-              bf_member_decoration(m, type->result, last, SpvDecorationRowMajor) != NULL, 0);
+        block_type_visit(
+            &tour, bf_word(m, open, 2), *at + (uint64_t)i * stride, columns ? *columns : 0,
+            bf_member_decoration(m, type->result, last, SpvDecorationRowMajor) != NULL, 0);
     *period = (uint32_t)words;
     return (uint32_t)(*at / 4 + words);
 }

@@ -33,7 +33,7 @@ static bool room_make(struct survey *survey, void *array, uint32_t count, uint32
 
 /* ------------------------------------------------------------------------------------ Bindings -- */
 
-static uint32_t clamp(uint64_t bytes)
+static uint32_t facts_clamp(uint64_t bytes)
 {
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
@@ -123,7 +123,7 @@ static bool binding_describe(struct survey *survey, const struct bf_instruction 
         type = bf_definition(m, bf_word(m, type, 2));
     } else if (type && type->opcode == SpvOpTypeArray) {
         uint64_t length = 0;
-        binding->count = bf_constant(m, bf_word(m, type, 3), &length) ? clamp(length) : 0;
+        binding->count = bf_constant(m, bf_word(m, type, 3), &length) ? facts_clamp(length) : 0;
         type = bf_definition(m, bf_word(m, type, 2));
     }
     if (!type)
@@ -165,7 +165,7 @@ static bool binding_describe(struct survey *survey, const struct bf_instruction 
             writable ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
         binding->read = !writable;
         survey->budget = BUDGET;
-        binding->block_size = clamp(type_size(survey, type->result, 0, false, 0));
+        binding->block_size = facts_clamp(type_size(survey, type->result, 0, false, 0));
         if (type->count > 2) {
             uint32_t last = bf_word(m, type, type->count - 1u);
             if (bf_definition_as(m, last, SpvOpTypeRuntimeArray))
@@ -206,8 +206,8 @@ static uint32_t root_of(const struct bf_module *m, uint32_t id)
     return 0;
 }
 
-static void touch(struct survey *survey, const uint32_t *binding_of, uint32_t pointer, bool read,
-                  bool write)
+static void survey_touch(struct survey *survey, const uint32_t *binding_of, uint32_t pointer,
+                         bool read, bool write)
 {
     const struct bf_instruction *type = bf_value_type(survey->m, pointer);
     uint32_t root = root_of(survey->m, pointer);
@@ -402,7 +402,7 @@ static void workgroup_describe(struct survey *survey)
             if (bf_word(m, in, 2) == SpvExecutionModeLocalSize)
                 size[axis] = word;
             else if (bf_word(m, in, 2) == SpvExecutionModeLocalSizeId)
-                size[axis] = bf_constant(m, word, &value) ? clamp(value) : 0;
+                size[axis] = bf_constant(m, word, &value) ? facts_clamp(value) : 0;
         }
     }
     /* This one overrides both. */
@@ -414,7 +414,7 @@ static void workgroup_describe(struct survey *survey)
             continue;
         for (uint32_t axis = 0; axis < 3; axis++) {
             uint64_t value;
-            size[axis] = bf_constant(m, bf_word(m, in, 3 + axis), &value) ? clamp(value) : 0;
+            size[axis] = bf_constant(m, bf_word(m, in, 3 + axis), &value) ? facts_clamp(value) : 0;
         }
     }
 }
@@ -428,25 +428,25 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
     struct bf_shader_facts *facts = &survey->shader->facts;
     switch (in->opcode) {
     case SpvOpLoad:
-        touch(survey, binding_of, bf_word(m, in, 3), !bf_definition_as(m, in->type, SpvOpTypeImage),
-              false);
+        survey_touch(survey, binding_of, bf_word(m, in, 3),
+                     !bf_definition_as(m, in->type, SpvOpTypeImage), false);
         break;
     case SpvOpStore:
     case SpvOpCopyMemory:
         if (in->opcode == SpvOpCopyMemory)
-            touch(survey, binding_of, bf_word(m, in, 2), true, false);
+            survey_touch(survey, binding_of, bf_word(m, in, 2), true, false);
         if (outside(m, bf_word(m, in, 1))) {
             facts->stores = true;
-            touch(survey, binding_of, bf_word(m, in, 1), false, true);
+            survey_touch(survey, binding_of, bf_word(m, in, 1), false, true);
         }
         break;
     case SpvOpImageWrite:
         facts->stores = true;
-        touch(survey, binding_of, bf_word(m, in, 1), false, true);
+        survey_touch(survey, binding_of, bf_word(m, in, 1), false, true);
         break;
     case SpvOpImageRead:
     case SpvOpImageSparseRead:
-        touch(survey, binding_of, bf_word(m, in, 3), true, false);
+        survey_touch(survey, binding_of, bf_word(m, in, 3), true, false);
         break;
     case SpvOpArrayLength:
         break;
@@ -455,11 +455,11 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
         for (uint32_t w = 4; w < in->count; w++) {
             const struct bf_instruction *type = bf_value_type(m, bf_word(m, in, w));
             if (type && type->opcode == SpvOpTypePointer)
-                touch(survey, binding_of, bf_word(m, in, w), true,
-                      outside(m, bf_word(m, in, w)) ||
-                          bf_word(m, type, 2) == SpvStorageClassUniformConstant);
+                survey_touch(survey, binding_of, bf_word(m, in, w), true,
+                             outside(m, bf_word(m, in, w)) ||
+                                 bf_word(m, type, 2) == SpvStorageClassUniformConstant);
             else if (type && type->opcode == SpvOpTypeImage)
-                touch(survey, binding_of, bf_word(m, in, w), true, true);
+                survey_touch(survey, binding_of, bf_word(m, in, w), true, true);
         }
         break;
     case SpvOpKill:
@@ -481,7 +481,7 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
         facts->derivatives = true;
         break;
     case SpvOpAtomicLoad:
-        touch(survey, binding_of, bf_word(m, in, 3), true, false);
+        survey_touch(survey, binding_of, bf_word(m, in, 3), true, false);
         break;
     case SpvOpTypeArray:
         break;
@@ -493,7 +493,7 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
                       in->opcode == SpvOpAtomicFMaxEXT;
         if (atomic) {
             uint32_t pointer = bf_word(m, in, in->opcode == SpvOpAtomicStore ? 1 : 3);
-            touch(survey, binding_of, pointer, in->opcode != SpvOpAtomicStore, true);
+            survey_touch(survey, binding_of, pointer, in->opcode != SpvOpAtomicStore, true);
             if (outside(m, pointer))
                 facts->atomics = facts->stores = true;
         }

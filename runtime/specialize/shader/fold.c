@@ -24,7 +24,7 @@ struct fold {
     uint32_t *constants; /* [members] id; 0: stays as it is */
 };
 
-static bool folds(const struct fold *fold, const struct bf_load *load)
+static bool load_folds(const struct fold *fold, const struct bf_load *load)
 {
     return (fold->relaxed || load->exact) &&
            !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
@@ -41,7 +41,7 @@ static uint32_t scalar_id(struct fold *fold, uint32_t offset, const struct bf_fo
     return fold->next_id++;
 }
 
-static uint32_t *put(uint32_t *to, uint32_t opcode, uint32_t count)
+static uint32_t *spirv_put(uint32_t *to, uint32_t opcode, uint32_t count)
 {
     *to = count << 16 | opcode;
     return to + 1;
@@ -59,7 +59,7 @@ static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_
             spec_id += shader->spec_ids[used] == spec_id;
             used++;
         }
-        to = put(to, SpvOpDecorate, 4);
+        to = spirv_put(to, SpvOpDecorate, 4);
         *to++ = fold->scalars[i].id;
         *to++ = SpvDecorationSpecId;
         *to++ = spec_id;
@@ -67,7 +67,7 @@ static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_
             (struct bf_fold_entry){spec_id++, fold->scalars[i].offset, fold->scalars[i].width};
     }
     for (uint32_t i = 0; no_contraction && i < shader->arithmetic_count; i++) {
-        to = put(to, SpvOpDecorate, 3);
+        to = spirv_put(to, SpvOpDecorate, 3);
         *to++ = shader->arithmetic[i];
         *to++ = SpvDecorationNoContraction;
     }
@@ -79,7 +79,7 @@ static uint32_t *constants_put(uint32_t *to, struct fold *fold)
 {
     for (uint32_t i = 0; i < fold->scalar_count; i++) {
         uint32_t literal = fold->scalars[i].width == 8 ? 2 : 1;
-        to = put(to, SpvOpSpecConstant, 3 + literal);
+        to = spirv_put(to, SpvOpSpecConstant, 3 + literal);
         *to++ = fold->scalars[i].type;
         *to++ = fold->scalars[i].id;
         for (uint32_t w = 0; w < literal; w++)
@@ -89,7 +89,7 @@ static uint32_t *constants_put(uint32_t *to, struct fold *fold)
         const struct bf_fold_member *member = &fold->shader->members[i];
         if (!fold->constants[i] || member->components == 1)
             continue;
-        to = put(to, SpvOpSpecConstantComposite, 3u + member->components);
+        to = spirv_put(to, SpvOpSpecConstantComposite, 3u + member->components);
         *to++ = member->type;
         *to++ = fold->constants[i];
         for (uint32_t c = 0; c < member->components; c++)
@@ -124,10 +124,10 @@ static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded
     uint32_t at = shader->function_begin;
     for (uint32_t i = 0; i < shader->load_count; i++) {
         const struct bf_load *load = &shader->loads[i];
-        if (!folds(fold, load))
+        if (!load_folds(fold, load))
             continue;
         to = words_put(to, shader, at, load->at);
-        to = put(to, SpvOpCopyObject, 4);
+        to = spirv_put(to, SpvOpCopyObject, 4);
         *to++ = shader->members[load->member].type;
         *to++ = load->id;
         *to++ = fold->constants[load->member];
@@ -159,7 +159,7 @@ VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *w
         for (uint32_t i = 0; i < shader->load_count; i++) {
             const struct bf_load *load = &shader->loads[i];
             const struct bf_fold_member *member = &shader->members[load->member];
-            if (fold.constants[load->member] || !folds(&fold, load))
+            if (fold.constants[load->member] || !load_folds(&fold, load))
                 continue;
             uint32_t scalar = 0;
             for (uint32_t c = 0; c < member->components; c++)

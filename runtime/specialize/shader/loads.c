@@ -75,8 +75,8 @@ static bool place_enter(const struct bf_module *m, struct place *place, uint32_t
     return offset < BF_PUSH_CONSTANT_BYTES;
 }
 
-static bool place_of(const struct bf_module *m, uint32_t pointer, uint32_t block, uint32_t depth,
-                     struct place *place)
+static bool member_offset_of(const struct bf_module *m, uint32_t pointer, uint32_t block,
+                             uint32_t depth, struct place *place)
 {
     const struct bf_instruction *in = bf_definition(m, pointer);
     if (!in || depth > BF_MODULE_DEPTH)
@@ -87,10 +87,10 @@ static bool place_of(const struct bf_module *m, uint32_t pointer, uint32_t block
         return type != NULL;
     }
     if (in->opcode == SpvOpCopyObject)
-        return place_of(m, bf_word(m, in, 3), block, depth + 1, place);
+        return member_offset_of(m, bf_word(m, in, 3), block, depth + 1, place);
     if (in->opcode != SpvOpAccessChain && in->opcode != SpvOpInBoundsAccessChain)
         return false;
-    if (!place_of(m, bf_word(m, in, 3), block, depth + 1, place))
+    if (!member_offset_of(m, bf_word(m, in, 3), block, depth + 1, place))
         return false;
     for (uint32_t i = 4; i < in->count; i++)
         if (!place_enter(m, place, bf_word(m, in, i)))
@@ -159,8 +159,9 @@ static bool load_member(const struct bf_module *m, const struct bf_instruction *
      * isn't touched. */
     uint32_t known = SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask |
                      SpvMemoryAccessNonPrivatePointerMask;
-    if ((bf_word(m, load, 4) & ~known) || !place_of(m, bf_word(m, load, 3), block, 0, &place) ||
-        place.type != load->type || !bf_shape(m, load->type, &shape))
+    if ((bf_word(m, load, 4) & ~known) ||
+        !member_offset_of(m, bf_word(m, load, 3), block, 0, &place) || place.type != load->type ||
+        !bf_shape(m, load->type, &shape))
         return false;
     /* Storage alone doesn't allow constants of these types. */
     if ((shape.width == 1 && !m->int8) ||

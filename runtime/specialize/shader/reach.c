@@ -35,7 +35,7 @@ struct walk {
     bool changed;
 };
 
-static uint32_t memory(struct bf_module *m, uint32_t id)
+static uint32_t reach_memory_of(struct bf_module *m, uint32_t id)
 {
     while (m->ids[id].alias) {
         uint32_t next = m->ids[id].alias - 1;
@@ -46,10 +46,10 @@ static uint32_t memory(struct bf_module *m, uint32_t id)
     return id;
 }
 
-static void unite(struct bf_module *m, uint32_t a, uint32_t b)
+static void reach_unite(struct bf_module *m, uint32_t a, uint32_t b)
 {
-    a = memory(m, a);
-    b = memory(m, b);
+    a = reach_memory_of(m, a);
+    b = reach_memory_of(m, b);
     /* The outside stays what it is. */
     if (a == b)
         return;
@@ -81,13 +81,13 @@ static void pointers_unite(struct bf_module *m)
         case SpvStorageClassPushConstant:
             break;
         default:
-            unite(m, in->result, EXTERNAL);
+            reach_unite(m, in->result, EXTERNAL);
             break;
         }
         for (uint32_t w = bf_operands(in); w < in->count; w++) {
             uint32_t id = bf_word(m, in, w);
             if (bf_word_is_id(m, in, w) && pointer_type(m, id))
-                unite(m, in->result, id);
+                reach_unite(m, in->result, id);
         }
     }
 }
@@ -121,7 +121,7 @@ static bool call_each(struct bf_module *m, const struct bf_instruction *call,
 static bool call_pointer(struct bf_module *m, uint32_t argument, uint32_t parameter)
 {
     if (pointer_type(m, argument))
-        unite(m, argument, parameter);
+        reach_unite(m, argument, parameter);
     return false;
 }
 
@@ -158,7 +158,7 @@ static void varying_find(struct walk *walk)
             continue;
         uint32_t storage = bf_word(m, in, 3);
         if (storage == SpvStorageClassInput || storage == SpvStorageClassWorkgroup)
-            m->ids[memory(m, in->result)].memory_varying = true;
+            m->ids[reach_memory_of(m, in->result)].memory_varying = true;
     }
     do {
         walk->changed = false;
@@ -171,7 +171,7 @@ static void varying_find(struct walk *walk)
                     any = bf_word_is_id(m, in, w) && m->ids[bf_word(m, in, w)].varying;
                 switch (in->opcode) {
                 case SpvOpLoad:
-                    any |= m->ids[memory(m, bf_word(m, in, 3))].memory_varying;
+                    any |= m->ids[reach_memory_of(m, bf_word(m, in, 3))].memory_varying;
                     break;
                 case SpvOpStore:
                 case SpvOpCopyMemory:
@@ -181,7 +181,7 @@ static void varying_find(struct walk *walk)
                         walk->changed |= call_each(m, in, call_varying);
                         any = m->ids[bf_word(m, in, 3)].varying;
                     } else if (in->opcode == SpvOpCopyMemory) {
-                        any |= m->ids[memory(m, bf_word(m, in, 2))].memory_varying;
+                        any |= m->ids[reach_memory_of(m, bf_word(m, in, 2))].memory_varying;
                     }
                     if (in->opcode == SpvOpExtInst && m->ids[bf_word(m, in, 3)].non_semantic)
                         any = false;
@@ -190,7 +190,7 @@ static void varying_find(struct walk *walk)
                         uint32_t id = bf_word(m, in, w);
                         if (!bf_word_is_id(m, in, w) || !pointer_type(m, id))
                             continue;
-                        struct bf_id *to = &m->ids[memory(m, id)];
+                        struct bf_id *to = &m->ids[reach_memory_of(m, id)];
                         walk->changed |= !to->memory_varying;
                         to->memory_varying = true;
                     }
@@ -223,7 +223,7 @@ static uint32_t varying_uses(const struct bf_module *m, uint32_t id, uint32_t us
     return uses;
 }
 
-static void add(struct walk *walk, uint32_t id, uint32_t uses)
+static void reach_push(struct walk *walk, uint32_t id, uint32_t uses)
 {
     struct bf_id *to = &walk->m->ids[id];
     if (to->varying)
@@ -236,7 +236,7 @@ static void add(struct walk *walk, uint32_t id, uint32_t uses)
 
 static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 {
-    struct bf_id *to = &walk->m->ids[memory(walk->m, pointer)];
+    struct bf_id *to = &walk->m->ids[reach_memory_of(walk->m, pointer)];
     if (to->memory_varying)
         uses = varying_uses(walk->m, EXTERNAL, uses);
     if (uses & ~(uint32_t)to->memory_uses) {
@@ -247,7 +247,7 @@ static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 
 static uint32_t memory_uses(const struct walk *walk, uint32_t pointer)
 {
-    return walk->m->ids[memory(walk->m, pointer)].memory_uses;
+    return walk->m->ids[reach_memory_of(walk->m, pointer)].memory_uses;
 }
 
 static void add_operands(struct walk *walk, const struct bf_instruction *in, uint32_t from,
@@ -255,7 +255,7 @@ static void add_operands(struct walk *walk, const struct bf_instruction *in, uin
 {
     for (uint32_t w = from; w < in->count; w++)
         if (bf_word_is_id(walk->m, in, w))
-            add(walk, bf_word(walk->m, in, w), uses);
+            reach_push(walk, bf_word(walk->m, in, w), uses);
 }
 
 /* Nobody knows what it does. */
@@ -317,18 +317,18 @@ static void call_uses(struct walk *walk, const struct bf_instruction *call)
         add_unknown(walk, call, 4);
         return;
     }
-    add(walk, m->functions[f].id, m->ids[call->result].uses);
+    reach_push(walk, m->functions[f].id, m->ids[call->result].uses);
     for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < call->count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode == SpvOpFunctionParameter)
-            add(walk, bf_word(m, call, w++), m->ids[in->result].uses);
+            reach_push(walk, bf_word(m, call, w++), m->ids[in->result].uses);
         else if (in->opcode != SpvOpLine && in->opcode != SpvOpNoLine)
             break;
     }
     /* More arguments than parameters: not a module that means anything. */
     for (; w < call->count; w++)
         if (bf_word_is_id(m, call, w))
-            add(walk, bf_word(m, call, w), SINK);
+            reach_push(walk, bf_word(m, call, w), SINK);
 }
 
 static void image_uses(struct walk *walk, const struct bf_instruction *in)
@@ -345,8 +345,8 @@ static void image_uses(struct walk *walk, const struct bf_instruction *in)
         add_operands(walk, in, 4, SINK);
         break;
     case SpvOpImageWrite:
-        add(walk, bf_word(m, in, 2), BF_USE_INDEX);
-        add(walk, bf_word(m, in, 3), memory_uses(walk, EXTERNAL));
+        reach_push(walk, bf_word(m, in, 2), BF_USE_INDEX);
+        reach_push(walk, bf_word(m, in, 3), memory_uses(walk, EXTERNAL));
         add_operands(walk, in, 4, BF_USE_INDEX);
         break;
     default:
@@ -356,7 +356,7 @@ static void image_uses(struct walk *walk, const struct bf_instruction *in)
     }
 }
 
-static void step(struct walk *walk, uint32_t function, const struct bf_instruction *in)
+static void reach_step(struct walk *walk, uint32_t function, const struct bf_instruction *in)
 {
     struct bf_module *m = walk->m;
     uint32_t uses = in->result ? m->ids[in->result].uses : 0, from = bf_operands(in);
@@ -396,7 +396,7 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         memory_add(walk, bf_word(m, in, 3), uses);
         break;
     case SpvOpStore:
-        add(walk, bf_word(m, in, 2), memory_uses(walk, bf_word(m, in, 1)));
+        reach_push(walk, bf_word(m, in, 2), memory_uses(walk, bf_word(m, in, 1)));
         break;
     case SpvOpCopyMemory:
         memory_add(walk, bf_word(m, in, 2), memory_uses(walk, bf_word(m, in, 1)));
@@ -409,8 +409,8 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         uint32_t table = memory_uses(walk, in->result) & BF_USE_CONSTANT_INEXACT;
         for (uint32_t w = 4; w < in->count; w++) {
             uint32_t id = bf_word(m, in, w);
-            add(walk, id,
-                BF_USE_INDEX | (table && !m->ids[id].varying ? SINK | BF_USE_CONTROLS : 0));
+            reach_push(walk, id,
+                       BF_USE_INDEX | (table && !m->ids[id].varying ? SINK | BF_USE_CONTROLS : 0));
         }
         break;
     }
@@ -419,28 +419,29 @@ static void step(struct walk *walk, uint32_t function, const struct bf_instructi
         break;
 
     case SpvOpSelect:
-        add(walk, bf_word(m, in, 3), uses | BF_USE_SELECT | BF_USE_ALONE);
-        add(walk, bf_word(m, in, 4), uses);
-        add(walk, bf_word(m, in, 5), uses);
+        reach_push(walk, bf_word(m, in, 3), uses | BF_USE_SELECT | BF_USE_ALONE);
+        reach_push(walk, bf_word(m, in, 4), uses);
+        reach_push(walk, bf_word(m, in, 5), uses);
         break;
     case SpvOpPhi:
         for (uint32_t w = 3; w < in->count; w += 2)
-            add(walk, bf_word(m, in, w), uses);
+            reach_push(walk, bf_word(m, in, w), uses);
         break;
     case SpvOpBranchConditional:
-        add(walk, bf_word(m, in, 1),
-            BF_USE_ALONE | (m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
-                                ? BF_USE_LOOP
-                                : BF_USE_BRANCH));
+        reach_push(walk, bf_word(m, in, 1),
+                   BF_USE_ALONE |
+                       (m->ids[bf_word(m, in, 2)].loop_end || m->ids[bf_word(m, in, 3)].loop_end
+                            ? BF_USE_LOOP
+                            : BF_USE_BRANCH));
         break;
     case SpvOpSwitch:
-        add(walk, bf_word(m, in, 1), BF_USE_SWITCH | BF_USE_ALONE);
+        reach_push(walk, bf_word(m, in, 1), BF_USE_SWITCH | BF_USE_ALONE);
         break;
     case SpvOpFunctionCall:
         call_uses(walk, in);
         break;
     case SpvOpReturnValue:
-        add(walk, bf_word(m, in, 1), m->ids[function].uses);
+        reach_push(walk, bf_word(m, in, 1), m->ids[function].uses);
         break;
 
     case SpvOpCopyObject:
@@ -719,13 +720,13 @@ static bool constructs_find(struct walk *walk)
 static void control(struct walk *walk, const struct construct *by)
 {
     if (!walk->m->ids[by->condition].varying)
-        add(walk, by->condition, SINK | BF_USE_CONTROLS);
+        reach_push(walk, by->condition, SINK | BF_USE_CONTROLS);
 }
 
 /* Does a condition decide how often a loop that it lies in runs? Either it has the loop's end for a
  * target, or something between it and its own end has, or returns. */
-static bool leaves(const struct walk *walk, const struct construct *condition,
-                   const struct construct *loop)
+static bool condition_leaves_loop(const struct walk *walk, const struct construct *condition,
+                                  const struct construct *loop)
 {
     const struct bf_module *m = walk->m;
     for (uint32_t i = condition->header; i < condition->merge && i < loop->merge; i++) {
@@ -778,7 +779,7 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
         for (uint32_t d = 0; d < walk->construct_count; d++) {
             const struct construct *inner = &walk->constructs[d];
             if (inner->condition && inner->header > begin && inner->header < each->merge &&
-                leaves(walk, inner, each))
+                condition_leaves_loop(walk, inner, each))
                 control(walk, inner);
         }
     }
@@ -850,7 +851,7 @@ bool bf_module_follow(struct bf_module *m)
             if (!m->functions[f].reached)
                 continue;
             for (uint32_t i = m->functions[f].end; i-- > m->functions[f].first;)
-                step(&walk, m->functions[f].id, &m->instructions[i]);
+                reach_step(&walk, m->functions[f].id, &m->instructions[i]);
         }
         controls_find(&walk);
     } while (walk.changed);

@@ -38,7 +38,7 @@ static void hash_part(struct bf_sha256 *sha, const void *data, size_t size)
     bf_sha256_add(sha, data, size);
 }
 
-static void hash(struct bf_shader *shader)
+static void shader_hash(struct bf_shader *shader)
 {
     struct bf_sha256 sha;
     bf_sha256_init(&sha);
@@ -102,7 +102,7 @@ static enum bf_shader_reason reason_find(const struct bf_shader *shader, const s
 
 /* Control before data, integers before floats, except that a float that steers comes before an
  * integer that is only reckoned with. What decides together with values that vary removes no code. */
-static uint8_t weigh(const struct bf_fold_member *member)
+static uint8_t fold_member_weigh(const struct bf_fold_member *member)
 {
     uint32_t uses = member->uses;
     bool integer = member->number != BF_NUMBER_FLOAT;
@@ -239,7 +239,7 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     if (shader->facts.reason != BF_SHADER_FOLDABLE)
         return true;
     for (uint32_t i = 0; i < shader->member_count; i++)
-        shader->members[i].weight = weigh(&shader->members[i]);
+        shader->members[i].weight = fold_member_weigh(&shader->members[i]);
     return rewriter_prepare(shader, m);
 }
 
@@ -260,7 +260,7 @@ VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **
     }
     if (info->word_count)
         memcpy(shader->words, info->words, info->word_count * sizeof(*shader->words));
-    hash(shader);
+    shader_hash(shader);
 
     struct bf_shader_info own = {shader->words, shader->word_count, shader->entry, shader->stage,
                                  shader->has_specialization ? &shader->specialization : NULL};

@@ -2,7 +2,7 @@
 
 /* What exact mode can't fold is worth something only to who is not so exact. Still, what steers is
  * worth more than what is merely added. */
-static uint32_t rank(const struct bf_fold_member *member)
+static uint32_t fold_member_rank(const struct bf_fold_member *member)
 {
     return member->exact ? member->weight + 90u : member->weight;
 }
@@ -22,7 +22,7 @@ void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shad
                 uint64_t words = bf_member_words(&member[i]);
                 if (!(words & ~chosen) || __builtin_popcountll(words | chosen) > BF_WATCH_WORDS)
                     continue;
-                uint32_t this = rank(&member[i]);
+                uint32_t this = fold_member_rank(&member[i]);
                 if (!best_words || this > best) {
                     best = this;
                     best_words = words;
