@@ -5,6 +5,8 @@
  */
 #include "layer/layer.h"
 
+#include <string.h>
+
 static PFN_vkVoidFunction either(PFN_vkVoidFunction first, PFN_vkVoidFunction second)
 {
     return first ? first : second;
@@ -37,12 +39,34 @@ const struct layer_instance_calls *layer_instance_calls_of(const struct layer_in
     return &i->calls[newest ? LAYER_VERSIONS - 1 : minor];
 }
 
-/* The core's name where the device has it: the extension's is the same function. */
+/*
+ * Commands that nobody below has. Programs reach our stand-ins for them nevertheless: the loader answers
+ * for the commands of VK_EXT_debug_utils by the instance, enabled or not, and layers above may ask for any.
+ * Names, tags and labels then succeed and do nothing, as without the layer; the others say what is missing,
+ * those with a result. Arguments are the caller's to take away, so one function does for all types.
+ */
+static VKAPI_ATTR VkResult VKAPI_CALL do_nothing(void)
+{
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL refuse(void)
+{
+    return VK_ERROR_EXTENSION_NOT_PRESENT;
+}
+
+static PFN_vkVoidFunction missing(const char *name)
+{
+    return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : refuse);
+}
+
+/* The core's name where the device has it: the extension's is the same function. None is NULL. */
 void layer_device_calls_load(struct layer_device *d)
 {
 #define LOAD(name, other, promoted)                                                                \
-    d->more.name =                                                                                 \
-        (PFN_##name)either(d->next(d->handle, #name), other ? d->next(d->handle, other) : NULL);
+    d->more.name = (PFN_##name)either(                                                             \
+        either(d->next(d->handle, #name), other ? d->next(d->handle, other) : NULL),               \
+        missing(#name));
     LAYER_DEVICE_CALLS(LOAD)
 #undef LOAD
 }

@@ -23,15 +23,31 @@ struct bf_label_insert {
     char name[];
 };
 
+static VKAPI_ATTR void VKAPI_CALL label_unheard(VkQueue queue, const VkDebugUtilsLabelEXT *label)
+{
+    (void)queue, (void)label;
+}
+
+static VKAPI_ATTR void VKAPI_CALL end_unheard(VkQueue queue)
+{
+    (void)queue;
+}
+
 struct bf_label_calls bf_label_calls_of(VkDevice device, PFN_vkGetDeviceProcAddr get_proc_addr)
 {
-    return (struct bf_label_calls){
+    const struct bf_label_calls found = {
         .begin = (PFN_vkQueueBeginDebugUtilsLabelEXT)get_proc_addr(
             device, "vkQueueBeginDebugUtilsLabelEXT"),
         .end =
             (PFN_vkQueueEndDebugUtilsLabelEXT)get_proc_addr(device, "vkQueueEndDebugUtilsLabelEXT"),
         .insert = (PFN_vkQueueInsertDebugUtilsLabelEXT)get_proc_addr(
             device, "vkQueueInsertDebugUtilsLabelEXT"),
+    };
+    /* Programs that use labels all the same still have them in traces and logs. */
+    return (struct bf_label_calls){
+        .begin = found.begin ? found.begin : label_unheard,
+        .end = found.end ? found.end : end_unheard,
+        .insert = found.insert ? found.insert : label_unheard,
     };
 }
 

@@ -38,7 +38,7 @@
 
 struct bf_label;
 
-/* The driver's commands; NULL where its instance has no VK_EXT_debug_utils. */
+/* The driver's commands; ones that do nothing where its instance has no VK_EXT_debug_utils. */
 struct bf_label_calls {
     PFN_vkQueueBeginDebugUtilsLabelEXT begin;
     PFN_vkQueueEndDebugUtilsLabelEXT end;

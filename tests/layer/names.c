@@ -4,6 +4,7 @@
  */
 #include "world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
@@ -112,11 +113,148 @@ static void test_names_and_labels(void **state)
     world_close(&w);
 }
 
+/* The commands of VK_EXT_debug_utils that a device's objects have. */
+#define DEBUG_COMMANDS(X)                                                                          \
+    X(vkSetDebugUtilsObjectNameEXT)                                                                \
+    X(vkSetDebugUtilsObjectTagEXT)                                                                 \
+    X(vkQueueBeginDebugUtilsLabelEXT)                                                              \
+    X(vkQueueInsertDebugUtilsLabelEXT)                                                             \
+    X(vkQueueEndDebugUtilsLabelEXT)                                                                \
+    X(vkCmdBeginDebugUtilsLabelEXT)                                                                \
+    X(vkCmdInsertDebugUtilsLabelEXT)                                                               \
+    X(vkCmdEndDebugUtilsLabelEXT)
+
+struct debug_commands {
+#define MEMBER(name) PFN_##name name;
+    DEBUG_COMMANDS(MEMBER)
+#undef MEMBER
+};
+
+static void find_debug_commands(const struct world *w, bool by_instance, struct debug_commands *c)
+{
+#define FIND(name)                                                                                 \
+    c->name = (PFN_##name)(by_instance ? vkGetInstanceProcAddr(w->instance, #name)                 \
+                                       : vkGetDeviceProcAddr(w->device, #name));
+    DEBUG_COMMANDS(FIND)
+#undef FIND
+}
+
+/* Which of them are there, as bits. */
+static uint32_t there(const struct debug_commands *c)
+{
+    uint32_t bits = 0, n = 0;
+#define BIT(name) bits |= (uint32_t)(c->name != NULL) << n++;
+    DEBUG_COMMANDS(BIT)
+#undef BIT
+    return bits;
+}
+
+static void name_everything(struct world *w, const struct debug_commands *c)
+{
+    VkQueue queue = w->queues[0][1];
+    VkSemaphore t = world_timeline(w, 0);
+    VkCommandBuffer commands = world_begin(w, 0);
+    const struct {
+        VkObjectType type;
+        uint64_t handle;
+    } objects[] = {{VK_OBJECT_TYPE_QUEUE, (uintptr_t)queue},
+                   {VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)t},
+                   {VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)commands},
+                   {VK_OBJECT_TYPE_BUFFER, (uint64_t)w->buffer}};
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        const VkDebugUtilsObjectNameInfoEXT name = {
+            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+            .objectType = objects[i].type,
+            .objectHandle = objects[i].handle,
+            .pObjectName = "a name"};
+        if (c->vkSetDebugUtilsObjectNameEXT)
+            assert_success(c->vkSetDebugUtilsObjectNameEXT(w->device, &name));
+        const VkDebugUtilsObjectTagInfoEXT tag = {
+            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_TAG_INFO_EXT,
+            .objectType = objects[i].type,
+            .objectHandle = objects[i].handle,
+            .tagName = 5,
+            .tagSize = 2,
+            .pTag = "x"};
+        if (c->vkSetDebugUtilsObjectTagEXT)
+            assert_success(c->vkSetDebugUtilsObjectTagEXT(w->device, &tag));
+    }
+    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                        .pLabelName = "a label"};
+    if (c->vkCmdBeginDebugUtilsLabelEXT)
+        c->vkCmdBeginDebugUtilsLabelEXT(commands, &label);
+    if (c->vkCmdInsertDebugUtilsLabelEXT)
+        c->vkCmdInsertDebugUtilsLabelEXT(commands, &label);
+    if (c->vkCmdEndDebugUtilsLabelEXT)
+        c->vkCmdEndDebugUtilsLabelEXT(commands);
+    assert_success(vkEndCommandBuffer(commands));
+    /* Around and behind what goes at once, and what is held. */
+    for (uint32_t held = 0; held < 2; held++) {
+        if (c->vkQueueBeginDebugUtilsLabelEXT)
+            c->vkQueueBeginDebugUtilsLabelEXT(queue, &label);
+        assert_success(world_submit(
+            queue, (struct batch){.wait = t, .wait_value = held, .commands = commands}));
+        if (c->vkQueueInsertDebugUtilsLabelEXT)
+            c->vkQueueInsertDebugUtilsLabelEXT(queue, &label);
+        if (c->vkQueueEndDebugUtilsLabelEXT)
+            c->vkQueueEndDebugUtilsLabelEXT(queue);
+        if (held)
+            world_signal(w, t, 1);
+        assert_success(vkDeviceWaitIdle(w->device));
+    }
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* Some programs name what they make without having enabled VK_EXT_debug_utils: the loader answers for
+ * the commands all the same. With the layer they find what they find without it, and it does nothing. */
+static void test_names_without_the_extension(void **state)
+{
+    (void)state;
+    char *layers = strdup(getenv("VK_INSTANCE_LAYERS"));
+    struct world w;
+    struct debug_commands commands;
+    uint32_t plain[2], found = 0;
+    static const uint32_t two[] = {2, WORLD_END};
+    world_without_debug_utils = true;
+    unsetenv("VK_INSTANCE_LAYERS");
+    world_open(&w, "SHAPE=q2", two);
+    for (int by_instance = 0; by_instance < 2; by_instance++) {
+        find_debug_commands(&w, by_instance, &commands);
+        plain[by_instance] = there(&commands);
+        found |= plain[by_instance];
+    }
+    world_close(&w);
+    setenv("VK_INSTANCE_LAYERS", layers, 1);
+    assert_int_not_equal(found, 0); /* or there would be nothing to test */
+
+    static const char *const settings[][2] = {
+        {"VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact"},
+        {"VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "off"},
+        {"VK_BELFRY_MULTI_ENGINE_SUMMARY", "on"},
+        {"VK_BELFRY_MULTI_ENGINE_CHECK", "access"},
+    };
+    for (size_t s = 0; s < sizeof(settings) / sizeof(settings[0]); s++) {
+        setenv(settings[s][0], settings[s][1], 1);
+        world_open(&w, "SHAPE=q2", two);
+        for (int by_instance = 0; by_instance < 2; by_instance++) {
+            find_debug_commands(&w, by_instance, &commands);
+            assert_int_equal(there(&commands), plain[by_instance]);
+            name_everything(&w, &commands);
+        }
+        world_close(&w);
+    }
+    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SUMMARY");
+    world_without_debug_utils = false;
+    free(layers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_private_data),
         cmocka_unit_test(test_names_and_labels),
+        cmocka_unit_test(test_names_without_the_extension),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #define PREFIX "BELFRY_ICD_"
 
+bool world_without_debug_utils;
 const char *world_layers;
 
 static void environment_apply(const char *environment, bool set)
@@ -78,7 +79,7 @@ VkResult world_instance(struct world *w, const char *environment)
     static const char *const wanted[] = {VK_KHR_SURFACE_EXTENSION_NAME,
                                          VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME,
                                          VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < (world_without_debug_utils ? 2 : 3); i++) {
         if (has_instance_extension(wanted[i]))
             names[n++] = wanted[i];
     }
@@ -100,7 +101,7 @@ VkResult world_instance(struct world *w, const char *environment)
     };
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = &messenger,
+        .pNext = world_without_debug_utils ? NULL : &messenger,
         .pApplicationInfo = &application,
         .enabledLayerCount = layer_count,
         .ppEnabledLayerNames = layer_names,
@@ -116,7 +117,7 @@ VkResult world_instance(struct world *w, const char *environment)
     if (result != VK_SUCCESS)
         return result;
     volkLoadInstance(w->instance);
-    if (vkCreateDebugUtilsMessengerEXT)
+    if (vkCreateDebugUtilsMessengerEXT && !world_without_debug_utils)
         vkCreateDebugUtilsMessengerEXT(w->instance, &messenger, NULL, &w->messenger);
     belfry_icd_control_load(&w->icd);
     n = 1;
