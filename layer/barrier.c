@@ -263,9 +263,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier2(VkCommandBuffer command_b
         say_out_of_memory("vkCmdPipelineBarrier2");
         return;
     }
-    PFN_vkCmdPipelineBarrier2 next =
-        d->vk.vkCmdPipelineBarrier2 ? d->vk.vkCmdPipelineBarrier2 : d->vk.vkCmdPipelineBarrier2KHR;
-    next(command_buffer, &dependency.info);
+    d->vk.vkCmdPipelineBarrier2(command_buffer, &dependency.info);
     free(dependency.room.heap);
 }
 
@@ -278,8 +276,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdSetEvent2(VkCommandBuffer command_buffer, 
         say_out_of_memory("vkCmdSetEvent2");
         return;
     }
-    PFN_vkCmdSetEvent2 next = d->vk.vkCmdSetEvent2 ? d->vk.vkCmdSetEvent2 : d->vk.vkCmdSetEvent2KHR;
-    next(command_buffer, event, &dependency.info);
+    d->vk.vkCmdSetEvent2(command_buffer, event, &dependency.info);
     free(dependency.room.heap);
 }
 
@@ -288,8 +285,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents2(VkCommandBuffer command_buffer
                                                   const VkDependencyInfo *infos)
 {
     struct layer_device *d = layer_device_of(command_buffer);
-    PFN_vkCmdWaitEvents2 next =
-        d->vk.vkCmdWaitEvents2 ? d->vk.vkCmdWaitEvents2 : d->vk.vkCmdWaitEvents2KHR;
+    PFN_vkCmdWaitEvents2 next = d->vk.vkCmdWaitEvents2;
     if (!d->translates) {
         next(command_buffer, count, events, infos);
         return;

@@ -262,9 +262,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSetPrivateData(VkDevice device, VkObjectT
 {
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime || type != VK_OBJECT_TYPE_QUEUE) {
-        PFN_vkSetPrivateData next =
-            d->vk.vkSetPrivateData ? d->vk.vkSetPrivateData : d->vk.vkSetPrivateDataEXT;
-        return next(device, type, object, slot, value);
+        return d->vk.vkSetPrivateData(device, type, object, slot, value);
     }
     const void *queue = (const void *)(uintptr_t)object;
     VkResult result = VK_SUCCESS;
@@ -291,9 +289,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPrivateData(VkDevice device, VkObjectType 
 {
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime || type != VK_OBJECT_TYPE_QUEUE) {
-        PFN_vkGetPrivateData next =
-            d->vk.vkGetPrivateData ? d->vk.vkGetPrivateData : d->vk.vkGetPrivateDataEXT;
-        next(device, type, object, slot, value);
+        d->vk.vkGetPrivateData(device, type, object, slot, value);
         return;
     }
     bf_lock_acquire(&d->queue_data_lock);
@@ -318,8 +314,5 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyPrivateDataSlot(VkDevice device, VkPri
         free(data);
     }
     bf_lock_release(&d->queue_data_lock);
-    PFN_vkDestroyPrivateDataSlot next = d->vk.vkDestroyPrivateDataSlot
-                                            ? d->vk.vkDestroyPrivateDataSlot
-                                            : d->vk.vkDestroyPrivateDataSlotEXT;
-    next(device, slot, allocator);
+    d->vk.vkDestroyPrivateDataSlot(device, slot, allocator);
 }

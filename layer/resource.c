@@ -131,30 +131,24 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceBufferMemoryRequirements(
     VkDevice device, const VkDeviceBufferMemoryRequirements *info, VkMemoryRequirements2 *out)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkGetDeviceBufferMemoryRequirements next =
-        d->vk.vkGetDeviceBufferMemoryRequirements ? d->vk.vkGetDeviceBufferMemoryRequirements
-                                                  : d->vk.vkGetDeviceBufferMemoryRequirementsKHR;
     VkBufferCreateInfo buffer = *info->pCreateInfo;
     struct sharing s;
     TRANSLATE(d, s, buffer, sharingMode);
     VkDeviceBufferMemoryRequirements copy = *info;
     copy.pCreateInfo = &buffer;
-    next(device, &copy, out);
+    d->vk.vkGetDeviceBufferMemoryRequirements(device, &copy, out);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageMemoryRequirements(
     VkDevice device, const VkDeviceImageMemoryRequirements *info, VkMemoryRequirements2 *out)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkGetDeviceImageMemoryRequirements next = d->vk.vkGetDeviceImageMemoryRequirements
-                                                      ? d->vk.vkGetDeviceImageMemoryRequirements
-                                                      : d->vk.vkGetDeviceImageMemoryRequirementsKHR;
     VkImageCreateInfo image = *info->pCreateInfo;
     struct sharing s;
     TRANSLATE(d, s, image, sharingMode);
     VkDeviceImageMemoryRequirements copy = *info;
     copy.pCreateInfo = &image;
-    next(device, &copy, out);
+    d->vk.vkGetDeviceImageMemoryRequirements(device, &copy, out);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSparseMemoryRequirements(
@@ -162,16 +156,12 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSparseMemoryRequirements(
     VkSparseImageMemoryRequirements2 *out)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkGetDeviceImageSparseMemoryRequirements next =
-        d->vk.vkGetDeviceImageSparseMemoryRequirements
-            ? d->vk.vkGetDeviceImageSparseMemoryRequirements
-            : d->vk.vkGetDeviceImageSparseMemoryRequirementsKHR;
     VkImageCreateInfo image = *info->pCreateInfo;
     struct sharing s;
     TRANSLATE(d, s, image, sharingMode);
     VkDeviceImageMemoryRequirements copy = *info;
     copy.pCreateInfo = &image;
-    next(device, &copy, count, out);
+    d->vk.vkGetDeviceImageSparseMemoryRequirements(device, &copy, count, out);
 }
 
 /* VK_KHR_maintenance5's question, newer than the oldest headers. */

@@ -260,9 +260,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit2(VkQueue queue, uint32_t coun
 {
     struct layer_device *d = layer_device_of(queue);
     if (!d->runtime) {
-        PFN_vkQueueSubmit2 next =
-            d->vk.vkQueueSubmit2 ? d->vk.vkQueueSubmit2 : d->vk.vkQueueSubmit2KHR;
-        return next(queue, count, infos, fence);
+        return d->vk.vkQueueSubmit2(queue, count, infos, fence);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!bf_packet_can_copy_submit(&infos[i]))

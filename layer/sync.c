@@ -43,9 +43,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && bf_upper_layers_hear_signal(d->runtime, info->semaphore))
         return VK_SUCCESS;
-    PFN_vkSignalSemaphore next =
-        d->vk.vkSignalSemaphore ? d->vk.vkSignalSemaphore : d->vk.vkSignalSemaphoreKHR;
-    VkResult result = next(device, info);
+    VkResult result = d->vk.vkSignalSemaphore(device, info);
     if (result == VK_SUCCESS && d->runtime)
         bf_semaphore_host_signal(d->runtime, info->semaphore, info->value);
     return result;
@@ -58,11 +56,9 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
                                                       uint64_t timeout)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkWaitSemaphores next =
-        d->vk.vkWaitSemaphores ? d->vk.vkWaitSemaphores : d->vk.vkWaitSemaphoresKHR;
     if (d->runtime && bf_device_is_lost(d->runtime))
         return bf_device_settle(d->runtime);
-    VkResult result = next(device, info, timeout);
+    VkResult result = d->vk.vkWaitSemaphores(device, info, timeout);
     if (d->runtime && result == VK_ERROR_DEVICE_LOST)
         return bf_device_lost(d->runtime, "vkWaitSemaphores");
     if (d->runtime && bf_device_is_lost(d->runtime))
@@ -106,13 +102,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
                                                                 uint64_t *value)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkGetSemaphoreCounterValue next = d->vk.vkGetSemaphoreCounterValue
-                                              ? d->vk.vkGetSemaphoreCounterValue
-                                              : d->vk.vkGetSemaphoreCounterValueKHR;
     if (d->runtime &&
         bf_upper_layers_hear(d->runtime, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
         return VK_ERROR_OUT_OF_HOST_MEMORY; /* one of the command's own errors */
-    VkResult result = next(device, semaphore, value);
+    VkResult result = d->vk.vkGetSemaphoreCounterValue(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
         bf_device_lost(d->runtime, "vkGetSemaphoreCounterValue");
     return result;

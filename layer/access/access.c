@@ -374,9 +374,7 @@ layer_access_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2 
                                  const VkAllocationCallbacks *allocator, VkRenderPass *handle)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkCreateRenderPass2 next =
-        d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
-    VkResult result = next(device, info, allocator, handle);
+    VkResult result = d->vk.vkCreateRenderPass2(device, info, allocator, handle);
     if (result == VK_SUCCESS && d->access)
         map_keep(d->access, &d->access->passes, (uint64_t)*handle, pass_of2(info));
     return result;

@@ -29,10 +29,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBindVertexBuffers2(
 {
     struct layer_device *d = layer_device_of(buffer);
     buffers_bind(layer_recording_of(d, buffer), first, count, buffers, offsets, sizes);
-    PFN_vkCmdBindVertexBuffers2 next = d->vk.vkCmdBindVertexBuffers2
-                                           ? d->vk.vkCmdBindVertexBuffers2
-                                           : d->vk.vkCmdBindVertexBuffers2EXT;
-    next(buffer, first, count, buffers, offsets, sizes, strides);
+    d->vk.vkCmdBindVertexBuffers2(buffer, first, count, buffers, offsets, sizes, strides);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBindIndexBuffer(VkCommandBuffer buffer, VkBuffer index,
@@ -146,11 +143,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDrawIndirectCount(VkCommandBuffer b
 {
     struct layer_device *d = layer_device_of(buffer);
     use_count(d, buffer, count, count_offset, "vkCmdDrawIndirectCount");
-    PFN_vkCmdDrawIndirectCount next = d->vk.vkCmdDrawIndirectCount ? d->vk.vkCmdDrawIndirectCount
-                                      : d->vk.vkCmdDrawIndirectCountKHR
-                                          ? d->vk.vkCmdDrawIndirectCountKHR
-                                          : d->vk.vkCmdDrawIndirectCountAMD;
-    next(buffer, indirect, offset, count, count_offset, max, stride);
+    d->vk.vkCmdDrawIndirectCount(buffer, indirect, offset, count, count_offset, max, stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDrawIndexedIndirectCount(
@@ -159,11 +152,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDrawIndexedIndirectCount(
 {
     struct layer_device *d = layer_device_of(buffer);
     use_count(d, buffer, count, count_offset, "vkCmdDrawIndexedIndirectCount");
-    PFN_vkCmdDrawIndexedIndirectCount next =
-        d->vk.vkCmdDrawIndexedIndirectCount      ? d->vk.vkCmdDrawIndexedIndirectCount
-        : d->vk.vkCmdDrawIndexedIndirectCountKHR ? d->vk.vkCmdDrawIndexedIndirectCountKHR
-                                                 : d->vk.vkCmdDrawIndexedIndirectCountAMD;
-    next(buffer, indirect, offset, count, count_offset, max, stride);
+    d->vk.vkCmdDrawIndexedIndirectCount(buffer, indirect, offset, count, count_offset, max, stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDispatchIndirect(VkCommandBuffer buffer,

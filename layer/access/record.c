@@ -263,9 +263,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdPipelineBarrier2(VkCommandBuffer bu
     struct layer_device *d = layer_device_of(buffer);
     BARRIERS(d, buffer, info->imageMemoryBarrierCount, info->pImageMemoryBarriers,
              "vkCmdPipelineBarrier2");
-    PFN_vkCmdPipelineBarrier2 next = d->translates                 ? layer_vkCmdPipelineBarrier2
-                                     : d->vk.vkCmdPipelineBarrier2 ? d->vk.vkCmdPipelineBarrier2
-                                                                   : d->vk.vkCmdPipelineBarrier2KHR;
+    PFN_vkCmdPipelineBarrier2 next =
+        d->translates ? layer_vkCmdPipelineBarrier2 : d->vk.vkCmdPipelineBarrier2;
     next(buffer, info);
 }
 
@@ -308,9 +307,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdWaitEvents2(VkCommandBuffer buffer,
         BARRIERS(d, buffer, infos[i].imageMemoryBarrierCount, infos[i].pImageMemoryBarriers,
                  "vkCmdWaitEvents2");
     }
-    PFN_vkCmdWaitEvents2 next = d->translates            ? layer_vkCmdWaitEvents2
-                                : d->vk.vkCmdWaitEvents2 ? d->vk.vkCmdWaitEvents2
-                                                         : d->vk.vkCmdWaitEvents2KHR;
+    PFN_vkCmdWaitEvents2 next = d->translates ? layer_vkCmdWaitEvents2 : d->vk.vkCmdWaitEvents2;
     next(buffer, count, events, infos);
 }
 
@@ -378,9 +375,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRenderPass2(VkCommandBuffer bu
 {
     struct layer_device *d = layer_device_of(buffer);
     record_begin_pass(d, buffer, info, "vkCmdBeginRenderPass2");
-    PFN_vkCmdBeginRenderPass2 next =
-        d->vk.vkCmdBeginRenderPass2 ? d->vk.vkCmdBeginRenderPass2 : d->vk.vkCmdBeginRenderPass2KHR;
-    next(buffer, info, subpass);
+    d->vk.vkCmdBeginRenderPass2(buffer, info, subpass);
 }
 
 static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
@@ -419,7 +414,5 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRendering(VkCommandBuffer buff
         begin_attachment(d, buffer, info->pDepthAttachment, &info->renderArea);
         begin_attachment(d, buffer, info->pStencilAttachment, &info->renderArea);
     }
-    PFN_vkCmdBeginRendering next =
-        d->vk.vkCmdBeginRendering ? d->vk.vkCmdBeginRendering : d->vk.vkCmdBeginRenderingKHR;
-    next(buffer, info);
+    d->vk.vkCmdBeginRendering(buffer, info);
 }

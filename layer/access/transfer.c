@@ -148,9 +148,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyBuffer2(VkCommandBuffer buffer,
     struct layer_device *d = layer_device_of(buffer);
     USE_COPIED_BYTES(d, buffer, info->srcBuffer, info->dstBuffer, info->regionCount, info->pRegions,
                      "vkCmdCopyBuffer2");
-    PFN_vkCmdCopyBuffer2 next =
-        d->vk.vkCmdCopyBuffer2 ? d->vk.vkCmdCopyBuffer2 : d->vk.vkCmdCopyBuffer2KHR;
-    next(buffer, info);
+    d->vk.vkCmdCopyBuffer2(buffer, info);
 }
 
 /* Copies and resolves. */
@@ -180,9 +178,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyImage2(VkCommandBuffer buffer,
     if (d->access)
         USE_IMAGES(d, buffer, info->srcImage, info->srcImageLayout, info->dstImage,
                    info->dstImageLayout, info->regionCount, info->pRegions, "vkCmdCopyImage2");
-    PFN_vkCmdCopyImage2 next =
-        d->vk.vkCmdCopyImage2 ? d->vk.vkCmdCopyImage2 : d->vk.vkCmdCopyImage2KHR;
-    next(buffer, info);
+    d->vk.vkCmdCopyImage2(buffer, info);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdResolveImage(VkCommandBuffer buffer, VkImage src,
@@ -204,9 +200,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdResolveImage2(VkCommandBuffer buffe
     if (d->access)
         USE_IMAGES(d, buffer, info->srcImage, info->srcImageLayout, info->dstImage,
                    info->dstImageLayout, info->regionCount, info->pRegions, "vkCmdResolveImage2");
-    PFN_vkCmdResolveImage2 next =
-        d->vk.vkCmdResolveImage2 ? d->vk.vkCmdResolveImage2 : d->vk.vkCmdResolveImage2KHR;
-    next(buffer, info);
+    d->vk.vkCmdResolveImage2(buffer, info);
 }
 
 static void use_corners(struct layer_device *d, VkCommandBuffer buffer, VkImage image,
@@ -243,9 +237,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBlitImage2(VkCommandBuffer buffer,
     if (d->access)
         USE_BLITS(d, buffer, info->srcImage, info->srcImageLayout, info->dstImage,
                   info->dstImageLayout, info->regionCount, info->pRegions, "vkCmdBlitImage2");
-    PFN_vkCmdBlitImage2 next =
-        d->vk.vkCmdBlitImage2 ? d->vk.vkCmdBlitImage2 : d->vk.vkCmdBlitImage2KHR;
-    next(buffer, info);
+    d->vk.vkCmdBlitImage2(buffer, info);
 }
 
 #define USE_UPLOADS(d, buffer, src, dst, layout, count, regions, what)                             \
@@ -273,10 +265,7 @@ layer_access_vkCmdCopyBufferToImage2(VkCommandBuffer buffer, const VkCopyBufferT
     if (d->access)
         USE_UPLOADS(d, buffer, info->srcBuffer, info->dstImage, info->dstImageLayout,
                     info->regionCount, info->pRegions, "vkCmdCopyBufferToImage2");
-    PFN_vkCmdCopyBufferToImage2 next = d->vk.vkCmdCopyBufferToImage2
-                                           ? d->vk.vkCmdCopyBufferToImage2
-                                           : d->vk.vkCmdCopyBufferToImage2KHR;
-    next(buffer, info);
+    d->vk.vkCmdCopyBufferToImage2(buffer, info);
 }
 
 #define USE_DOWNLOADS(d, buffer, src, layout, dst, count, regions, what)                           \
@@ -304,10 +293,7 @@ layer_access_vkCmdCopyImageToBuffer2(VkCommandBuffer buffer, const VkCopyImageTo
     if (d->access)
         USE_DOWNLOADS(d, buffer, info->srcImage, info->srcImageLayout, info->dstBuffer,
                       info->regionCount, info->pRegions, "vkCmdCopyImageToBuffer2");
-    PFN_vkCmdCopyImageToBuffer2 next = d->vk.vkCmdCopyImageToBuffer2
-                                           ? d->vk.vkCmdCopyImageToBuffer2
-                                           : d->vk.vkCmdCopyImageToBuffer2KHR;
-    next(buffer, info);
+    d->vk.vkCmdCopyImageToBuffer2(buffer, info);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdUpdateBuffer(VkCommandBuffer buffer, VkBuffer dst,

@@ -102,10 +102,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateDescriptorUpdateTemplate
     const VkAllocationCallbacks *allocator, VkDescriptorUpdateTemplate *handle)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkCreateDescriptorUpdateTemplate next = d->vk.vkCreateDescriptorUpdateTemplate
-                                                    ? d->vk.vkCreateDescriptorUpdateTemplate
-                                                    : d->vk.vkCreateDescriptorUpdateTemplateKHR;
-    VkResult result = next(device, info, allocator, handle);
+    VkResult result = d->vk.vkCreateDescriptorUpdateTemplate(device, info, allocator, handle);
     if (result == VK_SUCCESS)
         bf_descriptor_shapes_template_made(descriptor_pipelines(d), *handle, info);
     return result;
@@ -115,22 +112,16 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyDescriptorUpdateTemplate(
     VkDevice device, VkDescriptorUpdateTemplate handle, const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkDestroyDescriptorUpdateTemplate next = d->vk.vkDestroyDescriptorUpdateTemplate
-                                                     ? d->vk.vkDestroyDescriptorUpdateTemplate
-                                                     : d->vk.vkDestroyDescriptorUpdateTemplateKHR;
     bf_descriptor_shapes_template_gone(descriptor_pipelines(d), handle);
-    next(device, handle, allocator);
+    d->vk.vkDestroyDescriptorUpdateTemplate(device, handle, allocator);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSetWithTemplate(
     VkDevice device, VkDescriptorSet set, VkDescriptorUpdateTemplate handle, const void *data)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkUpdateDescriptorSetWithTemplate next = d->vk.vkUpdateDescriptorSetWithTemplate
-                                                     ? d->vk.vkUpdateDescriptorSetWithTemplate
-                                                     : d->vk.vkUpdateDescriptorSetWithTemplateKHR;
     bf_descriptor_shapes_update_template(descriptor_pipelines(d), set, handle, data);
-    next(device, set, handle, data);
+    d->vk.vkUpdateDescriptorSetWithTemplate(device, set, handle, data);
 }
 
 /* ---- Pushed descriptors ---- */

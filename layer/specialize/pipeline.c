@@ -64,9 +64,7 @@ layer_specialize_vkCreateRenderPass2(VkDevice device, const VkRenderPassCreateIn
                                      const VkAllocationCallbacks *allocator, VkRenderPass *pass)
 {
     struct layer_device *d = layer_device_of(device);
-    PFN_vkCreateRenderPass2 next =
-        d->vk.vkCreateRenderPass2 ? d->vk.vkCreateRenderPass2 : d->vk.vkCreateRenderPass2KHR;
-    VkResult result = next(device, info, allocator, pass);
+    VkResult result = d->vk.vkCreateRenderPass2(device, info, allocator, pass);
     if (result == VK_SUCCESS)
         bf_retained_render_pass2_add(layer_pipelines(d), *pass, info, allocator);
     return result;

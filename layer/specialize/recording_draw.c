@@ -144,9 +144,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
     if (recording)
         bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
-    PFN_vkCmdDispatchBase next =
-        vk->vkCmdDispatchBase ? vk->vkCmdDispatchBase : vk->vkCmdDispatchBaseKHR;
-    next(buffer, first_x, first_y, first_z, x, y, z);
+    vk->vkCmdDispatchBase(buffer, first_x, first_y, first_z, x, y, z);
     if (recording)
         bf_recording_dispatched(recording);
 }
@@ -182,9 +180,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffe
 {
     struct bf_recording *recording = recording_pass_begin(buffer);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
-    PFN_vkCmdBeginRenderPass2 next =
-        vk->vkCmdBeginRenderPass2 ? vk->vkCmdBeginRenderPass2 : vk->vkCmdBeginRenderPass2KHR;
-    next(buffer, info, subpass);
+    vk->vkCmdBeginRenderPass2(buffer, info, subpass);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass(VkCommandBuffer buffer)
@@ -199,9 +195,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass2(VkCommandBuffer 
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
-    PFN_vkCmdEndRenderPass2 next =
-        vk->vkCmdEndRenderPass2 ? vk->vkCmdEndRenderPass2 : vk->vkCmdEndRenderPass2KHR;
-    next(buffer, info);
+    vk->vkCmdEndRenderPass2(buffer, info);
     end_pass(recording);
 }
 
@@ -213,17 +207,13 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer 
     if (recording && !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT)))
         bf_recording_pass_begins(recording);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
-    PFN_vkCmdBeginRendering next =
-        vk->vkCmdBeginRendering ? vk->vkCmdBeginRendering : vk->vkCmdBeginRenderingKHR;
-    next(buffer, info);
+    vk->vkCmdBeginRendering(buffer, info);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRendering(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
-    PFN_vkCmdEndRendering next =
-        vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR;
-    next(buffer);
+    vk->vkCmdEndRendering(buffer);
     end_pass(recording);
 }

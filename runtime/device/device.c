@@ -18,14 +18,11 @@ static VkResult load_functions(struct bf_device *device, PFN_vkGetDeviceProcAddr
 {
     bf_dispatch_load(&device->vk, device->handle, get_proc_addr);
     const struct VolkDeviceTable *vk = &device->vk;
-    device->submit2 = vk->vkQueueSubmit2 ? vk->vkQueueSubmit2 : vk->vkQueueSubmit2KHR;
-    device->wait_semaphores = vk->vkWaitSemaphores ? vk->vkWaitSemaphores : vk->vkWaitSemaphoresKHR;
-    device->counter_value = vk->vkGetSemaphoreCounterValue ? vk->vkGetSemaphoreCounterValue
-                                                           : vk->vkGetSemaphoreCounterValueKHR;
-    device->signal_semaphore =
-        vk->vkSignalSemaphore ? vk->vkSignalSemaphore : vk->vkSignalSemaphoreKHR;
-    device->pipeline_barrier =
-        vk->vkCmdPipelineBarrier2 ? vk->vkCmdPipelineBarrier2 : vk->vkCmdPipelineBarrier2KHR;
+    device->submit2 = vk->vkQueueSubmit2;
+    device->wait_semaphores = vk->vkWaitSemaphores;
+    device->counter_value = vk->vkGetSemaphoreCounterValue;
+    device->signal_semaphore = vk->vkSignalSemaphore;
+    device->pipeline_barrier = vk->vkCmdPipelineBarrier2;
     device->label_calls = bf_label_calls_of(device->handle, get_proc_addr);
     if (!device->submit2 || !device->pipeline_barrier || !device->wait_semaphores ||
         !device->counter_value || !device->signal_semaphore)
@@ -168,9 +165,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     device->host_query_reset = info->host_query_reset;
     device->memory = info->memory;
     device->native_fences = info->native_fences;
-    device->buffer_address = device->vk.vkGetBufferDeviceAddress
-                                 ? device->vk.vkGetBufferDeviceAddress
-                                 : device->vk.vkGetBufferDeviceAddressKHR;
+    device->buffer_address = device->vk.vkGetBufferDeviceAddress;
     device->writes_values = info->buffer_addresses && info->shader_int64 && device->buffer_address;
     if (device->vk.vkGetMemoryHostPointerPropertiesEXT)
         device->host_pointer_alignment = info->host_pointer_alignment;
@@ -179,10 +174,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (!device->vk.vkGetSemaphoreFdKHR || !device->vk.vkImportSemaphoreFdKHR)
         device->sharing.timelines = false;
     if (info->calibrated_timestamps)
-        device->get_calibrated_timestamps = (PFN_vkGetCalibratedTimestampsEXT)info->get_proc_addr(
-            device->handle, device->vk.vkGetCalibratedTimestampsEXT
-                                ? "vkGetCalibratedTimestampsEXT"
-                                : "vkGetCalibratedTimestampsKHR");
+        device->get_calibrated_timestamps = device->vk.vkGetCalibratedTimestampsEXT;
     for (uint32_t i = 0; i < info->engine_count; i++) {
         device->engine_count = i + 1;
         result = init_engine(device, info, i);

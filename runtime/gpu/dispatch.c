@@ -21,4 +21,14 @@ void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
 {
     struct source source = {device, get_proc_addr};
     volkGenLoadDeviceTable(table, &source, load);
+/* Two names that the headers know, and a name that has a successor which they don't. */
+#define JOIN(name, other)                                                                          \
+    table->name = table->name ? table->name : table->other;                                        \
+    table->other = table->other ? table->other : table->name;
+#define OR(name, newer)                                                                            \
+    if (!table->name)                                                                              \
+        table->name = (PFN_##name)load(&source, #newer);
+#include "gpu/generated/aliases.inc"
+#undef JOIN
+#undef OR
 }

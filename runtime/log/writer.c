@@ -53,8 +53,8 @@ static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, ui
     const struct VolkDeviceTable *vk = &engine_of(writer)->device->vk;
     if (writer->copies_stamps)
         vk->vkCmdResetQueryPool(commands, writer->queries, query, 1);
-    (vk->vkCmdWriteTimestamp2 ? vk->vkCmdWriteTimestamp2 : vk->vkCmdWriteTimestamp2KHR)(
-        commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, writer->queries, query);
+    vk->vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, writer->queries,
+                             query);
 }
 
 static void copy_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query,
@@ -168,9 +168,7 @@ static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slo
     if (!slot->commands[timing])
         return NULL;
     if (!writer->copies_stamps && (timing & BF_LOG_STAMP))
-        (device->vk.vkResetQueryPool
-             ? device->vk.vkResetQueryPool
-             : device->vk.vkResetQueryPoolEXT)(device->handle, writer->queries, slot->query, 1);
+        device->vk.vkResetQueryPool(device->handle, writer->queries, slot->query, 1);
     slot->timing = timing;
     return slot->commands[timing];
 }

@@ -99,12 +99,11 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
     if (queue->base.engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT))
         vk->vkCmdResetQueryPool(probe->buffer, probe->queries, 0, 1);
     else if (device->host_query_reset)
-        (vk->vkResetQueryPool ? vk->vkResetQueryPool
-                              : vk->vkResetQueryPoolEXT)(device->handle, probe->queries, 0, 1);
+        vk->vkResetQueryPool(device->handle, probe->queries, 0, 1);
     else
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    (vk->vkCmdWriteTimestamp2 ? vk->vkCmdWriteTimestamp2 : vk->vkCmdWriteTimestamp2KHR)(
-        probe->buffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, probe->queries, 0);
+    vk->vkCmdWriteTimestamp2(probe->buffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, probe->queries,
+                             0);
     return vk->vkEndCommandBuffer(probe->buffer);
 }
 

@@ -179,8 +179,7 @@ VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **
         ~(VkQueueFlags)(VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT);
     PFN_vkResetQueryPool reset = NULL;
     if (info->host_query_reset)
-        reset =
-            info->vk->vkResetQueryPool ? info->vk->vkResetQueryPool : info->vk->vkResetQueryPoolEXT;
+        reset = info->vk->vkResetQueryPool;
     bool device_reset = info->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
     if (!info->trace || info->valid_bits == 0 || !(info->family_flags & can_stamp) ||
         !(reset || device_reset))
@@ -192,8 +191,7 @@ VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **
     s->info = *info;
     s->reset = reset;
     if (info->synchronization2)
-        s->write2 = info->vk->vkCmdWriteTimestamp2 ? info->vk->vkCmdWriteTimestamp2
-                                                   : info->vk->vkCmdWriteTimestamp2KHR;
+        s->write2 = info->vk->vkCmdWriteTimestamp2;
     if (!s->info.get_calibrated_timestamps)
         s->info.get_calibrated_timestamps = info->vk->vkGetCalibratedTimestampsEXT;
     s->mask = info->valid_bits >= 64 ? UINT64_MAX : (1ull << info->valid_bits) - 1;

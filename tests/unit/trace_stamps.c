@@ -251,8 +251,8 @@ static struct bf_stamps_info info_make(uint32_t bits, double ticks_per_ns)
         .vkEndCommandBuffer = end,
         .vkCmdResetQueryPool = cmd_reset,
         .vkCmdWriteTimestamp = cmd_write,
-        .vkCmdWriteTimestamp2KHR = cmd_write2,
-        .vkResetQueryPoolEXT = host_reset,
+        .vkCmdWriteTimestamp2 = cmd_write2,
+        .vkResetQueryPool = host_reset,
         .vkGetQueryPoolResults = results,
         .vkGetCalibratedTimestampsEXT = calibrated,
     };

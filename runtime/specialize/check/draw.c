@@ -355,8 +355,7 @@ static VkResult build_pass(struct bf_draw *draw)
         attachments[i].initialLayout = attachments[i].finalLayout = VK_IMAGE_LAYOUT_GENERAL;
     }
     info.pAttachments = attachments;
-    PFN_vkCreateRenderPass2 create =
-        vk->vkCreateRenderPass2 ? vk->vkCreateRenderPass2 : vk->vkCreateRenderPass2KHR;
+    PFN_vkCreateRenderPass2 create = vk->vkCreateRenderPass2;
     VkResult result = create(device->handle, &info, NULL, &draw->pass);
     free_passage(&passage);
     return result;
@@ -637,8 +636,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
         .pDepthAttachment = draw->rendering->depthAttachmentFormat ? &depth : NULL,
         .pStencilAttachment = draw->rendering->stencilAttachmentFormat ? &depth : NULL,
     };
-    (vk->vkCmdBeginRendering ? vk->vkCmdBeginRendering : vk->vkCmdBeginRenderingKHR)(commands,
-                                                                                     &info);
+    vk->vkCmdBeginRendering(commands, &info);
 }
 
 static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer commands)
@@ -669,7 +667,7 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
         check_draw_pass_begin(draw, commands);
     vk->vkCmdDraw(commands, vertices, instances, 0, 0);
     if (draw->rendering) {
-        (vk->vkCmdEndRendering ? vk->vkCmdEndRendering : vk->vkCmdEndRenderingKHR)(commands);
+        vk->vkCmdEndRendering(commands);
         return;
     }
     const VkRenderPassCreateInfo2 *pass = draw->interface->pass;
