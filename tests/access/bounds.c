@@ -24,9 +24,8 @@ static uint32_t queues(const struct bf_access *access)
 }
 
 /* A hundred frames deep, the CPU waits; what is older is gone. */
-static void test_a_long_program_keeps_little(void **state)
+TEST(test_a_long_program_keeps_little)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access *access = check.access;
@@ -56,9 +55,8 @@ static void test_a_long_program_keeps_little(void **state)
 }
 
 /* The CPU never waits, but each use of a queue stands for its older ones. */
-static void test_the_same_uses_again_and_again_are_kept_once(void **state)
+TEST(test_the_same_uses_again_and_again_are_kept_once)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY);
@@ -83,9 +81,8 @@ static void test_the_same_uses_again_and_again_are_kept_once(void **state)
 }
 
 /* More than that at once is forgotten, oldest first. */
-static void test_the_oldest_uses_are_forgotten(void **state)
+TEST(test_the_oldest_uses_are_forgotten)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
@@ -104,9 +101,8 @@ static void test_the_oldest_uses_are_forgotten(void **state)
 }
 
 /* A fence that nobody waits for. */
-static void test_signals_have_a_bound(void **state)
+TEST(test_signals_have_a_bound)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
@@ -124,9 +120,8 @@ static void test_signals_have_a_bound(void **state)
 }
 
 /* Queues that come and go leave nothing in any clock. */
-static void test_queues_that_come_and_go(void **state)
+TEST(test_queues_that_come_and_go)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access *access = check.access;
@@ -159,9 +154,8 @@ static void test_queues_that_come_and_go(void **state)
 }
 
 /* What is said has bounds too. */
-static void test_reports_have_a_bound(void **state)
+TEST(test_reports_have_a_bound)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
@@ -176,9 +170,8 @@ static void test_reports_have_a_bound(void **state)
 }
 
 /* Whatever is left when the device goes. */
-static void test_nothing_is_left(void **state)
+TEST(test_nothing_is_left)
 {
-    (void)state;
     struct check check;
     check_open(&check);
     struct bf_access *access = check.access;
@@ -206,18 +199,4 @@ static void test_nothing_is_left(void **state)
     bf_observer_unlist(bf_access_observer(access));
     check_close(&check); /* the address sanitizer looks */
     bf_observe_event_seen(&event);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_long_program_keeps_little),
-        cmocka_unit_test(test_the_same_uses_again_and_again_are_kept_once),
-        cmocka_unit_test(test_the_oldest_uses_are_forgotten),
-        cmocka_unit_test(test_signals_have_a_bound),
-        cmocka_unit_test(test_queues_that_come_and_go),
-        cmocka_unit_test(test_reports_have_a_bound),
-        cmocka_unit_test(test_nothing_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

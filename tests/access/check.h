@@ -5,13 +5,7 @@
 #ifndef BELFRY_TEST_ACCESS_CHECK_H
 #define BELFRY_TEST_ACCESS_CHECK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "access/access.h"
 #include "access/observe.h"
 #include "access/record.h"

@@ -1,10 +1,6 @@
 /* Vector clocks: order, join and meet against plain arrays, sharing, and agents that are gone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "access/clock.h"
 
 #define AGENTS 6
@@ -33,9 +29,8 @@ static void expect(const struct bf_clock *clock, const uint64_t times[AGENTS])
     }
 }
 
-static void test_against_arrays(void **state)
+TEST(test_against_arrays)
 {
-    (void)state;
     struct bf_clock_pool pool = {0};
     for (int round = 0; round < 5000; round++) {
         uint64_t a[AGENTS], b[AGENTS], joined[AGENTS], met[AGENTS];
@@ -65,9 +60,8 @@ static void test_against_arrays(void **state)
     assert_false(pool.failed);
 }
 
-static void test_nothing_is_made_for_what_is_there(void **state)
+TEST(test_nothing_is_made_for_what_is_there)
 {
-    (void)state;
     struct bf_clock_pool pool = {0};
     struct bf_clock *clock = bf_clock_advance(&pool, NULL, 1, 5);
     assert_ptr_equal(bf_clock_advance(&pool, clock, 1, 4), clock);
@@ -82,9 +76,8 @@ static void test_nothing_is_made_for_what_is_there(void **state)
     assert_null(pool.first);
 }
 
-static void test_forgotten_agents_leave_every_clock(void **state)
+TEST(test_forgotten_agents_leave_every_clock)
 {
-    (void)state;
     struct bf_clock_pool pool = {0};
     const uint64_t times[AGENTS] = {3, 1, 4, 1, 5, 9};
     struct bf_clock *one = make(&pool, times), *two = bf_clock_advance(&pool, NULL, 20, 7);
@@ -97,14 +90,4 @@ static void test_forgotten_agents_leave_every_clock(void **state)
     assert_true(bf_clock_within(two, NULL));
     bf_clock_release(&pool, one);
     bf_clock_release(&pool, two);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_arrays),
-        cmocka_unit_test(test_nothing_is_made_for_what_is_there),
-        cmocka_unit_test(test_forgotten_agents_leave_every_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

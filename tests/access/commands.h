@@ -83,13 +83,4 @@ record_fn sampling(uint32_t image, int32_t x, int32_t y, int32_t z);
 void read_mip_3(VkCommandBuffer buffer); /* layer 2 */
 void read_mip_1(VkCommandBuffer buffer);
 
-/* main: the tests on a driver with the core commands, and on one with the extensions'. */
-int commands_main(const struct CMUnitTest *tests, size_t count);
-#define COMMANDS_MAIN(...)                                                                         \
-    int main(void)                                                                                 \
-    {                                                                                              \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
-        return commands_main(tests, sizeof(tests) / sizeof(tests[0]));                             \
-    }
-
 #endif

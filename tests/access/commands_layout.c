@@ -121,9 +121,8 @@ static void read_layer_1_outside(VkCommandBuffer buffer)
     (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, used.scratch, 1, &region);
 }
 
-static void test_render_passes(void **state)
+TEST(test_render_passes)
 {
-    (void)state;
     const VkImageLayout general = VK_IMAGE_LAYOUT_GENERAL;
     const char *const part = "mip level 0, layer 1, texels (8, 8) to (23, 23)";
     char writes[128], reads[128];
@@ -206,9 +205,8 @@ static void rendering_slices(VkCommandBuffer buffer)
     CALL2(vkCmdBeginRendering)(buffer, &info);
 }
 
-static void test_dynamic_rendering(void **state)
+TEST(test_dynamic_rendering)
 {
-    (void)state;
     rendering_image = PLAIN;
     rendering_layout = VK_IMAGE_LAYOUT_GENERAL;
     rendering_load = VK_ATTACHMENT_LOAD_OP_LOAD;
@@ -276,9 +274,8 @@ static record_fn changing(VkImageLayout from, VkImageLayout to)
     return barrier;
 }
 
-static void test_barriers_that_change_layouts_write(void **state)
+TEST(test_barriers_that_change_layouts_write)
 {
-    (void)state;
     for (barrier_form = 0; barrier_form < 4; barrier_form++) {
         EXPECT(read_layer_1,
                changing(VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL),
@@ -310,9 +307,8 @@ static void wait_for_host2(VkCommandBuffer buffer)
     plain_write(buffer);
 }
 
-static void test_waits_for_the_host_are_left_out(void **state)
+TEST(test_waits_for_the_host_are_left_out)
 {
-    (void)state;
     EXPECT(writing(0, 64), wait_for_host, NULL);
     EXPECT(writing(0, 64), wait_for_host2, NULL);
     EXPECT(writing(0, 64), plain_write, "writes bytes 0 to 63");
@@ -382,9 +378,8 @@ static void expect_state(const char *test, record_fn first, record_fn second, co
 }
 #define EXPECT_STATE(first, second, text) expect_state(#first " " #second, first, second, text)
 
-static void test_layouts_across_type_classes(void **state)
+TEST(test_layouts_across_type_classes)
 {
-    (void)state;
     const VkImageLayout copy = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                         general = VK_IMAGE_LAYOUT_GENERAL;
     barrier_form = 0;
@@ -411,8 +406,3 @@ static void test_layouts_across_type_classes(void **state)
     rendering_layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     EXPECT_STATE(upload_first, rendering, "(vkCmdBeginRendering)");
 }
-
-COMMANDS_MAIN(cmocka_unit_test(test_render_passes), cmocka_unit_test(test_dynamic_rendering),
-              cmocka_unit_test(test_barriers_that_change_layouts_write),
-              cmocka_unit_test(test_waits_for_the_host_are_left_out),
-              cmocka_unit_test(test_layouts_across_type_classes))

@@ -181,9 +181,8 @@ static uint32_t run_way(enum way way, char *line, size_t size)
     return lines_end(line, size);
 }
 
-static void test_ways_to_wait(void **state)
+TEST(test_ways_to_wait)
 {
-    (void)state;
     for (enum way way = 0; way < WAYS; way++) {
         bool orders = way != BY_NOTHING && way != BY_FENCE_RESET && way != BY_SEMAPHORE_WAIT_ANY &&
                       way != BY_HOST_SIGNAL;
@@ -206,9 +205,8 @@ static VkResult VKAPI_CALL failing_submit(VkQueue queue, uint32_t count, const V
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static void test_a_failed_submission_ends_the_check(void **state)
+TEST(test_a_failed_submission_ends_the_check)
 {
-    (void)state;
     char line[1024];
     open_world();
     fake_close_device();
@@ -234,9 +232,8 @@ static void test_a_failed_submission_ends_the_check(void **state)
 }
 
 /* With the setting off no command is stood in for on its account. */
-static void test_off_costs_nothing(void **state)
+TEST(test_off_costs_nothing)
 {
-    (void)state;
     static const char *const names[] = {
         "vkCmdDraw",          "vkCmdCopyBuffer",   "vkCmdBeginRendering",   "vkBeginCommandBuffer",
         "vkEndCommandBuffer", "vkCreateImageView", "vkCmdBindVertexBuffers"};
@@ -257,7 +254,3 @@ static void test_off_costs_nothing(void **state)
         unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
     }
 }
-
-COMMANDS_MAIN(cmocka_unit_test(test_ways_to_wait),
-              cmocka_unit_test(test_a_failed_submission_ends_the_check),
-              cmocka_unit_test(test_off_costs_nothing))

@@ -60,9 +60,8 @@ static void queries_with_availability(VkCommandBuffer buffer)
     (buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 8, VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
 }
 
-static void test_copies_of_buffers(void **state)
+TEST(test_copies_of_buffers)
 {
-    (void)state;
     EXPECT(writing(319, 320), copy_from, "reads bytes 256 to 319");
     EXPECT(writing(512, 600), copy_from, "reads bytes 512 to 527");
     EXPECT(writing(320, 512), copy_from, NULL);
@@ -74,9 +73,8 @@ static void test_copies_of_buffers(void **state)
     EXPECT(reading(80, 4096), copy2_to, NULL);
 }
 
-static void test_other_writes_to_buffers(void **state)
+TEST(test_other_writes_to_buffers)
 {
-    (void)state;
     EXPECT(reading(143, 144), update, "writes bytes 128 to 143");
     EXPECT(reading(144, 200), update, NULL);
     EXPECT(reading(4095, 4096), fill_to_the_end, "writes bytes 4000 to 4095");
@@ -155,9 +153,8 @@ static void dispatch_indirect(VkCommandBuffer buffer)
     FAKE_CALL(vkCmdDispatchIndirect)(buffer, used.buffer, 36);
 }
 
-static void test_what_draws_read(void **state)
+TEST(test_what_draws_read)
 {
-    (void)state;
     EXPECT(writing(1024, 4096), draw, "reads some of bytes 1024 to 4095");
     EXPECT(writing(1024, 4095), draw, NULL); /* which vertices is not known */
     EXPECT(writing(1024, 4096), draw_nothing, NULL);
@@ -236,9 +233,8 @@ static record_fn with(record_fn what, uint32_t image, VkImageAspectFlags aspect,
 
 #define EXTENT(x, y, z) ((VkExtent3D){x, y, z})
 
-static void test_bytes_beside_images(void **state)
+TEST(test_bytes_beside_images)
 {
-    (void)state;
     EXPECT(writing(143, 144), with(upload, PLAIN, COLOR, 1, 0, 0, EXTENT(8, 4, 1)),
            "reads bytes 16 to 143");
     EXPECT(writing(144, 200), with(upload, PLAIN, COLOR, 1, 0, 0, EXTENT(8, 4, 1)), NULL);
@@ -276,9 +272,8 @@ static void test_bytes_beside_images(void **state)
            "writes bytes 16 to 143");
 }
 
-static void test_texels_beside_buffers(void **state)
+TEST(test_texels_beside_buffers)
 {
-    (void)state;
     record_fn first = clearing(PLAIN, COLOR, 1, 1);
     EXPECT(first, with(download, PLAIN, COLOR, 1, 0, 0, EXTENT(8, 4, 1)),
            "reads mip level 1, layer 1, texels (4, 0) to (11, 3)");
@@ -378,9 +373,8 @@ static void clear(VkCommandBuffer buffer)
     (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, &value, 1, &range);
 }
 
-static void test_images_beside_images(void **state)
+TEST(test_images_beside_images)
 {
-    (void)state;
     const record_fn writers[] = {image_copy, image_copy2, resolve, resolve2, blit, blit2};
     for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
         EXPECT(sampling(PLAIN, 23, 7, 0), writers[i],
@@ -413,9 +407,8 @@ static void secondaries(VkCommandBuffer buffer)
     FAKE_CALL(vkFreeCommandBuffers)(fake.device, used.pools[GRAPHICS], 2, list);
 }
 
-static void test_secondary_command_buffers(void **state)
+TEST(test_secondary_command_buffers)
 {
-    (void)state;
     EXPECT(writing(319, 320), secondaries, "writes bytes 128 to 143"); /* two writers */
     EXPECT(reading(140, 141), secondaries, "writes bytes 128 to 143");
     EXPECT(reading(200, 256), secondaries, NULL);
@@ -426,9 +419,8 @@ static void nothing(VkCommandBuffer buffer)
     (void)buffer;
 }
 
-static void test_recording_anew(void **state)
+TEST(test_recording_anew)
 {
-    (void)state;
     char line[1024];
     open_world();
     VkCommandBuffer a = begin_commands(COPY), b = begin_commands(GRAPHICS);
@@ -460,11 +452,3 @@ static void test_recording_anew(void **state)
     close_world();
     EXPECT(writing(0, 64), nothing, NULL);
 }
-
-COMMANDS_MAIN(cmocka_unit_test(test_copies_of_buffers),
-              cmocka_unit_test(test_other_writes_to_buffers),
-              cmocka_unit_test(test_what_draws_read), cmocka_unit_test(test_bytes_beside_images),
-              cmocka_unit_test(test_texels_beside_buffers),
-              cmocka_unit_test(test_images_beside_images),
-              cmocka_unit_test(test_secondary_command_buffers),
-              cmocka_unit_test(test_recording_anew))

@@ -408,31 +408,18 @@ static void run(enum style style, uint32_t programs)
     free(machine.known);
 }
 
-static void test_growing_fences_of_one_signaller(void **state)
+TEST(test_growing_fences_of_one_signaller)
 {
-    (void)state;
     run(GROWING, 500);
 }
 
-static void test_rewound_fences_of_one_signaller(void **state)
+TEST(test_rewound_fences_of_one_signaller)
 {
-    (void)state;
     run(REWINDING, 500);
 }
 
 /* A-1 alone. */
-static void test_fences_used_anyhow(void **state)
+TEST(test_fences_used_anyhow)
 {
-    (void)state;
     run(ANYHOW, 500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing_fences_of_one_signaller),
-        cmocka_unit_test(test_rewound_fences_of_one_signaller),
-        cmocka_unit_test(test_fences_used_anyhow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,9 +195,8 @@ static bool run(void (*run_program)(struct bf_access *), uint32_t deserved, uint
     return failed;
 }
 
-static void test_every_allocation_may_fail(void **state)
+TEST(test_every_allocation_may_fail)
 {
-    (void)state;
     bf_message_set_level(BF_MESSAGE_NONE);
     assert_false(run(program, 2, 0));
     uint32_t n = 1;
@@ -210,10 +209,4 @@ static void test_every_allocation_may_fail(void **state)
     while (run(held_program, 0, n))
         n++;
     assert_true(n > 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_may_fail)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

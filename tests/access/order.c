@@ -59,7 +59,7 @@ static void expect(struct world *w, uint32_t count)
 
 /* -------------------------------------------------------------------------------- Queue to queue */
 
-static void test_through_two_hops(void **state)
+TEST_WITH(test_through_two_hops, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -71,7 +71,7 @@ static void test_through_two_hops(void **state)
     expect(w, 0);
 }
 
-static void test_a_hop_the_wrong_way_round_orders_nothing(void **state)
+TEST_WITH(test_a_hop_the_wrong_way_round_orders_nothing, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -84,7 +84,7 @@ static void test_a_hop_the_wrong_way_round_orders_nothing(void **state)
 }
 
 /* Wait-before-signal: the calls of the consumer come first. */
-static void test_wait_before_signal(void **state)
+TEST_WITH(test_wait_before_signal, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
@@ -94,7 +94,7 @@ static void test_wait_before_signal(void **state)
     expect(w, 0);
 }
 
-static void test_wait_before_signal_through_two_hops(void **state)
+TEST_WITH(test_wait_before_signal_through_two_hops, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 5);
@@ -106,7 +106,7 @@ static void test_wait_before_signal_through_two_hops(void **state)
     expect(w, 0);
 }
 
-static void test_wait_before_a_signal_that_comes_too_early(void **state)
+TEST_WITH(test_wait_before_a_signal_that_comes_too_early, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
@@ -116,7 +116,7 @@ static void test_wait_before_a_signal_that_comes_too_early(void **state)
     expect(w, 1);
 }
 
-static void test_a_value_that_is_skipped(void **state)
+TEST_WITH(test_a_value_that_is_skipped, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 2);
@@ -126,7 +126,7 @@ static void test_a_value_that_is_skipped(void **state)
     expect(w, 0);
 }
 
-static void test_an_initial_value_satisfies_and_orders_nothing(void **state)
+TEST_WITH(test_an_initial_value_satisfies_and_orders_nothing, open_world, close_world)
 {
     struct world *w = *state;
     struct bf_access_fence *fence = bf_access_fence_add(w->access, 10);
@@ -138,7 +138,7 @@ static void test_an_initial_value_satisfies_and_orders_nothing(void **state)
 }
 
 /* Either signal may satisfy the wait: only what both come after is certain. */
-static void test_one_of_two_signallers_is_not_certain(void **state)
+TEST_WITH(test_one_of_two_signallers_is_not_certain, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -150,7 +150,7 @@ static void test_one_of_two_signallers_is_not_certain(void **state)
     expect(w, 1);
 }
 
-static void test_what_both_signallers_come_after_is_certain(void **state)
+TEST_WITH(test_what_both_signallers_come_after_is_certain, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -166,7 +166,7 @@ static void test_what_both_signallers_come_after_is_certain(void **state)
 /* ------------------------------------------------------------------------------------- Rewinding */
 
 /* Frame after frame with one value: the CPU knows that the old signal is overwritten. */
-static void test_a_rewound_fence_used_again(void **state)
+TEST_WITH(test_a_rewound_fence_used_again, open_world, close_world)
 {
     struct world *w = *state;
     for (int frame = 0; frame < 3; frame++) {
@@ -184,7 +184,7 @@ static void test_a_rewound_fence_used_again(void **state)
 
 /* The CPU rewinds without knowing that the first signal is through: that one may satisfy the second
  * wait. */
-static void test_a_fence_rewound_too_early(void **state)
+TEST_WITH(test_a_fence_rewound_too_early, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 2, 0, 64, true); /* it isn't idle */
@@ -198,7 +198,7 @@ static void test_a_fence_rewound_too_early(void **state)
 }
 
 /* On an idle queue the fence is set before the call returns. */
-static void test_a_fence_rewound_after_the_signal_of_an_idle_queue(void **state)
+TEST_WITH(test_a_fence_rewound_after_the_signal_of_an_idle_queue, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -210,7 +210,7 @@ static void test_a_fence_rewound_after_the_signal_of_an_idle_queue(void **state)
     expect(w, 0);
 }
 
-static void test_a_fence_rewound_by_its_queue(void **state)
+TEST_WITH(test_a_fence_rewound_by_its_queue, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 2, 0, 64, true);
@@ -223,7 +223,7 @@ static void test_a_fence_rewound_by_its_queue(void **state)
     expect(w, 1);
 }
 
-static void test_a_fence_rewound_by_its_queue_and_known_to_be(void **state)
+TEST_WITH(test_a_fence_rewound_by_its_queue_and_known_to_be, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 5);
@@ -238,7 +238,7 @@ static void test_a_fence_rewound_by_its_queue_and_known_to_be(void **state)
 }
 
 /* A wait that was armed before the rewinding is satisfied for good, when its queue comes to it. */
-static void test_a_wait_armed_before_the_fence_is_rewound(void **state)
+TEST_WITH(test_a_wait_armed_before_the_fence_is_rewound, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -256,7 +256,7 @@ static void test_a_wait_armed_before_the_fence_is_rewound(void **state)
 
 /* ---------------------------------------------------------------------------------------- The CPU */
 
-static void test_through_a_wait_of_the_cpu(void **state)
+TEST_WITH(test_through_a_wait_of_the_cpu, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -267,7 +267,7 @@ static void test_through_a_wait_of_the_cpu(void **state)
 }
 
 /* The call came before the CPU waited. */
-static void test_a_wait_of_the_cpu_does_not_reach_back(void **state)
+TEST_WITH(test_a_wait_of_the_cpu_does_not_reach_back, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -277,7 +277,7 @@ static void test_a_wait_of_the_cpu_does_not_reach_back(void **state)
     expect(w, 1);
 }
 
-static void test_through_a_value_that_the_cpu_read(void **state)
+TEST_WITH(test_through_a_value_that_the_cpu_read, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -289,7 +289,7 @@ static void test_through_a_value_that_the_cpu_read(void **state)
     expect(w, 0);
 }
 
-static void test_too_small_a_value_read_orders_nothing(void **state)
+TEST_WITH(test_too_small_a_value_read_orders_nothing, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -301,7 +301,7 @@ static void test_too_small_a_value_read_orders_nothing(void **state)
 }
 
 /* The queue waits for what the CPU signals once it knows. */
-static void test_through_a_signal_of_the_cpu(void **state)
+TEST_WITH(test_through_a_signal_of_the_cpu, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 1);
@@ -313,7 +313,7 @@ static void test_through_a_signal_of_the_cpu(void **state)
     expect(w, 0);
 }
 
-static void test_a_signal_of_the_cpu_that_knows_nothing(void **state)
+TEST_WITH(test_a_signal_of_the_cpu_that_knows_nothing, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 1);
@@ -323,7 +323,7 @@ static void test_a_signal_of_the_cpu_that_knows_nothing(void **state)
     expect(w, 1);
 }
 
-static void test_through_an_idle_queue(void **state)
+TEST_WITH(test_through_an_idle_queue, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -334,7 +334,7 @@ static void test_through_an_idle_queue(void **state)
     expect(w, 1); /* beside the graphics queue's read */
 }
 
-static void test_through_an_idle_device(void **state)
+TEST_WITH(test_through_an_idle_device, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -344,7 +344,7 @@ static void test_through_an_idle_device(void **state)
 }
 
 /* A signal from where nobody sees it: an idle queue has passed its waits, whatever satisfied them. */
-static void test_an_idle_queue_has_passed_its_waits(void **state)
+TEST_WITH(test_an_idle_queue_has_passed_its_waits, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->copy, w->a, 1);
@@ -360,7 +360,7 @@ static void test_an_idle_queue_has_passed_its_waits(void **state)
     expect(w, 0);
 }
 
-static void test_an_external_fence_counts_as_after_everything(void **state)
+TEST_WITH(test_an_external_fence_counts_as_after_everything, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -374,7 +374,7 @@ static void test_an_external_fence_counts_as_after_everything(void **state)
     expect(w, 2);
 }
 
-static void test_a_destroyed_fence_lets_its_waits_go(void **state)
+TEST_WITH(test_a_destroyed_fence_lets_its_waits_go, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
@@ -399,7 +399,7 @@ static void set(const void *event, bool unseen, struct bf_access_fence *fence, u
     bf_access_event_set(event, unseen, fence, value);
 }
 
-static void test_through_an_event_that_the_cpu_saw(void **state)
+TEST_WITH(test_through_an_event_that_the_cpu_saw, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -410,7 +410,7 @@ static void test_through_an_event_that_the_cpu_saw(void **state)
     expect(w, 0);
 }
 
-static void test_an_event_that_nobody_saw_orders_nothing(void **state)
+TEST_WITH(test_an_event_that_nobody_saw_orders_nothing, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -421,7 +421,7 @@ static void test_an_event_that_nobody_saw_orders_nothing(void **state)
     expect(w, 1);
 }
 
-static void test_an_event_that_may_be_seen_unseen(void **state)
+TEST_WITH(test_an_event_that_may_be_seen_unseen, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -431,7 +431,7 @@ static void test_an_event_that_may_be_seen_unseen(void **state)
     expect(w, 0);
 }
 
-static void test_a_destroyed_event_carries_nothing(void **state)
+TEST_WITH(test_a_destroyed_event_carries_nothing, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -443,7 +443,7 @@ static void test_a_destroyed_event_carries_nothing(void **state)
     expect(w, 1);
 }
 
-static void test_an_event_of_two_fences(void **state)
+TEST_WITH(test_an_event_of_two_fences, open_world, close_world)
 {
     struct world *w = *state;
     produce(w);
@@ -531,7 +531,7 @@ static void submit(struct world *w, VkQueue queue, VkSemaphore wait, uint64_t wa
         bf_access_vkqueue_submit2(w->access, queue, 1, &info2, fence);
 }
 
-static void test_through_a_timeline_semaphore(void **state)
+TEST_WITH(test_through_a_timeline_semaphore, open_world, close_world)
 {
     struct world *w = *state;
     for (int turn = 0; turn < 2; turn++) {
@@ -546,7 +546,7 @@ static void test_through_a_timeline_semaphore(void **state)
     }
 }
 
-static void test_unordered_submissions_are_reported(void **state)
+TEST_WITH(test_unordered_submissions_are_reported, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -557,7 +557,7 @@ static void test_unordered_submissions_are_reported(void **state)
     assert_string_equal(w->check.reports[0].later, "vk graphics");
 }
 
-static void test_a_batch_is_one_packet(void **state)
+TEST_WITH(test_a_batch_is_one_packet, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -570,7 +570,7 @@ static void test_a_batch_is_one_packet(void **state)
     assert_int_equal(w->check.reports[0].packet_later, 2);
 }
 
-static void test_through_a_binary_semaphore_again_and_again(void **state)
+TEST_WITH(test_through_a_binary_semaphore_again_and_again, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -586,7 +586,7 @@ static void test_through_a_binary_semaphore_again_and_again(void **state)
     expect(w, 1);
 }
 
-static void test_through_a_vkfence(void **state)
+TEST_WITH(test_through_a_vkfence, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -597,7 +597,7 @@ static void test_through_a_vkfence(void **state)
     expect(w, 0);
 }
 
-static void test_a_vkfence_carries_its_last_signal_alone(void **state)
+TEST_WITH(test_a_vkfence_carries_its_last_signal_alone, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -608,7 +608,7 @@ static void test_a_vkfence_carries_its_last_signal_alone(void **state)
     expect(w, 1);
 }
 
-static void test_through_host_operations_on_a_timeline(void **state)
+TEST_WITH(test_through_host_operations_on_a_timeline, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -624,7 +624,7 @@ static void test_through_host_operations_on_a_timeline(void **state)
     expect(w, 0);
 }
 
-static void test_through_an_idle_vkqueue(void **state)
+TEST_WITH(test_through_an_idle_vkqueue, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -635,7 +635,7 @@ static void test_through_an_idle_vkqueue(void **state)
 }
 
 /* A BfFence that is a timeline semaphore, and one that a semaphore follows. */
-static void test_through_imported_and_exported_fences(void **state)
+TEST_WITH(test_through_imported_and_exported_fences, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -656,7 +656,7 @@ static void test_through_imported_and_exported_fences(void **state)
 }
 
 /* Rendered, presented, acquired, rendered again by another queue. */
-static void test_through_presentation(void **state)
+TEST_WITH(test_through_presentation, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -677,7 +677,7 @@ static void test_through_presentation(void **state)
     bf_access_swapchain_remove(w->access, swapchain);
 }
 
-static void test_semaphores_that_others_may_signal(void **state)
+TEST_WITH(test_semaphores_that_others_may_signal, open_world, close_world)
 {
     struct world *w = *state;
     struct vk vk = make_vk(w);
@@ -685,55 +685,4 @@ static void test_semaphores_that_others_may_signal(void **state)
     bf_access_semaphore_external(w->access, vk.timeline);
     submit(w, vk.graphics, vk.timeline, 77, vk.reads, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     expect(w, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_through_two_hops),
-        TEST(test_a_hop_the_wrong_way_round_orders_nothing),
-        TEST(test_wait_before_signal),
-        TEST(test_wait_before_signal_through_two_hops),
-        TEST(test_wait_before_a_signal_that_comes_too_early),
-        TEST(test_a_value_that_is_skipped),
-        TEST(test_an_initial_value_satisfies_and_orders_nothing),
-        TEST(test_one_of_two_signallers_is_not_certain),
-        TEST(test_what_both_signallers_come_after_is_certain),
-        TEST(test_a_rewound_fence_used_again),
-        TEST(test_a_fence_rewound_too_early),
-        TEST(test_a_fence_rewound_after_the_signal_of_an_idle_queue),
-        TEST(test_a_fence_rewound_by_its_queue),
-        TEST(test_a_fence_rewound_by_its_queue_and_known_to_be),
-        TEST(test_a_wait_armed_before_the_fence_is_rewound),
-        TEST(test_through_a_wait_of_the_cpu),
-        TEST(test_a_wait_of_the_cpu_does_not_reach_back),
-        TEST(test_through_a_value_that_the_cpu_read),
-        TEST(test_too_small_a_value_read_orders_nothing),
-        TEST(test_through_a_signal_of_the_cpu),
-        TEST(test_a_signal_of_the_cpu_that_knows_nothing),
-        TEST(test_through_an_idle_queue),
-        TEST(test_through_an_idle_device),
-        TEST(test_an_idle_queue_has_passed_its_waits),
-        TEST(test_an_external_fence_counts_as_after_everything),
-        TEST(test_a_destroyed_fence_lets_its_waits_go),
-        TEST(test_through_an_event_that_the_cpu_saw),
-        TEST(test_an_event_that_nobody_saw_orders_nothing),
-        TEST(test_an_event_that_may_be_seen_unseen),
-        TEST(test_a_destroyed_event_carries_nothing),
-        TEST(test_an_event_of_two_fences),
-        TEST(test_through_a_timeline_semaphore),
-        TEST(test_unordered_submissions_are_reported),
-        TEST(test_a_batch_is_one_packet),
-        TEST(test_through_a_binary_semaphore_again_and_again),
-        TEST(test_through_a_vkfence),
-        TEST(test_a_vkfence_carries_its_last_signal_alone),
-        TEST(test_through_host_operations_on_a_timeline),
-        TEST(test_through_an_idle_vkqueue),
-        TEST(test_through_imported_and_exported_fences),
-        TEST(test_through_presentation),
-        TEST(test_semaphores_that_others_may_signal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

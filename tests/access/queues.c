@@ -104,9 +104,8 @@ static void expect(uint32_t count)
         fail_msg("%u lines, the last: %s", found, line);
 }
 
-static void test_without_a_fence(void **state)
+TEST_WITH(test_without_a_fence, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     produce();
     consume();
@@ -116,9 +115,8 @@ static void test_without_a_fence(void **state)
                                  "bytes 0 to 255 in packet 1 (vkCmdFillBuffer)"));
 }
 
-static void test_with_a_fence(void **state)
+TEST_WITH(test_with_a_fence, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 1));
@@ -127,9 +125,8 @@ static void test_with_a_fence(void **state)
     expect(0);
 }
 
-static void test_with_a_wait_before_its_signal(void **state)
+TEST_WITH(test_with_a_wait_before_its_signal, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     assert_success(bfQueueWait(direct, fence, 1));
     consume();
@@ -139,9 +136,8 @@ static void test_with_a_wait_before_its_signal(void **state)
     expect(0);
 }
 
-static void test_with_a_fence_that_the_cpu_waits_for(void **state)
+TEST_WITH(test_with_a_fence_that_the_cpu_waits_for, open_world, close_world)
 {
-    (void)state;
     const uint64_t one = 1;
     lines_begin();
     produce();
@@ -151,9 +147,8 @@ static void test_with_a_fence_that_the_cpu_waits_for(void **state)
     expect(0);
 }
 
-static void test_with_one_of_two_fences(void **state)
+TEST_WITH(test_with_one_of_two_fences, open_world, close_world)
 {
-    (void)state;
     const BfFence both[] = {fence, fence2};
     const uint64_t ones[] = {1, 1};
     lines_begin();
@@ -164,9 +159,8 @@ static void test_with_one_of_two_fences(void **state)
     expect(1); /* it could have been the other one */
 }
 
-static void test_with_a_value_that_the_cpu_reads(void **state)
+TEST_WITH(test_with_a_value_that_the_cpu_reads, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 1));
@@ -176,9 +170,8 @@ static void test_with_a_value_that_the_cpu_reads(void **state)
     expect(0);
 }
 
-static void test_with_a_signal_of_the_cpu(void **state)
+TEST_WITH(test_with_a_signal_of_the_cpu, open_world, close_world)
 {
-    (void)state;
     const uint64_t one = 1;
     lines_begin();
     assert_success(bfQueueWait(direct, fence2, 1));
@@ -191,9 +184,8 @@ static void test_with_a_signal_of_the_cpu(void **state)
     expect(0);
 }
 
-static void test_with_an_event(void **state)
+TEST_WITH(test_with_an_event, open_world, close_world)
 {
-    (void)state;
     BfEvent event;
     assert_success(bfCreateEvent(0, &event));
     lines_begin();
@@ -206,9 +198,8 @@ static void test_with_an_event(void **state)
     bfDestroyEvent(event);
 }
 
-static void test_with_an_event_of_all_fences(void **state)
+TEST_WITH(test_with_an_event_of_all_fences, open_world, close_world)
 {
-    (void)state;
     const BfFence both[] = {fence2, fence};
     const uint64_t ones[] = {1, 1};
     BfEvent events[2];
@@ -227,9 +218,8 @@ static void test_with_an_event_of_all_fences(void **state)
 }
 
 /* Set, but nobody has looked. */
-static void test_with_an_event_that_nobody_waits_for(void **state)
+TEST_WITH(test_with_an_event_that_nobody_waits_for, open_world, close_world)
 {
-    (void)state;
     BfEvent event, other;
     assert_success(bfCreateEvent(0, &event));
     assert_success(bfCreateEvent(BF_EVENT_INITIALLY_SET_BIT, &other));
@@ -244,9 +234,8 @@ static void test_with_an_event_that_nobody_waits_for(void **state)
     bfDestroyEvent(other);
 }
 
-static void test_with_a_descriptor_that_is_polled(void **state)
+TEST_WITH(test_with_a_descriptor_that_is_polled, open_world, close_world)
 {
-    (void)state;
     BfEvent event;
     assert_success(bfCreateEvent(0, &event));
     struct pollfd polled = {.fd = bfGetEventFd(event), .events = POLLIN};
@@ -260,9 +249,8 @@ static void test_with_a_descriptor_that_is_polled(void **state)
     bfDestroyEvent(event);
 }
 
-static void test_with_an_idle_queue(void **state)
+TEST_WITH(test_with_an_idle_queue, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     produce();
     assert_success(bfQueueWaitIdle(copy));
@@ -270,9 +258,8 @@ static void test_with_an_idle_queue(void **state)
     expect(0);
 }
 
-static void test_with_imported_and_exported_fences(void **state)
+TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
 {
-    (void)state;
     VkSemaphore in = world_timeline(&w, 0), out = world_timeline(&w, 0);
     BfFence imported;
     assert_success(bfImportFence(device, in, &imported));
@@ -296,9 +283,8 @@ static void test_with_imported_and_exported_fences(void **state)
 }
 
 /* A VkQueue beside a command queue. */
-static void test_beside_a_vkqueue(void **state)
+TEST_WITH(test_beside_a_vkqueue, open_world, close_world)
 {
-    (void)state;
     VkCommandBuffer buffer = world_begin(&w, 0);
     vkCmdFillBuffer(buffer, w.buffer, 0, 64, 3);
     assert_success(vkEndCommandBuffer(buffer));
@@ -316,9 +302,8 @@ static void use(BfQueue queue, bool write)
     assert_success(bfQueueUses(queue, 1, &what));
 }
 
-static void test_uses_that_are_told(void **state)
+TEST_WITH(test_uses_that_are_told, open_world, close_world)
 {
-    (void)state;
     lines_begin();
     use(copy, true);
     produce();
@@ -384,9 +369,8 @@ static VkCommandBuffer upload(VkImage image, bool released)
 }
 
 /* The release leaves the image in COMMON, so the next use may be one of another class's. */
-static void test_images_that_change_families(void **state)
+TEST_WITH(test_images_that_change_families, open_world, close_world)
 {
-    (void)state;
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
@@ -423,9 +407,8 @@ static void test_images_that_change_families(void **state)
     }
 }
 
-static void test_bad_uses(void **state)
+TEST_WITH(test_bad_uses, open_world, close_world)
 {
-    (void)state;
     const BfResourceUse good = {.buffer = w.buffer, .size = VK_WHOLE_SIZE}, none = {.size = 16},
                         both = {.buffer = w.buffer, .image = (VkImage)(uintptr_t)16, .size = 16},
                         empty = {.buffer = w.buffer},
@@ -451,30 +434,4 @@ static void test_bad_uses(void **state)
     assert_int_equal(bfQueueUses(NULL, 0, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
     expect(3);
     assert_success(bfQueueUses(copy, 0, NULL));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_without_a_fence),
-        TEST(test_with_a_fence),
-        TEST(test_with_a_wait_before_its_signal),
-        TEST(test_with_a_fence_that_the_cpu_waits_for),
-        TEST(test_with_one_of_two_fences),
-        TEST(test_with_a_value_that_the_cpu_reads),
-        TEST(test_with_a_signal_of_the_cpu),
-        TEST(test_with_an_event),
-        TEST(test_with_an_event_of_all_fences),
-        TEST(test_with_an_event_that_nobody_waits_for),
-        TEST(test_with_a_descriptor_that_is_polled),
-        TEST(test_with_an_idle_queue),
-        TEST(test_with_imported_and_exported_fences),
-        TEST(test_beside_a_vkqueue),
-        TEST(test_uses_that_are_told),
-        TEST(test_images_that_change_families),
-        TEST(test_bad_uses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

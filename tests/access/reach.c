@@ -287,9 +287,8 @@ static void collect(struct world *w)
     }
 }
 
-static void test_long_programs(void **state)
+TEST(test_long_programs)
 {
-    (void)state;
     uint32_t wanted = 0, quiet = 0, waiting = 0;
     struct world *w = malloc(sizeof(*w));
     assert_non_null(w);
@@ -330,10 +329,4 @@ static void test_long_programs(void **state)
                   quiet, wanted, waiting);
     assert_true(wanted > programs / 2);
     free(w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_programs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

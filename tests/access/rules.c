@@ -57,7 +57,7 @@ static void expect_in(const char *line, const char *text)
         fail_msg("no '%s' in: %s", text, line);
 }
 
-static void test_two_writers_are_reported(void **state)
+TEST_WITH(test_two_writers_are_reported, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_buffer_name(w->check.access, CHECK_BUFFER(1), "geometry");
@@ -77,7 +77,7 @@ static void test_two_writers_are_reported(void **state)
 }
 
 /* 'Only one queue can write to a resource at a time': whichever bytes. */
-static void test_two_writers_of_different_bytes_are_reported_as_such(void **state)
+TEST_WITH(test_two_writers_of_different_bytes_are_reported_as_such, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -87,7 +87,7 @@ static void test_two_writers_of_different_bytes_are_reported_as_such(void **stat
     expect_in(r->line, "other bytes, but only one queue may write to a resource at a time");
 }
 
-static void test_a_read_of_bytes_being_written_is_reported(void **state)
+TEST_WITH(test_a_read_of_bytes_being_written_is_reported, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -97,7 +97,7 @@ static void test_a_read_of_bytes_being_written_is_reported(void **state)
     assert_false(r->write_later);
 }
 
-static void test_a_write_of_bytes_being_read_is_reported(void **state)
+TEST_WITH(test_a_write_of_bytes_being_read_is_reported, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->graphics, 1, 0, BYTES_OF_BUFFER, false);
@@ -107,7 +107,7 @@ static void test_a_write_of_bytes_being_read_is_reported(void **state)
     assert_true(r->write_later);
 }
 
-static void test_many_may_read_the_same_bytes(void **state)
+TEST_WITH(test_many_may_read_the_same_bytes, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->graphics, 1, 0, 64, false);
@@ -117,7 +117,7 @@ static void test_many_may_read_the_same_bytes(void **state)
 }
 
 /* '... as long as they don't read the bytes being modified by the writer.' */
-static void test_bytes_the_writer_does_not_touch_may_be_read(void **state)
+TEST_WITH(test_bytes_the_writer_does_not_touch_may_be_read, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 64, 128, true);
@@ -126,7 +126,7 @@ static void test_bytes_the_writer_does_not_touch_may_be_read(void **state)
     expect_none(w);
 }
 
-static void test_other_resources_don_t_matter(void **state)
+TEST_WITH(test_other_resources_don_t_matter, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -134,7 +134,7 @@ static void test_other_resources_don_t_matter(void **state)
     expect_none(w);
 }
 
-static void test_one_queue_is_in_order_with_itself(void **state)
+TEST_WITH(test_one_queue_is_in_order_with_itself, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -143,7 +143,7 @@ static void test_one_queue_is_in_order_with_itself(void **state)
     expect_none(w);
 }
 
-static void test_a_fence_between_write_and_read_is_enough(void **state)
+TEST_WITH(test_a_fence_between_write_and_read_is_enough, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -153,7 +153,7 @@ static void test_a_fence_between_write_and_read_is_enough(void **state)
     expect_none(w);
 }
 
-static void test_a_fence_between_write_and_write_is_enough(void **state)
+TEST_WITH(test_a_fence_between_write_and_write_is_enough, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -167,7 +167,7 @@ static void test_a_fence_between_write_and_write_is_enough(void **state)
 }
 
 /* The signal has to come after the write, the wait before the read. */
-static void test_a_signal_before_the_write_is_not_enough(void **state)
+TEST_WITH(test_a_signal_before_the_write_is_not_enough, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->fence, 1);
@@ -179,7 +179,7 @@ static void test_a_signal_before_the_write_is_not_enough(void **state)
     assert_int_equal(r->packet_later, 2);
 }
 
-static void test_a_wait_after_the_read_is_not_enough(void **state)
+TEST_WITH(test_a_wait_after_the_read_is_not_enough, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -190,7 +190,7 @@ static void test_a_wait_after_the_read_is_not_enough(void **state)
 }
 
 /* That all calls of the other queue came first, and may be done by now, proves nothing. */
-static void test_a_wait_for_too_small_a_value_is_not_enough(void **state)
+TEST_WITH(test_a_wait_for_too_small_a_value_is_not_enough, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_queue_signal(w->copy, w->fence, 1);
@@ -201,7 +201,7 @@ static void test_a_wait_for_too_small_a_value_is_not_enough(void **state)
     expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
 }
 
-static void test_a_wait_for_a_later_value_is_enough(void **state)
+TEST_WITH(test_a_wait_for_a_later_value_is_enough, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -212,7 +212,7 @@ static void test_a_wait_for_a_later_value_is_enough(void **state)
     expect_none(w);
 }
 
-static void test_reads_before_the_next_write_need_a_fence_too(void **state)
+TEST_WITH(test_reads_before_the_next_write_need_a_fence_too, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -227,7 +227,7 @@ static void test_reads_before_the_next_write_need_a_fence_too(void **state)
     assert_int_equal(r->packet_later, 3);
 }
 
-static void test_a_fault_is_reported_once(void **state)
+TEST_WITH(test_a_fault_is_reported_once, open_world, close_world)
 {
     struct world *w = *state;
     for (int i = 0; i < 10; i++) {
@@ -239,7 +239,7 @@ static void test_a_fault_is_reported_once(void **state)
     assert_int_equal(w->check.count, 3);
 }
 
-static void test_sizes_to_the_end_and_beyond(void **state)
+TEST_WITH(test_sizes_to_the_end_and_beyond, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), BYTES_OF_BUFFER);
@@ -254,7 +254,7 @@ static void test_sizes_to_the_end_and_beyond(void **state)
     expect_in(r->line, "bytes 128 to 255");
 }
 
-static void test_several_uses_of_one_execution_are_put_together(void **state)
+TEST_WITH(test_several_uses_of_one_execution_are_put_together, open_world, close_world)
 {
     struct world *w = *state;
     BfResourceUse uses[8];
@@ -275,7 +275,7 @@ static void test_several_uses_of_one_execution_are_put_together(void **state)
 }
 
 /* What was told counts for the next execution alone. */
-static void test_uses_are_of_the_next_execution(void **state)
+TEST_WITH(test_uses_are_of_the_next_execution, open_world, close_world)
 {
     struct world *w = *state;
     const BfResourceUse use = {.buffer = CHECK_BUFFER(1), .size = 64, .write = true};
@@ -293,7 +293,7 @@ static void test_uses_are_of_the_next_execution(void **state)
     assert_int_equal(w->check.reports[0].packet_earlier, 2);
 }
 
-static void test_an_image_counts_as_a_whole(void **state)
+TEST_WITH(test_an_image_counts_as_a_whole, open_world, close_world)
 {
     struct world *w = *state;
     check_state(w->copy, 1, BF_RESOURCE_STATE_UNKNOWN, true);
@@ -320,7 +320,7 @@ static void states(struct world *w, struct bf_access_queue *first, BfResourceSta
     check_state(second, 1, after, true);
 }
 
-static void test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue(void **state)
+TEST_WITH(test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->graphics, BF_RESOURCE_STATE_COPY_DEST);
@@ -331,21 +331,21 @@ static void test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue(void **stat
     expect_in(r->line, "did not go through COMMON");
 }
 
-static void test_and_the_other_way_round(void **state)
+TEST_WITH(test_and_the_other_way_round, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->compute, BF_RESOURCE_STATE_COPY_SOURCE, w->copy, BF_RESOURCE_STATE_COPY_SOURCE);
     expect_one(w, BF_ACCESS_STATE);
 }
 
-static void test_a_state_of_3d_queues_is_none_on_a_copy_queue(void **state)
+TEST_WITH(test_a_state_of_3d_queues_is_none_on_a_copy_queue, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_OTHER, w->copy, BF_RESOURCE_STATE_COPY_SOURCE);
     expect_one(w, BF_ACCESS_STATE);
 }
 
-static void test_reading_in_both_classes_at_once_takes_common(void **state)
+TEST_WITH(test_reading_in_both_classes_at_once_takes_common, open_world, close_world)
 {
     struct world *w = *state;
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_SOURCE, false);
@@ -356,7 +356,7 @@ static void test_reading_in_both_classes_at_once_takes_common(void **state)
     assert_int_equal(w->check.count, 1);
 }
 
-static void test_states_are_the_type_class_s_not_the_queue_s(void **state)
+TEST_WITH(test_states_are_the_type_class_s_not_the_queue_s, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_OTHER, w->compute, BF_RESOURCE_STATE_OTHER);
@@ -371,7 +371,7 @@ static void test_states_are_the_type_class_s_not_the_queue_s(void **state)
 }
 
 /* 'The COMMON state can be used for all usages on a Copy queue.' */
-static void test_a_copy_queue_may_use_a_resource_in_common(void **state)
+TEST_WITH(test_a_copy_queue_may_use_a_resource_in_common, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_COMMON, w->copy, BF_RESOURCE_STATE_COMMON);
@@ -380,7 +380,7 @@ static void test_a_copy_queue_may_use_a_resource_in_common(void **state)
     expect_none(w);
 }
 
-static void test_through_common_every_state_may_follow(void **state)
+TEST_WITH(test_through_common_every_state_may_follow, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->copy, BF_RESOURCE_STATE_COMMON);
@@ -393,7 +393,7 @@ static void test_through_common_every_state_may_follow(void **state)
 }
 
 /* 'To use a resource initially on a Copy queue it should start in the COMMON state.' */
-static void test_an_initial_copy_state_is_the_3d_class_s(void **state)
+TEST_WITH(test_an_initial_copy_state_is_the_3d_class_s, open_world, close_world)
 {
     struct world *w = *state;
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_DEST, true); /* as created */
@@ -402,7 +402,7 @@ static void test_an_initial_copy_state_is_the_3d_class_s(void **state)
     expect_one(w, BF_ACCESS_STATE);
 }
 
-static void test_unknown_states_are_not_checked(void **state)
+TEST_WITH(test_unknown_states_are_not_checked, open_world, close_world)
 {
     struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->graphics, BF_RESOURCE_STATE_UNKNOWN);
@@ -410,7 +410,7 @@ static void test_unknown_states_are_not_checked(void **state)
     expect_none(w);
 }
 
-static void test_a_video_queue_has_no_states(void **state)
+TEST_WITH(test_a_video_queue_has_no_states, open_world, close_world)
 {
     struct world *w = *state;
     struct bf_access_queue *video =
@@ -422,7 +422,7 @@ static void test_a_video_queue_has_no_states(void **state)
 /* ----------------------------------------------------------------------------- What is destroyed */
 
 /* A handle that comes again is another resource. */
-static void test_a_destroyed_resource_takes_its_uses_along(void **state)
+TEST_WITH(test_a_destroyed_resource_takes_its_uses_along, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), 64);
@@ -438,7 +438,7 @@ static void test_a_destroyed_resource_takes_its_uses_along(void **state)
     expect_none(w);
 }
 
-static void test_a_destroyed_queue_s_uses_stay(void **state)
+TEST_WITH(test_a_destroyed_queue_s_uses_stay, open_world, close_world)
 {
     struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
@@ -451,7 +451,7 @@ static void test_a_destroyed_queue_s_uses_stay(void **state)
     assert_int_equal(w->check.count, 1);
 }
 
-static void test_off_is_off(void **state)
+TEST_WITH(test_off_is_off, open_world, close_world)
 {
     struct world *w = *state;
     bf_access_stop(w->check.access, NULL);
@@ -471,46 +471,4 @@ static void test_off_is_off(void **state)
     bf_access_idle(NULL);
     assert_int_equal(bf_access_queue_uses(NULL, 1, NULL), VK_SUCCESS);
     bf_access_destroy(NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_two_writers_are_reported),
-        TEST(test_two_writers_of_different_bytes_are_reported_as_such),
-        TEST(test_a_read_of_bytes_being_written_is_reported),
-        TEST(test_a_write_of_bytes_being_read_is_reported),
-        TEST(test_many_may_read_the_same_bytes),
-        TEST(test_bytes_the_writer_does_not_touch_may_be_read),
-        TEST(test_other_resources_don_t_matter),
-        TEST(test_one_queue_is_in_order_with_itself),
-        TEST(test_a_fence_between_write_and_read_is_enough),
-        TEST(test_a_fence_between_write_and_write_is_enough),
-        TEST(test_a_signal_before_the_write_is_not_enough),
-        TEST(test_a_wait_after_the_read_is_not_enough),
-        TEST(test_a_wait_for_too_small_a_value_is_not_enough),
-        TEST(test_a_wait_for_a_later_value_is_enough),
-        TEST(test_reads_before_the_next_write_need_a_fence_too),
-        TEST(test_a_fault_is_reported_once),
-        TEST(test_sizes_to_the_end_and_beyond),
-        TEST(test_several_uses_of_one_execution_are_put_together),
-        TEST(test_uses_are_of_the_next_execution),
-        TEST(test_an_image_counts_as_a_whole),
-        TEST(test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue),
-        TEST(test_and_the_other_way_round),
-        TEST(test_a_state_of_3d_queues_is_none_on_a_copy_queue),
-        TEST(test_reading_in_both_classes_at_once_takes_common),
-        TEST(test_states_are_the_type_class_s_not_the_queue_s),
-        TEST(test_a_copy_queue_may_use_a_resource_in_common),
-        TEST(test_through_common_every_state_may_follow),
-        TEST(test_an_initial_copy_state_is_the_3d_class_s),
-        TEST(test_unknown_states_are_not_checked),
-        TEST(test_a_video_queue_has_no_states),
-        TEST(test_a_destroyed_resource_takes_its_uses_along),
-        TEST(test_a_destroyed_queue_s_uses_stay),
-        TEST(test_off_is_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

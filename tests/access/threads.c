@@ -62,9 +62,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void test_several_threads(void **state)
+TEST(test_several_threads)
 {
-    (void)state;
     check_open(&w.check);
     w.access = w.check.access;
     bf_observer_list(bf_access_observer(w.access));
@@ -86,10 +85,4 @@ static void test_several_threads(void **state)
     pthread_barrier_destroy(&w.frame);
     bf_observer_unlist(bf_access_observer(w.access));
     check_close(&w.check);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_several_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static void run_and_queue(void *context)
         atomic_fetch_add(&w->run, 1);
 }
 
-static void settings_reach_the_device(void **state)
+TEST(settings_reach_the_device)
 {
-    (void)state;
     struct fixture f;
     BfBackgroundProcessingProperties properties;
     fixture_open(&f, NULL);
@@ -82,9 +81,8 @@ static void settings_reach_the_device(void **state)
     fixture_close(&f);
 }
 
-static void items_run_and_commits_end(void **state)
+TEST(items_run_and_commits_end)
 {
-    (void)state;
     struct fixture f;
     open_for_developers(&f);
     struct work w = {.device = f.bf, .gate = 1};
@@ -103,9 +101,8 @@ static void items_run_and_commits_end(void **state)
     fixture_close(&f);
 }
 
-static void ending_the_device_cancels_and_waits(void **state)
+TEST(ending_the_device_cancels_and_waits)
 {
-    (void)state;
     struct fixture f;
     open_for_developers(&f);
     struct work w = {.device = f.bf};
@@ -119,9 +116,8 @@ static void ending_the_device_cancels_and_waits(void **state)
     assert_true(w.cancelled >= 7);
 }
 
-static void bad_handles_are_refused(void **state)
+TEST(bad_handles_are_refused)
 {
-    (void)state;
     struct fixture f;
     BfBackgroundProcessingProperties properties;
     const BfBackgroundDriver driver = {0};
@@ -150,11 +146,3 @@ static void bad_handles_are_refused(void **state)
     fixture_close(&f);
     assert_bad_input(bfQueueProcessingWork(gone, run, cancel, &w));
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(settings_reach_the_device),
-    TEST(items_run_and_commits_end),
-    TEST(ending_the_device_cancels_and_waits),
-    TEST(bad_handles_are_refused),
-};
-FIXTURE_MAIN("background_device", tests)

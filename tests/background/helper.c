@@ -147,11 +147,13 @@ bool take_event(BfEvent event)
     return result == VK_SUCCESS;
 }
 
-int helper_main(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
-                size_t count)
+int helper_main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     alarm(HELPER_SECONDS);
-    return _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+    return test_run(argc > 1 ? argv[1] : NULL);
+}
+
+__attribute__((constructor)) static void take_main(void)
+{
+    test_main = helper_main;
 }

@@ -8,12 +8,7 @@
 #ifndef BELFRY_TEST_BACKGROUND_HELPER_H
 #define BELFRY_TEST_BACKGROUND_HELPER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -102,13 +97,7 @@ bool take_event(BfEvent event);
 #define HIGH      BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY
 #define DISCARD   BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS
 
-/* main: the tests; an argument is a pattern of names. */
-int helper_main(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
-                size_t count);
-#define HELPER_MAIN(name_, tests_)                                                                 \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        return helper_main(argc, argv, name_, tests_, sizeof(tests_) / sizeof((tests_)[0]));       \
-    }
+/* What main does: the tests; an argument is a pattern of names. */
+int helper_main(int argc, char **argv);
 
 #endif

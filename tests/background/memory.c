@@ -82,9 +82,8 @@ static bool is_high(const struct proc *p)
     return pressure.high;
 }
 
-static void less_than_a_tenth_of_the_memory_is_pressure(void **state)
+TEST(less_than_a_tenth_of_the_memory_is_pressure)
 {
-    (void)state;
     struct proc p;
     proc_open(&p);
     assert_false(is_high(&p));
@@ -106,9 +105,8 @@ static void less_than_a_tenth_of_the_memory_is_pressure(void **state)
     assert_false(is_high(&p));
 }
 
-static void under_pressure_no_item_begins_until_it_has_passed(void **state)
+TEST(under_pressure_no_item_begins_until_it_has_passed)
 {
-    (void)state;
     struct proc p;
     struct story s;
     struct gate gate;
@@ -155,9 +153,8 @@ static void under_pressure_no_item_begins_until_it_has_passed(void **state)
     proc_close(&p);
 }
 
-static void destroying_does_not_wait_for_pressure_to_pass(void **state)
+TEST(destroying_does_not_wait_for_pressure_to_pass)
 {
-    (void)state;
     struct proc p;
     struct story s;
     proc_open(&p);
@@ -218,9 +215,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, function, argument);
 }
 
-static void an_item_that_there_is_no_memory_for_is_not_accepted(void **state)
+TEST(an_item_that_there_is_no_memory_for_is_not_accepted)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -240,9 +236,8 @@ static void an_item_that_there_is_no_memory_for_is_not_accepted(void **state)
     assert_int_equal(s.count, 2);
 }
 
-static void an_item_that_there_is_no_first_thread_for_is_not_accepted(void **state)
+TEST(an_item_that_there_is_no_first_thread_for_is_not_accepted)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -255,9 +250,8 @@ static void an_item_that_there_is_no_first_thread_for_is_not_accepted(void **sta
     assert_int_equal(s.count, 0);
 }
 
-static void workers_that_cannot_be_had_are_had_later(void **state)
+TEST(workers_that_cannot_be_had_are_had_later)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -278,9 +272,8 @@ static void told(void *context, const BfBackgroundModeInfo *info)
     ++*(int *)context;
 }
 
-static void a_mode_change_without_memory_changes_nothing(void **state)
+TEST(a_mode_change_without_memory_changes_nothing)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -309,18 +302,4 @@ static void a_mode_change_without_memory_changes_nothing(void **state)
     allocations_left = 0;
     assert_null(bf_background_create(&(struct bf_background_info){.tasks = 2}));
     allocations_left = -1;
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(less_than_a_tenth_of_the_memory_is_pressure),
-        cmocka_unit_test(under_pressure_no_item_begins_until_it_has_passed),
-        cmocka_unit_test(destroying_does_not_wait_for_pressure_to_pass),
-        cmocka_unit_test(an_item_that_there_is_no_memory_for_is_not_accepted),
-        cmocka_unit_test(an_item_that_there_is_no_first_thread_for_is_not_accepted),
-        cmocka_unit_test(workers_that_cannot_be_had_are_had_later),
-        cmocka_unit_test(a_mode_change_without_memory_changes_nothing),
-    };
-    return helper_main(argc, argv, "memory", tests, sizeof(tests) / sizeof(tests[0]));
 }

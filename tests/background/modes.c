@@ -101,9 +101,8 @@ static void await_event(BfEvent event)
 /* ---------------------------------------------------------------------------------------- Disabling --
  */
 
-static void disabling_lets_what_is_queued_run_out_and_cancels_the_rest(void **state)
+TEST(disabling_lets_what_is_queued_run_out_and_cancels_the_rest)
 {
-    (void)state;
     for (int mode = DISABLED; mode <= FROZEN; mode++) {
         struct fixture f;
         open_fixture(&f);
@@ -126,9 +125,8 @@ static void disabling_lets_what_is_queued_run_out_and_cancels_the_rest(void **st
     }
 }
 
-static void what_a_driver_queues_when_told_of_a_disable_is_cancelled(void **state)
+TEST(what_a_driver_queues_when_told_of_a_disable_is_cancelled)
 {
-    (void)state;
     for (int action = KEEP; action <= DISCARD; action += DISCARD - KEEP) {
         struct fixture f;
         struct driver d;
@@ -145,9 +143,8 @@ static void what_a_driver_queues_when_told_of_a_disable_is_cancelled(void **stat
     }
 }
 
-static void a_commits_own_items_run_before_the_disable_that_comes_with_it(void **state)
+TEST(a_commits_own_items_run_before_the_disable_that_comes_with_it)
 {
-    (void)state;
     for (int from = ALLOWED; from <= FROZEN; from++) {
         struct fixture f;
         struct driver d;
@@ -170,9 +167,8 @@ static void a_commits_own_items_run_before_the_disable_that_comes_with_it(void *
 /* --------------------------------------------------------------------------------------- The event --
  */
 
-static void the_event_is_set_at_once_for_an_empty_set(void **state)
+TEST(the_event_is_set_at_once_for_an_empty_set)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f); /* no driver: a device without support */
     for (int mode = ALLOWED; mode <= FROZEN; mode++) {
@@ -190,9 +186,8 @@ static void the_event_is_set_at_once_for_an_empty_set(void **state)
     close_fixture(&f);
 }
 
-static void the_set_is_what_is_queued_and_running_at_return_and_no_more(void **state)
+TEST(the_set_is_what_is_queued_and_running_at_return_and_no_more)
 {
-    (void)state;
     struct fixture f;
     struct gate later;
     open_fixture(&f);
@@ -216,9 +211,8 @@ static void the_set_is_what_is_queued_and_running_at_return_and_no_more(void **s
     close_fixture(&f);
 }
 
-static void running_items_alone_are_a_set(void **state)
+TEST(running_items_alone_are_a_set)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     stick(&f);
@@ -229,9 +223,8 @@ static void running_items_alone_are_a_set(void **state)
     close_fixture(&f);
 }
 
-static void sets_of_several_commits_are_done_in_order(void **state)
+TEST(sets_of_several_commits_are_done_in_order)
 {
-    (void)state;
     struct fixture f;
     struct gate gates[4];
     BfEvent events[4];
@@ -267,9 +260,8 @@ static void sets_of_several_commits_are_done_in_order(void **state)
         bfDestroyEvent(events[i]);
 }
 
-static void destroying_the_device_sets_the_event(void **state)
+TEST(destroying_the_device_sets_the_event)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     stick(&f);
@@ -283,9 +275,8 @@ static void destroying_the_device_sets_the_event(void **state)
     bfDestroyEvent(f.event);
 }
 
-static void an_event_may_be_destroyed_before_it_is_set(void **state)
+TEST(an_event_may_be_destroyed_before_it_is_set)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     stick(&f);
@@ -306,9 +297,8 @@ static void nothing_changed(struct fixture *f, struct driver *d)
     assert_true(bf_background_may_adapt(f->b));
 }
 
-static void an_event_without_a_commit_is_refused(void **state)
+TEST(an_event_without_a_commit_is_refused)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -320,9 +310,8 @@ static void an_event_without_a_commit_is_refused(void **state)
     close_fixture(&f);
 }
 
-static void values_outside_the_enumerations_are_refused(void **state)
+TEST(values_outside_the_enumerations_are_refused)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -337,9 +326,8 @@ static void values_outside_the_enumerations_are_refused(void **state)
     close_fixture(&f);
 }
 
-static void developer_mode_gates_what_the_document_gates(void **state)
+TEST(developer_mode_gates_what_the_document_gates)
 {
-    (void)state;
     struct bf_background *b =
         make_with(&(struct bf_background_info){.tasks = 2, .proc = "/nonexistent"});
     struct driver d;
@@ -374,9 +362,8 @@ static void change_mode(struct item *item)
             : 8;
 }
 
-static void neither_items_nor_drivers_may_change_the_mode(void **state)
+TEST(neither_items_nor_drivers_may_change_the_mode)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -395,9 +382,8 @@ static void neither_items_nor_drivers_may_change_the_mode(void **state)
 /* --------------------------------------------------------------------------------- What is told --
  */
 
-static void drivers_are_told_everything_with_the_epoch(void **state)
+TEST(drivers_are_told_everything_with_the_epoch)
 {
-    (void)state;
     struct fixture f;
     struct driver d[2];
     open_fixture(&f);
@@ -424,9 +410,8 @@ static void drivers_are_told_everything_with_the_epoch(void **state)
     close_fixture(&f);
 }
 
-static void discarding_leaves_queued_items_alone(void **state)
+TEST(discarding_leaves_queued_items_alone)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     stick(&f);
@@ -437,9 +422,8 @@ static void discarding_leaves_queued_items_alone(void **state)
     close_fixture(&f);
 }
 
-static void disabling_profiling_freezes_what_adapts(void **state)
+TEST(disabling_profiling_freezes_what_adapts)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -470,9 +454,8 @@ static bool further(struct fixture *f, BfMeasurementsAction action)
     return answer;
 }
 
-static void a_loop_without_commits_ends(void **state)
+TEST(a_loop_without_commits_ends)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -495,9 +478,8 @@ static void a_loop_without_commits_ends(void **state)
     close_fixture(&f);
 }
 
-static void outstanding_verdicts_and_items_are_waited_for(void **state)
+TEST(outstanding_verdicts_and_items_are_waited_for)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -522,9 +504,8 @@ static void outstanding_verdicts_and_items_are_waited_for(void **state)
     close_fixture(&f);
 }
 
-static void items_that_are_done_since_the_last_question_ask_for_another_round(void **state)
+TEST(items_that_are_done_since_the_last_question_ask_for_another_round)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     assert_false(further(&f, KEEP));
@@ -542,9 +523,8 @@ static void items_that_are_done_since_the_last_question_ask_for_another_round(vo
 }
 
 /* The loop of an analysis tool, with a driver that finds something in each of the first rounds. */
-static void a_loop_with_commits_ends_when_nothing_new_is_found(void **state)
+TEST(a_loop_with_commits_ends_when_nothing_new_is_found)
 {
-    (void)state;
     struct fixture f;
     struct driver d;
     open_fixture(&f);
@@ -566,40 +546,11 @@ static void a_loop_with_commits_ends_when_nothing_new_is_found(void **state)
     close_fixture(&f);
 }
 
-static void without_support_nothing_is_desired(void **state)
+TEST(without_support_nothing_is_desired)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f);
     for (int action = KEEP; action <= DISCARD; action++)
         assert_false(further(&f, action));
     close_fixture(&f);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disabling_lets_what_is_queued_run_out_and_cancels_the_rest),
-        cmocka_unit_test(what_a_driver_queues_when_told_of_a_disable_is_cancelled),
-        cmocka_unit_test(a_commits_own_items_run_before_the_disable_that_comes_with_it),
-        cmocka_unit_test(the_event_is_set_at_once_for_an_empty_set),
-        cmocka_unit_test(the_set_is_what_is_queued_and_running_at_return_and_no_more),
-        cmocka_unit_test(running_items_alone_are_a_set),
-        cmocka_unit_test(sets_of_several_commits_are_done_in_order),
-        cmocka_unit_test(destroying_the_device_sets_the_event),
-        cmocka_unit_test(an_event_may_be_destroyed_before_it_is_set),
-        cmocka_unit_test(an_event_without_a_commit_is_refused),
-        cmocka_unit_test(values_outside_the_enumerations_are_refused),
-        cmocka_unit_test(developer_mode_gates_what_the_document_gates),
-        cmocka_unit_test(neither_items_nor_drivers_may_change_the_mode),
-        cmocka_unit_test(drivers_are_told_everything_with_the_epoch),
-        cmocka_unit_test(discarding_leaves_queued_items_alone),
-        cmocka_unit_test(disabling_profiling_freezes_what_adapts),
-        cmocka_unit_test(a_loop_without_commits_ends),
-        cmocka_unit_test(outstanding_verdicts_and_items_are_waited_for),
-        cmocka_unit_test(items_that_are_done_since_the_last_question_ask_for_another_round),
-        cmocka_unit_test(a_loop_with_commits_ends_when_nothing_new_is_found),
-        cmocka_unit_test(without_support_nothing_is_desired),
-    };
-    return helper_main(argc, argv, "modes", tests, sizeof(tests) / sizeof(tests[0]));
 }

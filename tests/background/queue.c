@@ -45,9 +45,8 @@ static void await_threads(uint32_t count)
 /* ------------------------------------------------------------------------------------------ Order --
  */
 
-static void items_begin_in_the_order_they_came_in(void **state)
+TEST(items_begin_in_the_order_they_came_in)
 {
-    (void)state;
     enum { COUNT = 200 };
     struct story s;
     story_init(&s);
@@ -67,9 +66,8 @@ static void items_begin_in_the_order_they_came_in(void **state)
     bf_background_destroy(b);
 }
 
-static void two_run_at_a_time(void **state)
+TEST(two_run_at_a_time)
 {
-    (void)state;
     struct story s;
     struct gate first, rest;
     story_init(&s);
@@ -94,9 +92,8 @@ static void two_run_at_a_time(void **state)
     bf_background_destroy(b);
 }
 
-static void two_of_all_devices_run_at_a_time_the_oldest_first(void **state)
+TEST(two_of_all_devices_run_at_a_time_the_oldest_first)
 {
-    (void)state;
     struct story s;
     struct gate gates[6];
     story_init(&s);
@@ -122,9 +119,8 @@ static void two_of_all_devices_run_at_a_time_the_oldest_first(void **state)
     bf_background_destroy(b);
 }
 
-static void the_least_limit_of_all_devices_counts(void **state)
+TEST(the_least_limit_of_all_devices_counts)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -172,9 +168,8 @@ static void queue_next(struct item *item)
         bf_background_queue(chain->b, item_run, item_cancel, next);
 }
 
-static void callbacks_may_queue_more(void **state)
+TEST(callbacks_may_queue_more)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct chain chain = {.b = make()};
@@ -189,9 +184,8 @@ static void callbacks_may_queue_more(void **state)
     }
 }
 
-static void destroying_cancels_what_has_not_begun_on_the_destroying_thread(void **state)
+TEST(destroying_cancels_what_has_not_begun_on_the_destroying_thread)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -227,9 +221,8 @@ static void open_from_cancel(struct item *item)
     gate_open(item->data);
 }
 
-static void destroying_waits_for_what_has_begun(void **state)
+TEST(destroying_waits_for_what_has_begun)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -262,9 +255,8 @@ static void queue_again(struct item *item)
     bf_background_queue(chain->b, item_run, item_cancel, next);
 }
 
-static void cancels_and_late_callbacks_may_queue_more(void **state)
+TEST(cancels_and_late_callbacks_may_queue_more)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -294,9 +286,8 @@ static void destroy_other(struct item *item)
     bf_background_destroy(item->data);
 }
 
-static void callbacks_may_destroy_other_devices(void **state)
+TEST(callbacks_may_destroy_other_devices)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -318,9 +309,8 @@ static void callbacks_may_destroy_other_devices(void **state)
     bf_background_destroy(a);
 }
 
-static void an_item_that_destroys_its_own_device_does_not_wait_for_itself(void **state)
+TEST(an_item_that_destroys_its_own_device_does_not_wait_for_itself)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     uint32_t threads = threads_of_process();
@@ -361,9 +351,8 @@ static void count_up(void *context)
 }
 
 /* Each push comes about when the dispatcher goes to sleep after the one before. */
-static void no_push_is_missed(void **state)
+TEST(no_push_is_missed)
 {
-    (void)state;
     struct bf_background *b = make();
     _Atomic uint32_t done = 0;
     for (uint32_t i = 0; i < TIMES; i++) {
@@ -376,9 +365,8 @@ static void no_push_is_missed(void **state)
     bf_background_destroy(b);
 }
 
-static void no_thread_before_the_first_item_and_none_after_the_last_device(void **state)
+TEST(no_thread_before_the_first_item_and_none_after_the_last_device)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     uint32_t before = threads_of_process();
@@ -399,9 +387,8 @@ static void no_thread_before_the_first_item_and_none_after_the_last_device(void 
     await_threads(before);
 }
 
-static void devices_come_and_go(void **state)
+TEST(devices_come_and_go)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     uint32_t before = threads_of_process();
@@ -451,9 +438,8 @@ void hanging_item(void *item)
     item_run(item);
 }
 
-static void an_item_that_hangs_is_named_in_one_line(void **state)
+TEST(an_item_that_hangs_is_named_in_one_line)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -486,9 +472,8 @@ static void an_item_that_hangs_is_named_in_one_line(void **state)
 /* -------------------------------------------------------------------------------------- Bad input --
  */
 
-static void a_null_callback_is_refused(void **state)
+TEST(a_null_callback_is_refused)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -496,26 +481,4 @@ static void a_null_callback_is_refused(void **state)
     assert_bad_input(bf_background_queue(b, NULL, item_cancel, &item));
     bf_background_destroy(b);
     assert_int_equal(s.count, 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_begin_in_the_order_they_came_in),
-        cmocka_unit_test(two_run_at_a_time),
-        cmocka_unit_test(two_of_all_devices_run_at_a_time_the_oldest_first),
-        cmocka_unit_test(the_least_limit_of_all_devices_counts),
-        cmocka_unit_test(callbacks_may_queue_more),
-        cmocka_unit_test(destroying_cancels_what_has_not_begun_on_the_destroying_thread),
-        cmocka_unit_test(destroying_waits_for_what_has_begun),
-        cmocka_unit_test(cancels_and_late_callbacks_may_queue_more),
-        cmocka_unit_test(callbacks_may_destroy_other_devices),
-        cmocka_unit_test(an_item_that_destroys_its_own_device_does_not_wait_for_itself),
-        cmocka_unit_test(no_push_is_missed),
-        cmocka_unit_test(no_thread_before_the_first_item_and_none_after_the_last_device),
-        cmocka_unit_test(devices_come_and_go),
-        cmocka_unit_test(an_item_that_hangs_is_named_in_one_line),
-        cmocka_unit_test(a_null_callback_is_refused),
-    };
-    return helper_main(argc, argv, "queue", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -33,9 +33,8 @@ static void read_io_class(struct item *item)
     atomic_store((_Atomic long *)item->data, syscall(SYS_ioprio_get, 1, 0) >> 13);
 }
 
-static void items_run_at_idle_priority_and_io_class(void **state)
+TEST(items_run_at_idle_priority_and_io_class)
 {
-    (void)state;
     struct story s;
     story_init(&s);
     struct bf_background *b = make();
@@ -62,9 +61,8 @@ static void leave_idle(struct item *item)
 }
 
 /* Without this the rest proves nothing: here the kernel refuses to promote an idle thread. */
-static void a_user_without_privileges_cannot_leave_idle(void **state)
+TEST(a_user_without_privileges_cannot_leave_idle)
 {
-    (void)state;
     if (geteuid() == 0) {
         print_message("as root the kernel permits it\n");
         skip();
@@ -145,9 +143,8 @@ static void assert_boosted(struct boost *t)
     assert_int_equal(story_entry(&t->s, 100, ENDED).policy, SCHED_IDLE);
 }
 
-static void high_priority_runs_what_has_not_begun_on_other_threads(void **state)
+TEST(high_priority_runs_what_has_not_begun_on_other_threads)
 {
-    (void)state;
     struct boost t;
     boost_open(&t);
     assert_success(bf_background_set_mode(t.b, ALLOWED, HIGH, t.event, NULL));
@@ -162,9 +159,8 @@ static void high_priority_runs_what_has_not_begun_on_other_threads(void **state)
     boost_close(&t);
 }
 
-static void a_plain_commit_boosts_nothing(void **state)
+TEST(a_plain_commit_boosts_nothing)
 {
-    (void)state;
     struct boost t;
     boost_open(&t);
     assert_success(bf_background_set_mode(t.b, ALLOWED, COMMIT, t.event, NULL));
@@ -177,9 +173,8 @@ static void a_plain_commit_boosts_nothing(void **state)
     boost_close(&t);
 }
 
-static void later_items_do_not_overtake_those_that_are_boosted(void **state)
+TEST(later_items_do_not_overtake_those_that_are_boosted)
 {
-    (void)state;
     struct boost t;
     boost_open(&t);
     assert_success(bf_background_set_mode(t.b, ALLOWED, HIGH, NULL, NULL));
@@ -206,9 +201,8 @@ static void *wait_for_event(void *argument)
     return (void *)(uintptr_t)bfWaitForEvents(1, &t->event, VK_TRUE, UINT64_MAX, NULL);
 }
 
-static void whoever_waits_for_a_commit_has_it_boosted(void **state)
+TEST(whoever_waits_for_a_commit_has_it_boosted)
 {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         struct boost t;
         boost_open(&t);
@@ -267,9 +261,8 @@ static void read_new_thread(struct item *item)
     atomic_store((_Atomic int *)item->data, policy_of_new_thread());
 }
 
-static void drivers_are_prepared_on_a_normal_thread_before_the_first_item(void **state)
+TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
 {
-    (void)state;
     struct prepared p[2] = {{.calls = 0}};
     story_init(&p[0].s);
     story_init(&p[1].s);
@@ -329,9 +322,8 @@ static int child_of_fork(struct bf_background *inherited)
     return s.count == 2 ? 0 : 3;
 }
 
-static void a_forked_child_has_a_pool_of_its_own(void **state)
+TEST(a_forked_child_has_a_pool_of_its_own)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     print_message("a child of several threads can't make any under this sanitizer\n");
     skip();
@@ -366,9 +358,8 @@ static void a_forked_child_has_a_pool_of_its_own(void **state)
 
 /* ------------------------------------------------------------------------- Real-time programs --- */
 
-static void a_real_time_programs_items_are_idle_and_boosted_normally(void **state)
+TEST(a_real_time_programs_items_are_idle_and_boosted_normally)
 {
-    (void)state;
     const struct sched_param one = {.sched_priority = 1}, none = {0};
     if (sched_setscheduler(0, SCHED_FIFO, &one)) {
         print_message("this user may not be real-time\n");
@@ -383,18 +374,6 @@ static void a_real_time_programs_items_are_idle_and_boosted_normally(void **stat
     assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(items_run_at_idle_priority_and_io_class),
-    cmocka_unit_test(a_user_without_privileges_cannot_leave_idle),
-    cmocka_unit_test(high_priority_runs_what_has_not_begun_on_other_threads),
-    cmocka_unit_test(a_plain_commit_boosts_nothing),
-    cmocka_unit_test(later_items_do_not_overtake_those_that_are_boosted),
-    cmocka_unit_test(whoever_waits_for_a_commit_has_it_boosted),
-    cmocka_unit_test(drivers_are_prepared_on_a_normal_thread_before_the_first_item),
-    cmocka_unit_test(a_forked_child_has_a_pool_of_its_own),
-    cmocka_unit_test(a_real_time_programs_items_are_idle_and_boosted_normally),
-};
-
 /* In a child, which has given its privileges up. */
 static int run_as_nobody(int argc, char **argv)
 {
@@ -402,8 +381,7 @@ static int run_as_nobody(int argc, char **argv)
     if (child == 0) {
         if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY) || setuid(0) == 0)
             _exit(99);
-        int failures = helper_main(argc, argv, "scheduling, as nobody", tests,
-                                   sizeof(tests) / sizeof(tests[0]));
+        int failures = helper_main(argc, argv);
         fflush(NULL);
         exit(failures);
     }
@@ -416,6 +394,5 @@ static int run_as_nobody(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int failures = geteuid() == 0 ? run_as_nobody(argc, argv) : 0;
-    return failures +
-           helper_main(argc, argv, "scheduling", tests, sizeof(tests) / sizeof(tests[0]));
+    return failures + helper_main(argc, argv);
 }

@@ -59,9 +59,8 @@ static uint32_t events(const struct decoded *d, uint64_t type, const char *name,
     return count;
 }
 
-static void items_have_slices_from_begin_to_end(void **state)
+TEST(items_have_slices_from_begin_to_end)
 {
-    (void)state;
     struct timeline t;
     struct gate gate;
     timeline_open(&t);
@@ -109,9 +108,8 @@ static void cancel_again(struct item *item)
     bf_background_queue(item->data, item_run, item_cancel, item + 1);
 }
 
-static void modes_commits_and_cancels_are_marked(void **state)
+TEST(modes_commits_and_cancels_are_marked)
 {
-    (void)state;
     struct timeline t;
     struct gate gate;
     timeline_open(&t);
@@ -149,9 +147,8 @@ static void modes_commits_and_cancels_are_marked(void **state)
     decoded_free(&d);
 }
 
-static void idle_threads_do_not_take_the_traces_lock(void **state)
+TEST(idle_threads_do_not_take_the_traces_lock)
 {
-    (void)state;
     struct timeline t;
     struct gate gate;
     timeline_open(&t);
@@ -174,9 +171,8 @@ static void idle_threads_do_not_take_the_traces_lock(void **state)
     decoded_free(&d);
 }
 
-static void what_a_destroyed_device_cancels_is_marked(void **state)
+TEST(what_a_destroyed_device_cancels_is_marked)
 {
-    (void)state;
     struct timeline t;
     struct gate gate;
     timeline_open(&t);
@@ -210,9 +206,8 @@ static void destroy_own(struct item *item)
     bf_trace_destroy(t->trace); /* nobody writes to it any more */
 }
 
-static void an_item_that_destroys_its_own_device_ends_its_timeline(void **state)
+TEST(an_item_that_destroys_its_own_device_ends_its_timeline)
 {
-    (void)state;
     for (int i = 0; i < 50; i++) {
         struct timeline t;
         timeline_open(&t);
@@ -228,9 +223,8 @@ static void an_item_that_destroys_its_own_device_ends_its_timeline(void **state)
 }
 
 /* What the specialiser does with its variants is told here, too. */
-static void swaps_of_variants_are_marked(void **state)
+TEST(swaps_of_variants_are_marked)
 {
-    (void)state;
     struct timeline t;
     timeline_open(&t);
     bf_trace_swap(t.trace, BF_TRACE_SWAP_IN, 7, 2, "none");
@@ -247,17 +241,4 @@ static void swaps_of_variants_are_marked(void **state)
     assert_true(decoded_is(decoded_annotation(out, "reason")->text, "slower"));
     assert_true(in->time <= out->time);
     decoded_free(&d);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swaps_of_variants_are_marked),
-        cmocka_unit_test(items_have_slices_from_begin_to_end),
-        cmocka_unit_test(modes_commits_and_cancels_are_marked),
-        cmocka_unit_test(idle_threads_do_not_take_the_traces_lock),
-        cmocka_unit_test(what_a_destroyed_device_cancels_is_marked),
-        cmocka_unit_test(an_item_that_destroys_its_own_device_ends_its_timeline),
-    };
-    return helper_main(argc, argv, "trace", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -29,9 +29,8 @@ bool __wrap_bf_background_collect(struct bf_background *b, uintptr_t set, uintpt
     return any;
 }
 
-static void a_push_right_after_any_look_is_seen(void **state)
+TEST(a_push_right_after_any_look_is_seen)
 {
-    (void)state;
     for (uint32_t look = 1; look <= LOOKS; look++) {
         struct story s;
         struct gate gate;
@@ -61,9 +60,8 @@ static void queue_more(struct item *item)
         bf_background_queue(watched, item_run, item_cancel, &more[i]);
 }
 
-static void idle_threads_begin_queue_and_end_without_the_pools_lock(void **state)
+TEST(idle_threads_begin_queue_and_end_without_the_pools_lock)
 {
-    (void)state;
     struct story s;
     struct gate gate;
     story_init(&s);
@@ -89,13 +87,4 @@ static void idle_threads_begin_queue_and_end_without_the_pools_lock(void **state
         story_await(&s, 10 + i, ENDED);
     bf_background_destroy(b);
     watched = NULL;
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_push_right_after_any_look_is_seen),
-        cmocka_unit_test(idle_threads_begin_queue_and_end_without_the_pools_lock),
-    };
-    return helper_main(argc, argv, "wakeups", tests, sizeof(tests) / sizeof(tests[0]));
 }

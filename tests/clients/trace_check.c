@@ -8,15 +8,11 @@
  * SUBMISSIONS packets on its software track, and as many on its hardware track, with a beginning
  * and an end. Exits with 0 or 1.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace_decode.h"
 
@@ -48,9 +44,8 @@ static unsigned long packets_on(const struct decoded *d, const char *kind, const
     return begun;
 }
 
-static void trace(void **state)
+TEST(trace)
 {
-    (void)state;
     struct decoded d = decode_file(given.words[0]);
     assert_int_equal(d.whole, d.size);
     size_t arrows = decoded_check(&d);
@@ -87,6 +82,5 @@ int main(int argc, char **argv)
     }
     given.count = argc - 1;
     given.words = argv + 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trace)};
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+    return test_run(NULL) ? 1 : 0;
 }

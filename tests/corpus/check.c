@@ -2,11 +2,8 @@
  * The corpus' reader, its values and the wrapper, as corpus.h numbers what they promise. No shader is
  * needed, and no network.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,10 +39,9 @@ static bool manifest_open(const char *text, struct corpus *corpus)
          "skip a/Three it is   odd\n"                                                              \
          "missing b not here\n"
 
-static void manifest_read(void **state)
+TEST(manifest_read)
 {
     struct corpus corpus;
-    (void)state;
     assert_true(manifest_open(FINE, &corpus));
     assert_int_equal(corpus.shader_count, 2);
     assert_string_equal(corpus.vertex, "v.spv");
@@ -74,7 +70,7 @@ static void manifest_read(void **state)
 }
 
 /* Each differs from a sound one in one thing. */
-static void manifest_refused(void **state)
+TEST(manifest_refused)
 {
 #define ONE    HEAD "shader a/One 32 image c.spv p.spv\n"
 #define MEMBER ONE "member m "
@@ -121,7 +117,6 @@ static void manifest_refused(void **state)
         HEAD "vertex v.spv", /* without its end */
     };
     struct corpus corpus;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (manifest_open(texts[i], &corpus))
             fail_msg("accepted: %s", texts[i]);
@@ -148,12 +143,11 @@ static void manifest_refused(void **state)
     assert_non_null(strstr(corpus.error, "No such file"));
 }
 
-static void many_shaders(void **state)
+TEST(many_shaders)
 {
     char *text = NULL;
     size_t size;
     struct corpus corpus;
-    (void)state;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     fprintf(out, HEAD);
@@ -168,7 +162,7 @@ static void many_shaders(void **state)
     free(text);
 }
 
-static void spirv_read(void **state)
+TEST(spirv_read)
 {
     static const uint32_t module[6] = {0x07230203u, 0x00010300u, 0, 1, 0, 7};
     static const struct {
@@ -178,7 +172,6 @@ static void spirv_read(void **state)
     } files[] = {{24, 0, true}, {20, 0, true}, {16, 0, false}, {22, 0, false}, {24, 1, false}};
     struct corpus corpus;
     char path[128];
-    (void)state;
     assert_true(manifest_open(FINE, &corpus));
     snprintf(path, sizeof path, "%s/one.comp.spv", folder);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -221,11 +214,10 @@ static int32_t int_at(const uint8_t *push, uint32_t offset)
     return value;
 }
 
-static void values_by_role(void **state)
+TEST(values_by_role)
 {
     struct corpus corpus;
     uint8_t push[CORPUS_PUSH_MOST], again[CORPUS_PUSH_MOST];
-    (void)state;
     assert_true(manifest_open(HEAD "shader a/One 64 image c.spv p.spv\n"
                                    "member progress float 0 progress 0\n"
                                    "member ratio float 4 ratio 0\n"
@@ -269,11 +261,10 @@ static void values_by_role(void **state)
     corpus_close(&corpus);
 }
 
-static void values_by_seed(void **state)
+TEST(values_by_seed)
 {
     struct corpus corpus;
     uint8_t push[CORPUS_PUSH_MOST], other[CORPUS_PUSH_MOST];
-    (void)state;
     assert_true(manifest_open(HEAD "shader a/One 40 image c.spv p.spv\n"
                                    "member f float 0 parameter -8\n"
                                    "member z float 4 parameter 0\n"
@@ -337,9 +328,8 @@ static struct wrapping wrapped(bool (*wrap)(struct wrapping *, const char *), co
     return wrapping;
 }
 
-static void transition_uniforms(void **state)
+TEST(transition_uniforms)
 {
-    (void)state;
     struct wrapping w = wrapped(wrap_transition, "// author\n"
                                                  "uniform float a; // = 0.5; // if 0.0, nothing\n"
                                                  "  uniform highp vec3 b;// = vec3(.5)\n"
@@ -385,7 +375,7 @@ static void transition_uniforms(void **state)
     wrapping_free(&w);
 }
 
-static void transition_refused(void **state) /* C-5 */
+TEST(transition_refused) /* C-5 */
 {
     static const char *const texts[] = {
         "uniform float a, b; // = 1.0\n" BODY,
@@ -409,7 +399,6 @@ static void transition_refused(void **state) /* C-5 */
         "uniform vec4 a;\nuniform vec4 b;\nuniform vec4 c;\nuniform vec4 d;\nuniform vec4 e;\n"
         "uniform vec4 f;\nuniform vec4 g;\nuniform float h;\n" BODY,
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct wrapping w = wrapped(wrap_transition, texts[i]);
         if (!w.reason[0])
@@ -420,9 +409,8 @@ static void transition_refused(void **state) /* C-5 */
 
 #define OPTION(kind_, lines_) "/*\n[configuration]\n\n[" kind_ "]\n" lines_ "[/configuration]\n*/\n"
 
-static void dolphin_options(void **state)
+TEST(dolphin_options)
 {
-    (void)state;
     struct wrapping w =
         wrapped(wrap_dolphin, "/*\n[configuration]\n"
                               "[OptionBool]\nGUIName = A\nOptionName = A\nDefaultValue = True\n\n"
@@ -465,18 +453,11 @@ static void dolphin_options(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(manifest_read),       cmocka_unit_test(manifest_refused),
-        cmocka_unit_test(many_shaders),        cmocka_unit_test(spirv_read),
-        cmocka_unit_test(values_by_role),      cmocka_unit_test(values_by_seed),
-        cmocka_unit_test(transition_uniforms), cmocka_unit_test(transition_refused),
-        cmocka_unit_test(dolphin_options),
-    };
     if (!mkdtemp(folder)) {
         perror(folder);
         return 1;
     }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run(NULL);
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, CORPUS_MANIFEST);
     unlink(path);

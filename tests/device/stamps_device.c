@@ -2,6 +2,7 @@
  * Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
  * Run with validation where the layer is installed.
  */
+#include "support/test.h"
 #include "trace_helper.h"
 
 #include <volk.h>
@@ -305,9 +306,8 @@ static void inside_the_bracket(bool calibrated, bool host_reset, bool second_for
     decoded_free(&d);
 }
 
-static void stamps(void **state)
+TEST(stamps)
 {
-    (void)state;
     for (int way = 0; way < 8; way++) {
         if (((way & 1) && !gpu.calibrated) || ((way & 2) && !gpu.host_reset))
             continue;
@@ -324,8 +324,7 @@ int main(void)
         return 77;
     }
     work_make();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stamps)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run(NULL);
     gpu.vk.vkDestroyCommandPool(gpu.device, gpu.pool, NULL);
     gpu.vk.vkDestroySemaphore(gpu.device, gpu.epoch, NULL);
     gpu.vk.vkDestroyBuffer(gpu.device, gpu.buffer, NULL);

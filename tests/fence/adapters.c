@@ -144,9 +144,8 @@ static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_f
 }
 
 #define CELL(name_, igpu_native_, igpu_waits_, wait_from_, signal_from_)                           \
-    static void name_(void **state)                                                                \
+    TEST(name_)                                                                                    \
     {                                                                                              \
-        (void)state;                                                                               \
         table(igpu_native_, igpu_waits_, wait_from_, signal_from_);                                \
     }
 
@@ -163,9 +162,8 @@ CELL(scenario_2b_wait_from_gpu_signal_from_cpu, false, false, GPU, CPU)
 CELL(scenario_2b_wait_from_cpu_signal_from_gpu, false, false, CPU, GPU)
 CELL(scenario_2b_wait_from_cpu_signal_from_cpu, false, false, CPU, CPU)
 
-static void the_word_follows_without_a_call(void **state)
+TEST(the_word_follows_without_a_call)
 {
-    (void)state;
     struct adapters a;
     adapters_open(&a, true, false);
     const volatile uint64_t *there = word_of(a.on_igpu);
@@ -192,9 +190,8 @@ static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
     return (uint64_t)f->words[1] << 32 | f->words[0];
 }
 
-static void each_adapters_monitored_value_is_0_for_ever(void **state)
+TEST(each_adapters_monitored_value_is_0_for_ever)
 {
-    (void)state;
     struct adapters a;
     adapters_open(&a, true, false);
     assert_int_equal(monitored_of(&a.dgpu, a.dgpu_queue, a.on_dgpu), 0);
@@ -207,9 +204,8 @@ static void each_adapters_monitored_value_is_0_for_ever(void **state)
     adapters_close(&a);
 }
 
-static void only_the_default_type_crosses_adapters(void **state)
+TEST(only_the_default_type_crosses_adapters)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     BfFence fence;
@@ -218,22 +214,3 @@ static void only_the_default_type_crosses_adapters(void **state)
     assert_bad_input(bfCreateNativeFence(f.bf, &info, &fence));
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(scenario_1_wait_from_gpu_signal_from_gpu),
-    TEST(scenario_1_wait_from_gpu_signal_from_cpu),
-    TEST(scenario_1_wait_from_cpu_signal_from_gpu),
-    TEST(scenario_1_wait_from_cpu_signal_from_cpu),
-    TEST(scenario_2a_wait_from_gpu_signal_from_gpu),
-    TEST(scenario_2a_wait_from_gpu_signal_from_cpu),
-    TEST(scenario_2a_wait_from_cpu_signal_from_gpu),
-    TEST(scenario_2a_wait_from_cpu_signal_from_cpu),
-    TEST(scenario_2b_wait_from_gpu_signal_from_gpu),
-    TEST(scenario_2b_wait_from_gpu_signal_from_cpu),
-    TEST(scenario_2b_wait_from_cpu_signal_from_gpu),
-    TEST(scenario_2b_wait_from_cpu_signal_from_cpu),
-    TEST(the_word_follows_without_a_call),
-    TEST(each_adapters_monitored_value_is_0_for_ever),
-    TEST(only_the_default_type_crosses_adapters),
-};
-FIXTURE_MAIN("adapters", tests)

@@ -57,9 +57,8 @@ __attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
 
 static uint32_t failures;
 
-static void queues_fences_and_events_survive_a_lack_of_memory(void **state)
+TEST(queues_fences_and_events_survive_a_lack_of_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     failures = 0;
@@ -107,9 +106,8 @@ static void queues_fences_and_events_survive_a_lack_of_memory(void **state)
     fixture_close(&f);
 }
 
-static void imported_and_exported_fences_survive_a_lack_of_memory(void **state)
+TEST(imported_and_exported_fences_survive_a_lack_of_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     failures = 0;
@@ -136,9 +134,8 @@ static void imported_and_exported_fences_survive_a_lack_of_memory(void **state)
     fixture_close(&f);
 }
 
-static void native_fences_and_logs_survive_a_lack_of_memory(void **state)
+TEST(native_fences_and_logs_survive_a_lack_of_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     failures = 0;
@@ -196,11 +193,3 @@ static void native_fences_and_logs_survive_a_lack_of_memory(void **state)
     bfDestroyFence(own);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(native_fences_and_logs_survive_a_lack_of_memory),
-    TEST(queues_fences_and_events_survive_a_lack_of_memory),
-    TEST(imported_and_exported_fences_survive_a_lack_of_memory),
-};
-
-FIXTURE_MAIN("allocations", tests)

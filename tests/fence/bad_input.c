@@ -67,7 +67,6 @@ static int all_was_refused(void **state)
     refused_wrongly = 0;
     return n ? -1 : 0;
 }
-#define REFUSAL_TEST(function_) cmocka_unit_test_teardown(function_, all_was_refused)
 
 /* All handles of one kind that are no handles: a dead one, NULL, one of another kind, no pointer. */
 struct wrong_handles {
@@ -82,9 +81,8 @@ static struct wrong_handles wrong_handles(void *dead, void *other)
 /* --------------------------------------------------------------------------------------- Handles --
  */
 
-static void wrong_queues_are_refused(void **state)
+TEST_WITH(wrong_queues_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue dead = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -118,9 +116,8 @@ static void wrong_queues_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void wrong_fences_are_refused(void **state)
+TEST_WITH(wrong_fences_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -155,9 +152,8 @@ static void wrong_fences_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void wrong_events_are_refused(void **state)
+TEST_WITH(wrong_events_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 5);
@@ -188,9 +184,8 @@ static void wrong_events_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void wrong_devices_are_refused(void **state)
+TEST_WITH(wrong_devices_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -219,9 +214,8 @@ static void wrong_devices_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void objects_of_another_device_are_refused(void **state)
+TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f, g;
     fixture_open(&f, NULL);
     fixture_open(&g, NULL);
@@ -251,9 +245,8 @@ static void objects_of_another_device_are_refused(void **state)
 /* ----------------------------------------------------------------------------- Values and structs --
  */
 
-static void queues_out_of_range_are_refused(void **state)
+TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const BfQueueCreateInfo bad[] = {
@@ -295,9 +288,8 @@ static void queues_out_of_range_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void fences_out_of_range_are_refused(void **state)
+TEST_WITH(fences_out_of_range_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const BfFenceCreateInfo bad[] = {{.flags = 2}, {.flags = 0x80000000}, {.pNext = &f}};
@@ -313,9 +305,8 @@ static void fences_out_of_range_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void events_out_of_range_are_refused(void **state)
+TEST_WITH(events_out_of_range_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = NULL;
@@ -337,9 +328,8 @@ static void events_out_of_range_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void waits_for_no_fences_are_refused(void **state)
+TEST_WITH(waits_for_no_fences_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -360,9 +350,8 @@ static void waits_for_no_fences_are_refused(void **state)
 /* ---------------------------------------------------------------------------------- What executes --
  */
 
-static void wrong_command_buffers_are_refused(void **state)
+TEST_WITH(wrong_command_buffers_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -381,9 +370,8 @@ static void wrong_command_buffers_are_refused(void **state)
 }
 
 /* Who has seen them allocated knows. */
-static void command_buffers_of_another_kind_are_refused_by_the_layer(void **state)
+TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_was_refused)
 {
-    (void)state;
     if (!fixture_is_layered())
         skip(); /* nobody looks at command buffers */
     struct fixture f;
@@ -415,9 +403,8 @@ static void command_buffers_of_another_kind_are_refused_by_the_layer(void **stat
 /* ------------------------------------------------------------------------------------- Priorities --
  */
 
-static void realtime_is_not_permitted_where_no_queue_has_it(void **state)
+TEST_WITH(realtime_is_not_permitted_where_no_queue_has_it, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const BfQueueCreateInfo info = {.priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
@@ -462,9 +449,8 @@ static void check_realtime(struct fixture *f, BfQueueType type)
     bfDestroyQueue(queue);
 }
 
-static void realtime_succeeds_where_the_driver_permits_it(void **state)
+TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip(); /* has no priorities */
     struct fixture f;
@@ -496,9 +482,8 @@ static void realtime_succeeds_where_the_driver_permits_it(void **state)
 /* ------------------------------------------------------------------------------- Other semaphores --
  */
 
-static void wrong_semaphores_are_refused(void **state)
+TEST_WITH(wrong_semaphores_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 3), made = NULL, imported = NULL;
@@ -518,9 +503,8 @@ static void wrong_semaphores_are_refused(void **state)
 
 /* An imported fence keeps its semaphore's rules: every signal is larger than the value, and than
  * every signal under way. */
-static void imported_fences_take_larger_values_alone(void **state)
+TEST_WITH(imported_fences_take_larger_values_alone, NULL, all_was_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -555,9 +539,8 @@ static PFN_vkVoidFunction VKAPI_CALL without_submit2(VkDevice device, const char
     return vkGetDeviceProcAddr(device, name);
 }
 
-static void attaching_wrongly_is_refused(void **state)
+TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
 {
-    (void)state;
     if (fixture_is_layered())
         skip(); /* attaches itself: the next test */
     struct fixture f;
@@ -614,9 +597,8 @@ static void attaching_wrongly_is_refused(void **state)
     fixture_close(&f);
 }
 
-static void a_device_of_the_layers_is_not_attached_again_nor_detached(void **state)
+TEST_WITH(a_device_of_the_layers_is_not_attached_again_nor_detached, NULL, all_was_refused)
 {
-    (void)state;
     if (!fixture_is_layered())
         skip();
     struct fixture f;
@@ -639,9 +621,8 @@ static void a_device_of_the_layers_is_not_attached_again_nor_detached(void **sta
 }
 
 /* A device that the layer couldn't attach has said so. */
-static void a_device_passed_through_by_the_layer_has_no_queues(void **state)
+TEST_WITH(a_device_passed_through_by_the_layer_has_no_queues, NULL, all_was_refused)
 {
-    (void)state;
     if (!fixture_is_layered() || !fixture_is_icd())
         skip();
     struct fixture f;
@@ -666,9 +647,8 @@ static void a_device_passed_through_by_the_layer_has_no_queues(void **state)
 }
 
 /* A device with a copy family alone has no 3D queues. */
-static void types_without_an_engine_are_refused(void **state)
+TEST_WITH(types_without_an_engine_are_refused, NULL, all_was_refused)
 {
-    (void)state;
     if (fixture_is_layered() || !fixture_is_icd())
         skip(); /* every device has a family that can do everything */
     struct fixture f;
@@ -687,27 +667,3 @@ static void types_without_an_engine_are_refused(void **state)
     assert_int_equal(read_word(&f, 0), 1);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    REFUSAL_TEST(wrong_queues_are_refused),
-    REFUSAL_TEST(wrong_fences_are_refused),
-    REFUSAL_TEST(wrong_events_are_refused),
-    REFUSAL_TEST(wrong_devices_are_refused),
-    REFUSAL_TEST(objects_of_another_device_are_refused),
-    REFUSAL_TEST(queues_out_of_range_are_refused),
-    REFUSAL_TEST(fences_out_of_range_are_refused),
-    REFUSAL_TEST(events_out_of_range_are_refused),
-    REFUSAL_TEST(waits_for_no_fences_are_refused),
-    REFUSAL_TEST(wrong_command_buffers_are_refused),
-    REFUSAL_TEST(command_buffers_of_another_kind_are_refused_by_the_layer),
-    REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it),
-    REFUSAL_TEST(realtime_succeeds_where_the_driver_permits_it),
-    REFUSAL_TEST(wrong_semaphores_are_refused),
-    REFUSAL_TEST(imported_fences_take_larger_values_alone),
-    REFUSAL_TEST(attaching_wrongly_is_refused),
-    REFUSAL_TEST(a_device_of_the_layers_is_not_attached_again_nor_detached),
-    REFUSAL_TEST(a_device_passed_through_by_the_layer_has_no_queues),
-    REFUSAL_TEST(types_without_an_engine_are_refused),
-};
-
-FIXTURE_MAIN("bad_input", tests)

@@ -78,9 +78,8 @@ static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
 /* ---------------------------------------------------------------------------------------- Import --
  */
 
-static void imported_fence_reads_its_semaphore(void **state)
+TEST(imported_fence_reads_its_semaphore)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkSemaphore semaphore = make_timeline(&f, 5);
@@ -94,9 +93,8 @@ static void imported_fence_reads_its_semaphore(void **state)
     fixture_close(&f);
 }
 
-static void imported_fence_sets_events_when_vulkan_signals(void **state)
+TEST(imported_fence_sets_events_when_vulkan_signals)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
@@ -136,9 +134,8 @@ static void wait_for_fence(void *argument)
     w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-static void imported_fence_releases_blocked_threads_when_vulkan_signals(void **state)
+TEST(imported_fence_releases_blocked_threads_when_vulkan_signals)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
@@ -162,9 +159,8 @@ static void imported_fence_releases_blocked_threads_when_vulkan_signals(void **s
     fixture_close(&f);
 }
 
-static void imported_fence_signalled_by_queues_is_seen_by_vulkan(void **state)
+TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -207,9 +203,8 @@ static void imported_fence_signalled_by_queues_is_seen_by_vulkan(void **state)
 }
 
 /* A queue waits for a value that Vulkan signals, before and after. */
-static void queue_waits_for_what_vulkan_signals(void **state)
+TEST(queue_waits_for_what_vulkan_signals)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -261,9 +256,8 @@ static VkCommandBuffer copy_on(struct fixture *f, uint32_t family, uint32_t from
 
 /* To and fro between queues and VkQueues by one semaphore, each step behind the one before, all
  * queued ahead. */
-static void queues_and_vk_queues_alternate_strictly(void **state)
+TEST(queues_and_vk_queues_alternate_strictly)
 {
-    (void)state;
     enum { STEPS = 60 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -301,9 +295,8 @@ static void queues_and_vk_queues_alternate_strictly(void **state)
 }
 
 /* Several fences of one semaphore are one. */
-static void two_fences_of_one_semaphore_agree(void **state)
+TEST(two_fences_of_one_semaphore_agree)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkSemaphore semaphore = make_timeline(&f, 2);
@@ -323,9 +316,8 @@ static void two_fences_of_one_semaphore_agree(void **state)
 }
 
 /* The semaphore outlives the fence and goes on by itself. */
-static void imported_fence_leaves_its_semaphore(void **state)
+TEST(imported_fence_leaves_its_semaphore)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkSemaphore semaphore = make_timeline(&f, 0);
@@ -351,9 +343,8 @@ static void imported_fence_leaves_its_semaphore(void **state)
 /* ---------------------------------------------------------------------------------------- Export --
  */
 
-static void exported_semaphore_follows_the_cpu(void **state)
+TEST(exported_semaphore_follows_the_cpu)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 3);
@@ -373,9 +364,8 @@ static void exported_semaphore_follows_the_cpu(void **state)
     fixture_close(&f);
 }
 
-static void exported_semaphore_follows_queues(void **state)
+TEST(exported_semaphore_follows_queues)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -408,9 +398,8 @@ static void exported_semaphore_follows_queues(void **state)
 }
 
 /* The work of a VkQueue waits for the semaphore: handed over before the fence's signal, and after. */
-static void vk_queues_wait_for_an_exported_semaphore(void **state)
+TEST(vk_queues_wait_for_an_exported_semaphore)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -449,9 +438,8 @@ static void vk_queues_wait_for_an_exported_semaphore(void **state)
 }
 
 /* To and fro: a queue signals the exported fence, a VkQueue an imported one, all queued ahead. */
-static void exported_and_imported_fences_make_a_chain(void **state)
+TEST(exported_and_imported_fences_make_a_chain)
 {
-    (void)state;
     enum { STEPS = 20 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -485,9 +473,8 @@ static void exported_and_imported_fences_make_a_chain(void **state)
 }
 
 /* A fence that is gone leaves its semaphore where it was. */
-static void exported_semaphore_outlives_its_fence(void **state)
+TEST(exported_semaphore_outlives_its_fence)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -509,9 +496,8 @@ static void exported_semaphore_outlives_its_fence(void **state)
  */
 
 /* bfVkQueueSubmit on every VkQueue, scheduled with the BfQueues on it. */
-static void vk_queues_are_submitted_to_through_belfry(void **state)
+TEST(vk_queues_are_submitted_to_through_belfry)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
@@ -564,9 +550,8 @@ static void keep_busy(void *argument)
 
 /* Between lock and unlock a VkQueue is the caller's alone, while queues are busy on it. The test
  * driver sees two threads in one VkQueue. */
-static void a_locked_vk_queue_is_the_callers_alone(void **state)
+TEST(a_locked_vk_queue_is_the_callers_alone)
 {
-    (void)state;
     enum { COUNT = TIMES(640) };
     static VkCommandBuffer commands[COUNT];
     struct fixture f;
@@ -596,23 +581,3 @@ static void a_locked_vk_queue_is_the_callers_alone(void **state)
     assert_int_equal(read_word(&f, 0), COUNT);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(imported_fence_reads_its_semaphore),
-    TEST(imported_fence_sets_events_when_vulkan_signals),
-    TEST(imported_fence_releases_blocked_threads_when_vulkan_signals),
-    TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan),
-    TEST(queue_waits_for_what_vulkan_signals),
-    TEST(queues_and_vk_queues_alternate_strictly),
-    TEST(two_fences_of_one_semaphore_agree),
-    TEST(imported_fence_leaves_its_semaphore),
-    TEST(exported_semaphore_follows_the_cpu),
-    TEST(exported_semaphore_follows_queues),
-    TEST(vk_queues_wait_for_an_exported_semaphore),
-    TEST(exported_and_imported_fences_make_a_chain),
-    TEST(exported_semaphore_outlives_its_fence),
-    TEST(vk_queues_are_submitted_to_through_belfry),
-    TEST(a_locked_vk_queue_is_the_callers_alone),
-};
-
-FIXTURE_MAIN("bridge", tests)

@@ -13,9 +13,8 @@ static BfFence import(struct fixture *f, VkSemaphore semaphore)
 
 /* Two signals of one fence, on two engines, the second caused by the first. The idle queue's next
  * signal asks for the second engine alone. */
-static void an_idle_queue_applies_no_effect_before_its_cause(void **state)
+TEST(an_idle_queue_applies_no_effect_before_its_cause)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue first = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -37,9 +36,8 @@ static void an_idle_queue_applies_no_effect_before_its_cause(void **state)
 }
 
 /* A batch of a VkQueue's, held for a semaphore that Belfry knows by a fence alone. */
-static void vk_queues_wait_on_when_the_fence_is_gone(void **state)
+TEST(vk_queues_wait_on_when_the_fence_is_gone)
 {
-    (void)state;
     if (fixture_is_layered())
         return; /* there the layer knows all semaphores, and stays */
     for (int exported = 0; exported < 2; exported++) {
@@ -78,10 +76,3 @@ static void vk_queues_wait_on_when_the_fence_is_gone(void **state)
         fixture_close(&f);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(an_idle_queue_applies_no_effect_before_its_cause),
-    TEST(vk_queues_wait_on_when_the_fence_is_gone),
-};
-
-FIXTURE_MAIN("causes", tests)

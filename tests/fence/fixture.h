@@ -12,12 +12,7 @@
 #ifndef BELFRY_TEST_FENCE_FIXTURE_H
 #define BELFRY_TEST_FENCE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <pthread.h>
 #include <volk.h>
@@ -209,14 +204,7 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 #define assert_bad_input(call_)      assert_int_equal(call_, VK_ERROR_VALIDATION_FAILED_EXT)
 #define assert_value(fence_, value_) assert_int_equal(bfGetFenceValue(fence_), value_)
 
-/* main: the tests, one after the other; an argument is a pattern of names, as the shell's. */
-int fixture_main(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
-                 size_t count);
-#define FIXTURE_MAIN(name_, tests_)                                                                \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        return fixture_main(argc, argv, name_, tests_, sizeof(tests_) / sizeof((tests_)[0]));      \
-    }
-#define TEST(function_) cmocka_unit_test(function_)
+/* What main does where the fixture is: the tests; an argument is a pattern of names. */
+int fixture_main(int argc, char **argv);
 
 #endif

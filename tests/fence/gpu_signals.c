@@ -48,70 +48,59 @@ static void run(void (*body)(struct signaller *s))
     fixture_close(&f);
 }
 
-static void behaviour_22_as_06_event_ahead_is_set_once_by_the_signal(void **state)
+TEST(behaviour_22_as_06_event_ahead_is_set_once_by_the_signal)
 {
-    (void)state;
     run(registration_is_set_once);
 }
 
-static void behaviour_22_as_07_overshooting_sets_the_event(void **state)
+TEST(behaviour_22_as_07_overshooting_sets_the_event)
 {
-    (void)state;
     run(registration_is_set_by_overshooting);
 }
 
-static void behaviour_22_as_08_later_signals_do_not_set_a_fired_event_again(void **state)
+TEST(behaviour_22_as_08_later_signals_do_not_set_a_fired_event_again)
 {
-    (void)state;
     run(registration_is_consumed);
 }
 
-static void behaviour_22_as_11_one_event_for_several_values_is_set_at_each(void **state)
+TEST(behaviour_22_as_11_one_event_for_several_values_is_set_at_each)
 {
-    (void)state;
     run(registration_of_several_values);
 }
 
-static void behaviour_22_as_12_registered_twice_one_set_is_seen(void **state)
+TEST(behaviour_22_as_12_registered_twice_one_set_is_seen)
 {
-    (void)state;
     run(registration_twice_is_one_set);
 }
 
-static void behaviour_22_as_13_of_two_values_only_the_reached_one_sets_its_event(void **state)
+TEST(behaviour_22_as_13_of_two_values_only_the_reached_one_sets_its_event)
 {
-    (void)state;
     run(registration_far_ahead_is_left_alone);
 }
 
-static void behaviour_22_as_14_a_consumed_registration_stays_so_after_a_rewind(void **state)
+TEST(behaviour_22_as_14_a_consumed_registration_stays_so_after_a_rewind)
 {
-    (void)state;
     run(registration_stays_consumed_after_rewind);
 }
 
-static void behaviour_22_as_15_a_pending_registration_survives_a_rewind(void **state)
+TEST(behaviour_22_as_15_a_pending_registration_survives_a_rewind)
 {
-    (void)state;
     run(registration_survives_rewind);
 }
 
-static void behaviour_22_as_16_the_greatest_value_is_an_ordinary_one(void **state)
+TEST(behaviour_22_as_16_the_greatest_value_is_an_ordinary_one)
 {
-    (void)state;
     run(registration_of_the_greatest_value);
 }
 
-static void behaviour_22_as_17_two_events_on_one_value_are_both_set(void **state)
+TEST(behaviour_22_as_17_two_events_on_one_value_are_both_set)
 {
-    (void)state;
     run(registration_of_two_events_on_one_value);
 }
 
 /* Nobody asks the fence or waits for the queue: the event comes by itself. */
-static void behaviour_22_an_event_is_set_with_nobody_asking(void **state)
+TEST(behaviour_22_an_event_is_set_with_nobody_asking)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -142,9 +131,8 @@ static void behaviour_22_an_event_is_set_with_nobody_asking(void **state)
 /* --------------------------------------------------------------------------------- 23 to 27: values --
  */
 
-static void behaviour_23_queue_signal_of_a_lower_value_reads_back(void **state)
+TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -162,9 +150,8 @@ static void behaviour_23_queue_signal_of_a_lower_value_reads_back(void **state)
 }
 
 /* Several signals behind one piece of work: the last stays. */
-static void behaviour_23_of_signals_that_land_together_the_last_stays(void **state)
+TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -186,9 +173,8 @@ static void behaviour_23_of_signals_that_land_together_the_last_stays(void **sta
     fixture_close(&f);
 }
 
-static void behaviour_24_great_queue_signals_and_zero_read_back(void **state)
+TEST(behaviour_24_great_queue_signals_and_zero_read_back)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -204,9 +190,8 @@ static void behaviour_24_great_queue_signals_and_zero_read_back(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_25_two_hundred_queue_signals_read_back_after_idle(void **state)
+TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -235,9 +220,8 @@ static void behaviour_25_two_hundred_queue_signals_read_back_after_idle(void **s
     fixture_close(&f);
 }
 
-static void behaviour_26_a_signal_on_an_idle_queue_reads_at_once(void **state)
+TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -269,9 +253,8 @@ static void behaviour_26_a_signal_on_an_idle_queue_reads_at_once(void **state)
 }
 
 /* The work is through, but nobody has asked: the signal itself has to find out. */
-static void behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once(void **state)
+TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip(); /* how to know that the work is through without asking */
     struct fixture f;
@@ -293,9 +276,8 @@ static void behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once(voi
     fixture_close(&f);
 }
 
-static void behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends(void **state)
+TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[2] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
@@ -352,9 +334,8 @@ static void signal_rounds(void *argument)
 }
 
 /* The same with each queue fed by a thread of its own, and a third that waits for them all. */
-static void behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends(void **state)
+TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     enum { ROUNDS = TIMES(320) };
@@ -398,27 +379,3 @@ static void behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends(
     }
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_22_as_06_event_ahead_is_set_once_by_the_signal),
-    TEST(behaviour_22_as_07_overshooting_sets_the_event),
-    TEST(behaviour_22_as_08_later_signals_do_not_set_a_fired_event_again),
-    TEST(behaviour_22_as_11_one_event_for_several_values_is_set_at_each),
-    TEST(behaviour_22_as_12_registered_twice_one_set_is_seen),
-    TEST(behaviour_22_as_13_of_two_values_only_the_reached_one_sets_its_event),
-    TEST(behaviour_22_as_14_a_consumed_registration_stays_so_after_a_rewind),
-    TEST(behaviour_22_as_15_a_pending_registration_survives_a_rewind),
-    TEST(behaviour_22_as_16_the_greatest_value_is_an_ordinary_one),
-    TEST(behaviour_22_as_17_two_events_on_one_value_are_both_set),
-    TEST(behaviour_22_an_event_is_set_with_nobody_asking),
-    TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back),
-    TEST(behaviour_23_of_signals_that_land_together_the_last_stays),
-    TEST(behaviour_24_great_queue_signals_and_zero_read_back),
-    TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle),
-    TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once),
-    TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once),
-    TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends),
-    TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends),
-};
-
-FIXTURE_MAIN("gpu_signals", tests)

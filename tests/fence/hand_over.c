@@ -62,9 +62,8 @@ static void do_work(struct driver *d, BfQueue queue, uint32_t command_buffers)
 }
 
 /* To and fro, each piece waiting for the one before. */
-static void a_hand_over_is_one_call_with_one_barrier(void **state)
+TEST(a_hand_over_is_one_call_with_one_barrier)
 {
-    (void)state;
     struct driver d;
     driver_open(&d);
     BfQueue queues[2];
@@ -88,9 +87,8 @@ static void a_hand_over_is_one_call_with_one_barrier(void **state)
     driver_close(&d);
 }
 
-static void work_that_was_seen_complete_needs_no_barrier(void **state)
+TEST(work_that_was_seen_complete_needs_no_barrier)
 {
-    (void)state;
     struct driver d;
     driver_open(&d);
     BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
@@ -109,9 +107,8 @@ static void work_that_was_seen_complete_needs_no_barrier(void **state)
 }
 
 /* Queues that wait for one work: the barrier of the first is before the work of all. */
-static void one_barrier_serves_all_that_wait_for_one_work(void **state)
+TEST(one_barrier_serves_all_that_wait_for_one_work)
 {
-    (void)state;
     struct driver d;
     driver_open(&d);
     BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
@@ -147,9 +144,8 @@ static void wait_for_each(const uint64_t *values, uint64_t wanted, uint32_t expe
     driver_close(&d);
 }
 
-static void a_wait_is_behind_the_first_signal_that_reaches_it(void **state)
+TEST(a_wait_is_behind_the_first_signal_that_reaches_it)
 {
-    (void)state;
     static const uint64_t growing[WORKS] = {2, 4, 4, 6, 8, 10, 12, 14};
     for (uint64_t wanted = 1; wanted <= growing[WORKS - 1]; wanted++) {
         uint32_t first = 0;
@@ -162,12 +158,3 @@ static void a_wait_is_behind_the_first_signal_that_reaches_it(void **state)
     static const uint64_t equal[WORKS] = {1, 1, 1, 1, 1, 1, 1, 1};
     wait_for_each(equal, 1, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(a_hand_over_is_one_call_with_one_barrier),
-    TEST(work_that_was_seen_complete_needs_no_barrier),
-    TEST(one_barrier_serves_all_that_wait_for_one_work),
-    TEST(a_wait_is_behind_the_first_signal_that_reaches_it),
-};
-
-FIXTURE_MAIN("hand_over", tests)

@@ -55,9 +55,8 @@ static bool gpu_signals(_Atomic uint64_t *word, _Atomic uint64_t *monitored, uin
     return value > atomic_load(monitored);
 }
 
-static void notified_by_array_or_none_or_queue(void **state)
+TEST(notified_by_array_or_none_or_queue)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -82,9 +81,8 @@ static void notified_by_array_or_none_or_queue(void **state)
 }
 
 /* The log is all that is read: what no entry names is for an interrupt without a queue. */
-static void a_queue_stands_for_what_its_log_names_and_no_more(void **state)
+TEST(a_queue_stands_for_what_its_log_names_and_no_more)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -111,9 +109,8 @@ static void a_queue_stands_for_what_its_log_names_and_no_more(void **state)
     fixture_close(&f);
 }
 
-static void queues_wait_for_what_the_program_writes(void **state)
+TEST(queues_wait_for_what_the_program_writes)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -165,9 +162,8 @@ static void notify_before_the_sleeper(int form, bool native)
     *hook = NULL;
 }
 
-static void what_queues_have_signalled_is_applied_by_the_call(void **state)
+TEST(what_queues_have_signalled_is_applied_by_the_call)
 {
-    (void)state;
     for (int form = 0; form < 3; form++) {
         notify_before_the_sleeper(form, false);
         notify_before_the_sleeper(form, true);
@@ -191,9 +187,8 @@ static void signal_in_between(enum test_hook_point point)
     }
 }
 
-static void a_signal_between_monitored_value_and_look_is_seen(void **state)
+TEST(a_signal_between_monitored_value_and_look_is_seen)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     BfFence fence = make_written(&f);
@@ -211,9 +206,8 @@ static void a_signal_between_monitored_value_and_look_is_seen(void **state)
     fixture_close(&f);
 }
 
-static void a_signal_before_the_monitored_value_is_seen(void **state)
+TEST(a_signal_before_the_monitored_value_is_seen)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     BfFence fence = make_written(&f);
@@ -278,9 +272,8 @@ static void wait_again_and_again(void *argument)
     }
 }
 
-static void a_million_signals_lose_no_interrupt(void **state)
+TEST(a_million_signals_lose_no_interrupt)
 {
-    (void)state;
     struct fixture f;
     open_hooks(&f);
     struct signaller s = {.f = &f, .signals = TIMES(1000000)};
@@ -302,14 +295,3 @@ static void a_million_signals_lose_no_interrupt(void **state)
     assert_true(s.interrupts > 0);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(notified_by_array_or_none_or_queue),
-    TEST(a_queue_stands_for_what_its_log_names_and_no_more),
-    TEST(queues_wait_for_what_the_program_writes),
-    TEST(what_queues_have_signalled_is_applied_by_the_call),
-    TEST(a_signal_between_monitored_value_and_look_is_seen),
-    TEST(a_signal_before_the_monitored_value_is_seen),
-    TEST(a_million_signals_lose_no_interrupt),
-};
-FIXTURE_MAIN("interrupt", tests)

@@ -16,9 +16,8 @@ static void assert_alive(struct fixture *f, BfQueue queue)
     f->words[100] = 0;
 }
 
-static void behaviour_53_a_fence_may_go_with_signals_under_way(void **state)
+TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -49,9 +48,8 @@ static void behaviour_53_a_fence_may_go_with_signals_under_way(void **state)
 
 /* The memory of a fence that has gone is used by others at once: what was under way for it must not
  * reach them. */
-static void behaviour_53_signals_to_a_fence_that_is_gone_change_no_other(void **state)
+TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -73,9 +71,8 @@ static void behaviour_53_signals_to_a_fence_that_is_gone_change_no_other(void **
     fixture_close(&f);
 }
 
-static void behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue(void **state)
+TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[6];
@@ -104,9 +101,8 @@ static void behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue(vo
     fixture_close(&f);
 }
 
-static void behaviour_54_destruction_releases_a_queue_that_waits_for_ever(void **state)
+TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -128,9 +124,8 @@ static void behaviour_54_destruction_releases_a_queue_that_waits_for_ever(void *
 }
 
 /* A wait that the queue hasn't come to yet is released as well. */
-static void behaviour_54_destruction_releases_waits_not_yet_come_to(void **state)
+TEST(behaviour_54_destruction_releases_waits_not_yet_come_to)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -147,9 +142,8 @@ static void behaviour_54_destruction_releases_waits_not_yet_come_to(void **state
     fixture_close(&f);
 }
 
-static void behaviour_55_destruction_sets_the_events_registered(void **state)
+TEST(behaviour_55_destruction_sets_the_events_registered)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 3), other = make_fence(&f, 0);
@@ -205,9 +199,8 @@ static void block_on_queue(void *argument)
     b->result = bfQueueWaitIdle(b->queue);
 }
 
-static void behaviour_55_destruction_releases_blocked_threads(void **state)
+TEST(behaviour_55_destruction_releases_blocked_threads)
 {
-    (void)state;
     static void (*const ways[3])(void *argument) = {block_on_fence, block_on_event, block_on_queue};
     struct fixture f;
     fixture_open(&f, NULL);
@@ -234,9 +227,8 @@ static void behaviour_55_destruction_releases_blocked_threads(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs(void **state)
+TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -268,9 +260,8 @@ static void behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs(
     }
 }
 
-static void behaviour_57_new_work_runs_after_the_unblocking(void **state)
+TEST(behaviour_57_new_work_runs_after_the_unblocking)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -293,9 +284,8 @@ static void behaviour_57_new_work_runs_after_the_unblocking(void **state)
 }
 
 /* A queue that goes has its work done. */
-static void behaviour_57_a_queue_that_is_gone_has_its_work_done(void **state)
+TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence gate = make_fence(&f, 0), drain = make_fence(&f, 0);
@@ -318,9 +308,8 @@ static void behaviour_57_a_queue_that_is_gone_has_its_work_done(void **state)
 }
 
 /* With waits that nothing satisfies: they last until their fence goes. */
-static void behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes(void **state)
+TEST(behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence gate = make_fence(&f, 0), later = make_fence(&f, 0), last = make_fence(&f, 0);
@@ -345,19 +334,3 @@ static void behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes(void **
     assert_int_equal(read_word(&f, 0), 1);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_53_a_fence_may_go_with_signals_under_way),
-    TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other),
-    TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue),
-    TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever),
-    TEST(behaviour_54_destruction_releases_waits_not_yet_come_to),
-    TEST(behaviour_55_destruction_sets_the_events_registered),
-    TEST(behaviour_55_destruction_releases_blocked_threads),
-    TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs),
-    TEST(behaviour_57_new_work_runs_after_the_unblocking),
-    TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done),
-    TEST(behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes),
-};
-
-FIXTURE_MAIN("lifetime", tests)

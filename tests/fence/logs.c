@@ -48,9 +48,8 @@ static void signals_are_logged_in_order(struct fixture *f, BfQueue queue, BfFenc
     bfDestroyFenceLogReader(reader);
 }
 
-static void signals_of_every_queue_type_are_logged(void **state)
+TEST(signals_of_every_queue_type_are_logged)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     for (int i = 0; i < 3; i++) {
@@ -61,9 +60,8 @@ static void signals_of_every_queue_type_are_logged(void **state)
     fixture_close(&f);
 }
 
-static void waits_are_logged_when_they_end(void **state)
+TEST(waits_are_logged_when_they_end)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -94,9 +92,8 @@ static void waits_are_logged_when_they_end(void **state)
 }
 
 /* Two readers, of which one reads every log as long as it is there, and the other comes late. */
-static void readers_follow_a_log_over_several_re_creations(void **state)
+TEST(readers_follow_a_log_over_several_re_creations)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, &fixture_plain);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -134,9 +131,8 @@ static void readers_follow_a_log_over_several_re_creations(void **state)
 
 /* Where the host fills in times, it does so when the batch is over. An entry that the GPU has
  * counted before isn't shown without them. */
-static void entries_are_read_with_their_times_or_later(void **state)
+TEST(entries_are_read_with_their_times_or_later)
 {
-    (void)state;
     if (!fixture_is_icd())
         return; /* the test driver alone holds batches between their work and their signals */
     for (int i = 0; i < 3; i++) {
@@ -162,11 +158,3 @@ static void entries_are_read_with_their_times_or_later(void **state)
         fixture_close(&f);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(signals_of_every_queue_type_are_logged),
-    TEST(waits_are_logged_when_they_end),
-    TEST(entries_are_read_with_their_times_or_later),
-    TEST(readers_follow_a_log_over_several_re_creations),
-};
-FIXTURE_MAIN("logs", tests)

@@ -255,9 +255,8 @@ static void run_round(struct fixture *f, uint32_t seed)
     free(readings);
 }
 
-static void random_programs_are_logged_as_they_were_called(void **state)
+TEST(random_programs_are_logged_as_they_were_called)
 {
-    (void)state;
     const char *rounds = getenv("BELFRY_TEST_ROUNDS"), *from = getenv("BELFRY_TEST_SEED");
     uint32_t count = rounds ? (uint32_t)atoi(rounds) : TIMES(96);
     uint32_t seed = from ? (uint32_t)atoi(from) : 1;
@@ -269,8 +268,3 @@ static void random_programs_are_logged_as_they_were_called(void **state)
         fixture_close(&f);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(random_programs_are_logged_as_they_were_called),
-};
-FIXTURE_MAIN("logs_random", tests)

@@ -7,9 +7,8 @@
 /* -------------------------------------------------------------------------------------- Memory --
  */
 
-static void memory_is_what_the_document_says_to_the_bit(void **state)
+TEST(memory_is_what_the_document_says_to_the_bit)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -73,9 +72,8 @@ static void memory_is_what_the_document_says_to_the_bit(void **state)
 }
 
 /* Value, entry, index, and only then what makes the CPU look. */
-static void an_entry_is_there_before_its_signal_applies(void **state)
+TEST(an_entry_is_there_before_its_signal_applies)
 {
-    (void)state;
     if (!fixture_is_icd() || is_untimed())
         return;
     for (int t = 0; t < 3; t++) {
@@ -107,9 +105,8 @@ static void an_entry_is_there_before_its_signal_applies(void **state)
     }
 }
 
-static void dumps_are_what_belfry_log_reads(void **state)
+TEST(dumps_are_what_belfry_log_reads)
 {
-    (void)state;
     const char *build = getenv("BELFRY_TEST_BUILD");
     struct fixture f;
     fixture_open(&f, NULL);
@@ -147,9 +144,8 @@ static void dumps_are_what_belfry_log_reads(void **state)
 /* -------------------------------------------------------------------------------------- Losing --
  */
 
-static void what_is_overwritten_is_counted_exactly(void **state)
+TEST(what_is_overwritten_is_counted_exactly)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -183,9 +179,8 @@ static void what_is_overwritten_is_counted_exactly(void **state)
 }
 
 /* The GPU stands still: nobody waits for slots, the rest isn't logged, and all is signalled. */
-static void what_finds_no_slot_is_counted_as_lost(void **state)
+TEST(what_finds_no_slot_is_counted_as_lost)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -216,9 +211,8 @@ static void what_finds_no_slot_is_counted_as_lost(void **state)
     fixture_close(&f);
 }
 
-static void waits_without_a_batch_are_kept_or_counted(void **state)
+TEST(waits_without_a_batch_are_kept_or_counted)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -262,9 +256,8 @@ static void waits_without_a_batch_are_kept_or_counted(void **state)
 /* --------------------------------------------------------------------------------- Re-creation --
  */
 
-static void a_log_is_replaced_while_work_is_queued(void **state)
+TEST(a_log_is_replaced_while_work_is_queued)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -323,9 +316,8 @@ static void a_log_is_replaced_while_work_is_queued(void **state)
 /* --------------------------------------------------------------------------------------- Times --
  */
 
-static void a_satisfied_wait_did_not_stall(void **state)
+TEST(a_satisfied_wait_did_not_stall)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -353,9 +345,8 @@ static void a_satisfied_wait_did_not_stall(void **state)
     fixture_close(&f);
 }
 
-static void a_wait_is_observed_when_the_packet_before_has_ended(void **state)
+TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 2; t++) { /* those that can stall */
@@ -403,9 +394,8 @@ static void a_wait_is_observed_when_the_packet_before_has_ended(void **state)
     fixture_close(&f);
 }
 
-static void an_imported_fence_is_called_as_its_semaphore_is(void **state)
+TEST(an_imported_fence_is_called_as_its_semaphore_is)
 {
-    (void)state;
     if (fixture_is_validated())
         return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
     struct fixture f;
@@ -467,9 +457,8 @@ static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64
         assert_success(bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
 }
 
-static void a_programs_own_queue_is_logged(void **state)
+TEST(a_programs_own_queue_is_logged)
 {
-    (void)state;
     if (fixture_is_validated())
         return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
     struct fixture f;
@@ -552,9 +541,8 @@ static VkResult try_signal(struct fixture *f, VkQueue queue, VkSemaphore semapho
                       : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE);
 }
 
-static void what_the_driver_refuses_is_not_logged(void **state)
+TEST(what_the_driver_refuses_is_not_logged)
 {
-    (void)state;
     if (!fixture_is_icd() || fixture_is_validated())
         return; /* what is refused, validation takes for submitted */
     enum { CALLS = 3 };
@@ -604,9 +592,8 @@ static void what_the_driver_refuses_is_not_logged(void **state)
 }
 
 /* Nothing can be put into a sparse bind: its entries go with the next batch. */
-static void sparse_binds_are_logged_beside(void **state)
+TEST(sparse_binds_are_logged_beside)
 {
-    (void)state;
     if (!fixture_is_layered() || !fixture_is_icd())
         return;
     struct fixture f;
@@ -656,9 +643,8 @@ static void sparse_binds_are_logged_beside(void **state)
 /* ---------------------------------------------------------------------------------------- Loss --
  */
 
-static void a_reader_of_a_lost_device_is_told(void **state)
+TEST(a_reader_of_a_lost_device_is_told)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -691,21 +677,3 @@ static void a_reader_of_a_lost_device_is_told(void **state)
     bfDestroyFenceLogReader(reader);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(memory_is_what_the_document_says_to_the_bit),
-    TEST(an_entry_is_there_before_its_signal_applies),
-    TEST(dumps_are_what_belfry_log_reads),
-    TEST(what_is_overwritten_is_counted_exactly),
-    TEST(what_finds_no_slot_is_counted_as_lost),
-    TEST(waits_without_a_batch_are_kept_or_counted),
-    TEST(a_log_is_replaced_while_work_is_queued),
-    TEST(a_satisfied_wait_did_not_stall),
-    TEST(a_wait_is_observed_when_the_packet_before_has_ended),
-    TEST(an_imported_fence_is_called_as_its_semaphore_is),
-    TEST(a_programs_own_queue_is_logged),
-    TEST(what_the_driver_refuses_is_not_logged),
-    TEST(sparse_binds_are_logged_beside),
-    TEST(a_reader_of_a_lost_device_is_told),
-};
-FIXTURE_MAIN("logs_rules", tests)

@@ -52,9 +52,8 @@ static void times_never_go_back(const struct records *r)
     }
 }
 
-static void the_setting_leaves_times_or_logs_away(void **state)
+TEST(the_setting_leaves_times_or_logs_away)
 {
-    (void)state;
     struct records w, s;
     struct fixture f;
     open_with(&f, "untimed");
@@ -127,9 +126,8 @@ static uint64_t command_buffers_of(BfQueueType type, const char *setting, bool r
     return after.command_buffers - before.command_buffers;
 }
 
-static void a_log_without_times_costs_the_gpu_nothing(void **state)
+TEST(a_log_without_times_costs_the_gpu_nothing)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
@@ -142,9 +140,8 @@ static void a_log_without_times_costs_the_gpu_nothing(void **state)
 }
 
 /* LG-6: what isn't over isn't there, what is over is there at the first look. */
-static void a_log_without_times_is_written_when_it_is_read(void **state)
+TEST(a_log_without_times_is_written_when_it_is_read)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
@@ -207,9 +204,8 @@ static void a_log_without_times_is_written_when_it_is_read(void **state)
     }
 }
 
-static void engines_with_few_bits_or_none_are_logged(void **state)
+TEST(engines_with_few_bits_or_none_are_logged)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     static const struct {
@@ -236,11 +232,3 @@ static void engines_with_few_bits_or_none_are_logged(void **state)
         fixture_close(&f);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(the_setting_leaves_times_or_logs_away),
-    TEST(a_log_without_times_costs_the_gpu_nothing),
-    TEST(a_log_without_times_is_written_when_it_is_read),
-    TEST(engines_with_few_bits_or_none_are_logged),
-};
-FIXTURE_MAIN("logs_settings", tests)

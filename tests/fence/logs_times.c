@@ -98,9 +98,8 @@ static void wait_behind_a_stall(struct fixture *f, bool replaced, bool early)
     drop_queue(f, queue);
 }
 
-static void a_wait_behind_unlogged_work_is_observed_at_its_end(void **state)
+TEST(a_wait_behind_unlogged_work_is_observed_at_its_end)
 {
-    (void)state;
     struct fixture f;
     BfQueue queue;
     if (!open_timed(&f, &queue))
@@ -110,9 +109,8 @@ static void a_wait_behind_unlogged_work_is_observed_at_its_end(void **state)
     fixture_close(&f);
 }
 
-static void a_wait_of_an_idle_queue_is_observed_at_the_call(void **state)
+TEST(a_wait_of_an_idle_queue_is_observed_at_the_call)
 {
-    (void)state;
     struct fixture f;
     BfQueue queue;
     if (!open_timed(&f, &queue))
@@ -224,9 +222,8 @@ static void let_go(struct own *own, uint64_t value)
     semaphore_wait(&own->f, own->done, value);
 }
 
-static void a_vkqueue_at_work_when_its_log_is_made(void **state)
+TEST(a_vkqueue_at_work_when_its_log_is_made)
 {
-    (void)state;
     struct own own;
     if (!open_own(&own))
         return;
@@ -242,9 +239,8 @@ static void a_vkqueue_at_work_when_its_log_is_made(void **state)
 }
 
 /* It has worked before, but nobody counted that. */
-static void a_vkqueue_that_is_idle_when_its_log_is_made(void **state)
+TEST(a_vkqueue_that_is_idle_when_its_log_is_made)
 {
-    (void)state;
     struct own own;
     if (!open_own(&own))
         return;
@@ -264,9 +260,8 @@ static void a_vkqueue_that_is_idle_when_its_log_is_made(void **state)
 }
 
 /* The batch before the wait's is of the same call. */
-static void a_wait_behind_work_of_its_own_call(void **state)
+TEST(a_wait_behind_work_of_its_own_call)
 {
-    (void)state;
     struct own own;
     if (!open_own(&own))
         return;
@@ -280,12 +275,3 @@ static void a_wait_behind_work_of_its_own_call(void **state)
     bfDestroyFenceLogReader(reader);
     close_own(&own);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(a_wait_behind_unlogged_work_is_observed_at_its_end),
-    TEST(a_wait_of_an_idle_queue_is_observed_at_the_call),
-    TEST(a_vkqueue_at_work_when_its_log_is_made),
-    TEST(a_vkqueue_that_is_idle_when_its_log_is_made),
-    TEST(a_wait_behind_work_of_its_own_call),
-};
-FIXTURE_MAIN("logs_times", tests)

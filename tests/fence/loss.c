@@ -136,9 +136,8 @@ static void scene_close(struct scene *s)
     fixture_close(&s->f);
 }
 
-static void blocked_threads_return_and_tell_of_the_loss(void **state)
+TEST(blocked_threads_return_and_tell_of_the_loss)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     BfEvent event = make_event(&s.f);
@@ -169,9 +168,8 @@ static void blocked_threads_return_and_tell_of_the_loss(void **state)
 }
 
 /* Nobody is blocked: whoever asks first is told, and then everybody knows. */
-static void the_first_who_asks_a_pending_fence_is_told(void **state)
+TEST(the_first_who_asks_a_pending_fence_is_told)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     s.f.lost = true;
@@ -181,9 +179,8 @@ static void the_first_who_asks_a_pending_fence_is_told(void **state)
     scene_close(&s);
 }
 
-static void the_first_who_executes_is_told(void **state)
+TEST(the_first_who_executes_is_told)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     BfQueue queue = make_queue(&s.f, BF_QUEUE_TYPE_DIRECT);
@@ -195,9 +192,8 @@ static void the_first_who_executes_is_told(void **state)
     scene_close(&s);
 }
 
-static void the_first_who_waits_for_a_queue_is_told(void **state)
+TEST(the_first_who_waits_for_a_queue_is_told)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     s.f.lost = true;
@@ -208,9 +204,8 @@ static void the_first_who_waits_for_a_queue_is_told(void **state)
 }
 
 /* An event alone: nobody calls anything, and it comes. */
-static void an_event_on_a_pending_signal_comes_by_itself(void **state)
+TEST(an_event_on_a_pending_signal_comes_by_itself)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     BfEvent event = make_event(&s.f);
@@ -223,9 +218,8 @@ static void an_event_on_a_pending_signal_comes_by_itself(void **state)
 }
 
 /* Held work that is set free after the loss is not handed over but told of. */
-static void held_work_is_dropped(void **state)
+TEST(held_work_is_dropped)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     s.f.lost = true;
@@ -238,9 +232,8 @@ static void held_work_is_dropped(void **state)
 }
 
 /* Destroying is legal, in any order, and blocks nobody. */
-static void objects_are_destroyed_on_a_lost_device(void **state)
+TEST(objects_are_destroyed_on_a_lost_device)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     s.f.lost = true;
@@ -311,25 +304,11 @@ static bool run_program(uint32_t lose_at)
     return lost;
 }
 
-static void a_device_lost_at_any_submission_hangs_nobody(void **state)
+TEST(a_device_lost_at_any_submission_hangs_nobody)
 {
-    (void)state;
     uint32_t n = 1;
     while (run_program(n))
         n++;
     assert_true(n > 1);
     print_message("lost at each of %u submissions\n", n - 1);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(blocked_threads_return_and_tell_of_the_loss),
-    TEST(the_first_who_asks_a_pending_fence_is_told),
-    TEST(the_first_who_executes_is_told),
-    TEST(the_first_who_waits_for_a_queue_is_told),
-    TEST(an_event_on_a_pending_signal_comes_by_itself),
-    TEST(held_work_is_dropped),
-    TEST(objects_are_destroyed_on_a_lost_device),
-    TEST(a_device_lost_at_any_submission_hangs_nobody),
-};
-
-FIXTURE_MAIN("loss", tests)

@@ -70,9 +70,8 @@ static void use(void *argument)
 
 /* Held packets are dropped while their waits are still armed; and who is told finds everything
  * satisfied. */
-static void others_are_told_when_everything_is_satisfied(void **state)
+TEST(others_are_told_when_everything_is_satisfied)
 {
-    (void)state;
     enum { SPARES = 4 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -118,9 +117,3 @@ static void others_are_told_when_everything_is_satisfied(void **state)
     assert_success(user.set);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(others_are_told_when_everything_is_satisfied),
-};
-
-FIXTURE_MAIN("loss_midway", tests)

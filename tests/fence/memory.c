@@ -70,9 +70,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
     fixture_close(&f);
 }
 
-static void a_driver_without_memory_at_any_call_loses_nothing(void **state)
+TEST(a_driver_without_memory_at_any_call_loses_nothing)
 {
-    (void)state;
     uint64_t first, last, again, end;
     run_program(0, &first, &last);
     assert_true(first <= last);
@@ -80,9 +79,3 @@ static void a_driver_without_memory_at_any_call_loses_nothing(void **state)
         run_program(n, &again, &end);
     print_message("without memory at each of %u calls\n", (uint32_t)(last - first + 1));
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(a_driver_without_memory_at_any_call_loses_nothing),
-};
-
-FIXTURE_MAIN("memory", tests)

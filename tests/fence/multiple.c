@@ -19,9 +19,8 @@ typedef VkResult multiple_fn(uint32_t count, const BfFence *fences, const uint64
                              BfFenceWaitFlags flags, BfEvent event);
 static multiple_fn *const forms[] = {with_event, blocking};
 
-static void behaviour_60_no_fences_and_null_arrays_are_refused(void **state)
+TEST(behaviour_60_no_fences_and_null_arrays_are_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -33,9 +32,8 @@ static void behaviour_60_no_fences_and_null_arrays_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_61_no_fences_with_arrays_are_refused(void **state)
+TEST(behaviour_61_no_fences_with_arrays_are_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -49,9 +47,8 @@ static void behaviour_61_no_fences_with_arrays_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_62_undefined_flags_are_refused(void **state)
+TEST(behaviour_62_undefined_flags_are_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -66,9 +63,8 @@ static void behaviour_62_undefined_flags_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_64_all_of_one_is_the_single_form(void **state)
+TEST(behaviour_64_all_of_one_is_the_single_form)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -92,9 +88,8 @@ static void behaviour_64_all_of_one_is_the_single_form(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_65_all_is_set_once_when_the_last_has_come(void **state)
+TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT), make_queue(&f, BF_QUEUE_TYPE_COPY)};
@@ -128,9 +123,8 @@ static void behaviour_65_all_is_set_once_when_the_last_has_come(void **state)
 }
 
 /* They need not be there at the same time: each is satisfied for good. */
-static void behaviour_65_all_does_not_ask_for_the_same_time(void **state)
+TEST(behaviour_65_all_does_not_ask_for_the_same_time)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -150,9 +144,8 @@ static void behaviour_65_all_does_not_ask_for_the_same_time(void **state)
 }
 
 /* One fence several times, with values of its own. */
-static void behaviour_65_all_takes_one_fence_several_times(void **state)
+TEST(behaviour_65_all_takes_one_fence_several_times)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent all = make_event(&f), any = make_event(&f);
@@ -172,9 +165,8 @@ static void behaviour_65_all_takes_one_fence_several_times(void **state)
 }
 
 /* A great many: more than fit any small array. */
-static void behaviour_65_all_of_two_hundred(void **state)
+TEST(behaviour_65_all_of_two_hundred)
 {
-    (void)state;
     enum { FENCES = 200 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -198,9 +190,8 @@ static void behaviour_65_all_of_two_hundred(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_66_all_without_event_returns_when_all_are_there(void **state)
+TEST(behaviour_66_all_without_event_returns_when_all_are_there)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fences[3] = {make_fence(&f, 1), make_fence(&f, 0), make_fence(&f, BIG)};
@@ -218,9 +209,8 @@ static void behaviour_66_all_without_event_returns_when_all_are_there(void **sta
     fixture_close(&f);
 }
 
-static void behaviour_67_any_is_set_by_the_first_alone(void **state)
+TEST(behaviour_67_any_is_set_by_the_first_alone)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -253,9 +243,8 @@ static void behaviour_67_any_is_set_by_the_first_alone(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_68_any_without_event_returns_when_one_is_there(void **state)
+TEST(behaviour_68_any_without_event_returns_when_one_is_there)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 5), make_fence(&f, 0)};
@@ -274,9 +263,8 @@ static void behaviour_68_any_without_event_returns_when_one_is_there(void **stat
     fixture_close(&f);
 }
 
-static void behaviour_69_any_with_event_is_set_at_once_when_one_is_there(void **state)
+TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfEvent event = make_event(&f);
@@ -305,9 +293,8 @@ static void block(void *argument)
     b->result = bfWaitFences(3, b->fences, b->values, b->flags, UINT64_MAX);
 }
 
-static void behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first(void **state)
+TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -338,21 +325,3 @@ static void behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_fi
     }
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_60_no_fences_and_null_arrays_are_refused),
-    TEST(behaviour_61_no_fences_with_arrays_are_refused),
-    TEST(behaviour_62_undefined_flags_are_refused),
-    TEST(behaviour_64_all_of_one_is_the_single_form),
-    TEST(behaviour_65_all_is_set_once_when_the_last_has_come),
-    TEST(behaviour_65_all_does_not_ask_for_the_same_time),
-    TEST(behaviour_65_all_takes_one_fence_several_times),
-    TEST(behaviour_65_all_of_two_hundred),
-    TEST(behaviour_66_all_without_event_returns_when_all_are_there),
-    TEST(behaviour_67_any_is_set_by_the_first_alone),
-    TEST(behaviour_68_any_without_event_returns_when_one_is_there),
-    TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there),
-    TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first),
-};
-
-FIXTURE_MAIN("multiple", tests)

@@ -52,9 +52,8 @@ static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfFen
 /* -------------------------------------------------------------------------------------- Values --
  */
 
-static void initial_values_are_in_memory(void **state)
+TEST(initial_values_are_in_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const uint64_t values[] = {0, 1, UINT32_MAX, BIG, UINT64_C(1) << 63, UINT64_MAX};
@@ -67,9 +66,8 @@ static void initial_values_are_in_memory(void **state)
     fixture_close(&f);
 }
 
-static void a_queues_signal_is_stored_by_the_gpu(void **state)
+TEST(a_queues_signal_is_stored_by_the_gpu)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -86,9 +84,8 @@ static void a_queues_signal_is_stored_by_the_gpu(void **state)
     fixture_close(&f);
 }
 
-static void any_64_bits_follow_any_others(void **state)
+TEST(any_64_bits_follow_any_others)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const uint64_t values[] = {1,
@@ -118,9 +115,8 @@ static void any_64_bits_follow_any_others(void **state)
 }
 
 /* The moment between a packet's work and the signal of its end, held. */
-static void the_word_leads_the_value(void **state)
+TEST(the_word_leads_the_value)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -170,9 +166,8 @@ static void poll_word(void *argument)
     }
 }
 
-static void nobody_sees_half_a_value(void **state)
+TEST(nobody_sees_half_a_value)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
@@ -210,9 +205,8 @@ static bool can_be_written_by_the_process(const volatile uint64_t *word)
     return got > 0;
 }
 
-static void caps_say_whether_the_mapping_can_be_written(void **state)
+TEST(caps_say_whether_the_mapping_can_be_written)
 {
-    (void)state;
     for (int without = 0; without < 2; without++) {
         const struct fixture_options options = {.environment = without ? "HOST_MEMORY=0" : NULL,
                                                 .family = UINT32_MAX};
@@ -234,9 +228,8 @@ static void caps_say_whether_the_mapping_can_be_written(void **state)
     }
 }
 
-static void values_share_pages_a_stride_apart(void **state)
+TEST(values_share_pages_a_stride_apart)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfNativeFenceCaps caps;
@@ -267,9 +260,8 @@ static void values_share_pages_a_stride_apart(void **state)
     fixture_close(&f);
 }
 
-static void three_thousand_fences_have_a_word_each(void **state)
+TEST(three_thousand_fences_have_a_word_each)
 {
-    (void)state;
     enum { FENCES = TIMES(3000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -307,9 +299,8 @@ static void wait_for_value(void *argument)
     w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-static void the_gpu_sees_what_is_monitored(void **state)
+TEST(the_gpu_sees_what_is_monitored)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -348,9 +339,8 @@ static void the_gpu_sees_what_is_monitored(void **state)
 /* ---------------------------------------------------------------------------------------- Types --
  */
 
-static void a_fence_of_the_gpus_own_is_no_business_of_the_cpus(void **state)
+TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -392,9 +382,8 @@ static void a_fence_of_the_gpus_own_is_no_business_of_the_cpus(void **state)
     fixture_close(&f);
 }
 
-static void flags_forbid_signals_and_waits(void **state)
+TEST(flags_forbid_signals_and_waits)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -445,9 +434,8 @@ static void open_without_attaching(struct fixture *f)
     assert_success(fixture_open_device(f, &fixture_plain));
 }
 
-static void the_feature_is_asked_for_before_it_is_advertised(void **state)
+TEST(the_feature_is_asked_for_before_it_is_advertised)
 {
-    (void)state;
     if (fixture_is_layered())
         return; /* the layer does so itself */
     BfFeatureResult result;
@@ -494,9 +482,8 @@ static void the_feature_is_asked_for_before_it_is_advertised(void **state)
 /* ------------------------------------------------------------------------------------- Batches --
  */
 
-static void a_batch_sets_all_or_nothing(void **state)
+TEST(a_batch_sets_all_or_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence native = make_native_fence(&f, 1), plain = make_fence(&f, 1);
@@ -529,9 +516,8 @@ static void a_batch_sets_all_or_nothing(void **state)
 }
 
 /* Signals on their way, and signals that a queue still holds: neither changes value or word. */
-static void always_signaled_means_always(void **state)
+TEST(always_signaled_means_always)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue busy = make_queue(&f, BF_QUEUE_TYPE_DIRECT), held = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -574,9 +560,8 @@ static void always_signaled_means_always(void **state)
 /* ------------------------------------------------------------------------------------ Progress --
  */
 
-static void a_progress_fence_counts_finished_executions(void **state)
+TEST(a_progress_fence_counts_finished_executions)
 {
-    (void)state;
     /* In one mapping alone, where a sanitizer sees that the word orders what it stands for. */
     const struct fixture_options options = {.environment = "HOST_MEMORY=0", .family = UINT32_MAX};
     struct fixture f;
@@ -619,9 +604,8 @@ static void execute_all(void *argument)
         e->failures += bfQueueExecute(e->queue, 1, &e->commands[i]) != VK_SUCCESS;
 }
 
-static void several_threads_make_progress_on_one_queue(void **state)
+TEST(several_threads_make_progress_on_one_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -649,9 +633,8 @@ static void several_threads_make_progress_on_one_queue(void **state)
     fixture_close(&f);
 }
 
-static void a_queue_goes_with_its_progress_fence_and_work_in_flight(void **state)
+TEST(a_queue_goes_with_its_progress_fence_and_work_in_flight)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue other = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -677,24 +660,3 @@ static void a_queue_goes_with_its_progress_fence_and_work_in_flight(void **state
     await_idle(other);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(initial_values_are_in_memory),
-    TEST(a_queues_signal_is_stored_by_the_gpu),
-    TEST(any_64_bits_follow_any_others),
-    TEST(the_word_leads_the_value),
-    TEST(nobody_sees_half_a_value),
-    TEST(caps_say_whether_the_mapping_can_be_written),
-    TEST(values_share_pages_a_stride_apart),
-    TEST(three_thousand_fences_have_a_word_each),
-    TEST(the_gpu_sees_what_is_monitored),
-    TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus),
-    TEST(flags_forbid_signals_and_waits),
-    TEST(the_feature_is_asked_for_before_it_is_advertised),
-    TEST(a_batch_sets_all_or_nothing),
-    TEST(always_signaled_means_always),
-    TEST(a_progress_fence_counts_finished_executions),
-    TEST(several_threads_make_progress_on_one_queue),
-    TEST(a_queue_goes_with_its_progress_fence_and_work_in_flight),
-};
-FIXTURE_MAIN("native", tests)

@@ -75,9 +75,8 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t e
 
 /* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other one's
  * value is what is monitored. */
-static void the_example_of_41_and_42(void **state)
+TEST(the_example_of_41_and_42)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -103,9 +102,8 @@ static void the_example_of_41_and_42(void **state)
 }
 
 /* The GPU stands still, and has both queues' work all the same: nobody's CPU is in between. */
-static void a_queue_waits_for_another_without_the_cpu(void **state)
+TEST(a_queue_waits_for_another_without_the_cpu)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -134,9 +132,8 @@ static void a_queue_waits_for_another_without_the_cpu(void **state)
 /* ------------------------------------------------------------------------------------- Storage --
  */
 
-static void values_of_shared_fences_have_pages_of_their_own(void **state)
+TEST(values_of_shared_fences_have_pages_of_their_own)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     enum { FENCES = 5 };
@@ -167,9 +164,8 @@ static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences,
     return bfNotifyFencesSignaled(f->bf, &notification);
 }
 
-static void an_interrupt_that_names_nothing_known_is_refused(void **state)
+TEST(an_interrupt_that_names_nothing_known_is_refused)
 {
-    (void)state;
     struct fixture f, other;
     fixture_open(&f, NULL);
     fixture_open(&other, NULL);
@@ -193,9 +189,8 @@ static void an_interrupt_that_names_nothing_known_is_refused(void **state)
 }
 
 /* The document's queue A: V1 and V2 to one fence, V3 twice to another, one interrupt at the end. */
-static void four_signals_and_one_interrupt(void **state)
+TEST(four_signals_and_one_interrupt)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -238,9 +233,8 @@ static void four_signals_and_one_interrupt(void **state)
 
 /* A queue's interrupt is about what its log says, and about all there is where the log can't tell:
  * there is none, nobody has read it yet, entries have been overwritten. */
-static void a_log_that_was_overrun_makes_an_interrupt_look_at_all(void **state)
+TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -273,9 +267,8 @@ static void a_log_that_was_overrun_makes_an_interrupt_look_at_all(void **state)
     fixture_close(&f);
 }
 
-static void a_notification_alone_makes_waiters_look_again(void **state)
+TEST(a_notification_alone_makes_waiters_look_again)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -300,9 +293,8 @@ static void a_notification_alone_makes_waiters_look_again(void **state)
 
 /* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows of
  * it raises the interrupt where the value is above what is monitored. */
-static void a_command_buffer_of_the_programs_is_a_signal(void **state)
+TEST(a_command_buffer_of_the_programs_is_a_signal)
 {
-    (void)state;
     static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                         BF_QUEUE_TYPE_COPY};
     struct fixture f;
@@ -336,9 +328,8 @@ static void a_command_buffer_of_the_programs_is_a_signal(void **state)
 /* --------------------------------------------------------------------- Global and local handles --
  */
 
-static void a_global_fence_outlives_the_local_one_of_its_maker(void **state)
+TEST(a_global_fence_outlives_the_local_one_of_its_maker)
 {
-    (void)state;
     struct fixture f;
     struct peer b, c;
     fixture_open(&f, NULL);
@@ -368,9 +359,8 @@ static void a_global_fence_outlives_the_local_one_of_its_maker(void **state)
 }
 
 /* 'Always' is for the object that was asked for: the others, and the global fence, may be set on. */
-static void a_local_fence_that_is_always_signaled_stays_so(void **state)
+TEST(a_local_fence_that_is_always_signaled_stays_so)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence one = make_flagged(&f, BF_FENCE_SHARED_BIT, 1), other = open_again(&f, one);
@@ -393,9 +383,8 @@ static void a_local_fence_that_is_always_signaled_stays_so(void **state)
     fixture_close(&f);
 }
 
-static void an_orphan_takes_no_batch(void **state)
+TEST(an_orphan_takes_no_batch)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -442,9 +431,8 @@ static VkQueue own_queue(struct fixture *f)
 }
 
 /* Also where the log was there before the timeline asked for it. */
-static void the_log_of_a_traced_queue_is_larger(void **state)
+TEST(the_log_of_a_traced_queue_is_larger)
 {
-    (void)state;
     char path[64];
     snprintf(path, sizeof(path), "/tmp/belfry-document-%d.pftrace", getpid());
     for (int traced = 0; traced < 2; traced++) {
@@ -469,19 +457,3 @@ static void the_log_of_a_traced_queue_is_larger(void **state)
     }
     unlink(path);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(the_example_of_41_and_42),
-    TEST(a_queue_waits_for_another_without_the_cpu),
-    TEST(values_of_shared_fences_have_pages_of_their_own),
-    TEST(an_interrupt_that_names_nothing_known_is_refused),
-    TEST(four_signals_and_one_interrupt),
-    TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all),
-    TEST(a_notification_alone_makes_waiters_look_again),
-    TEST(a_command_buffer_of_the_programs_is_a_signal),
-    TEST(a_global_fence_outlives_the_local_one_of_its_maker),
-    TEST(a_local_fence_that_is_always_signaled_stays_so),
-    TEST(an_orphan_takes_no_batch),
-    TEST(the_log_of_a_traced_queue_is_larger),
-};
-PEER_MAIN("native_document", tests)

@@ -116,9 +116,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
     fixture_close(&f);
 }
 
-static void native_fences_and_logs_lose_nothing_without_memory_at_any_call(void **state)
+TEST(native_fences_and_logs_lose_nothing_without_memory_at_any_call)
 {
-    (void)state;
     uint64_t first, last, again, end;
     run_program(0, &first, &last);
     assert_true(first <= last);
@@ -126,9 +125,3 @@ static void native_fences_and_logs_lose_nothing_without_memory_at_any_call(void 
         run_program(n, &again, &end);
     print_message("without memory at each of %u calls\n", (uint32_t)(last - first + 1));
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(native_fences_and_logs_lose_nothing_without_memory_at_any_call),
-};
-
-FIXTURE_MAIN("native_memory", tests)

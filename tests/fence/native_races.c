@@ -47,9 +47,8 @@ static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
 }
 
 /* The CPU's signal between a store and the end of its batch: the ledger has the queue's last. */
-static void the_cpus_signal_beside_a_queues_is_overtaken_in_both(void **state)
+TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
@@ -79,9 +78,8 @@ static void step(struct fixture *f, uint32_t family)
 }
 
 /* The store of the queue whose signal comes last in the ledger is made first. */
-static void the_order_of_stores_gives_way_to_that_of_signals(void **state)
+TEST(the_order_of_stores_gives_way_to_that_of_signals)
 {
-    (void)state;
     if (!fixture_is_icd() || fixture_is_layered())
         return; /* the layer's families aren't the driver's */
     struct fixture f;
@@ -126,9 +124,8 @@ static void the_order_of_stores_gives_way_to_that_of_signals(void **state)
     fixture_close(&f);
 }
 
-static void races_leave_word_and_value_alike(void **state)
+TEST(races_leave_word_and_value_alike)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -148,9 +145,8 @@ static void races_leave_word_and_value_alike(void **state)
 }
 
 /* Signals of one queue, and of queues that wait for each other, are in order: nobody has to look. */
-static void signals_in_order_wake_nobody(void **state)
+TEST(signals_in_order_wake_nobody)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -171,9 +167,8 @@ static void signals_in_order_wake_nobody(void **state)
     fixture_close(&f);
 }
 
-static void software_queues_store_by_the_cpu(void **state)
+TEST(software_queues_store_by_the_cpu)
 {
-    (void)state;
     /* In one mapping alone, where a sanitizer sees that the word orders what it stands for. */
     const struct fixture_options options = {.environment = "HOST_MEMORY=0", .family = UINT32_MAX};
     struct fixture f;
@@ -214,9 +209,8 @@ static void software_queues_store_by_the_cpu(void **state)
 }
 
 /* Of a shared fence this object alone: others signal theirs. */
-static void always_signaled_stays_so_whatever_others_signal(void **state)
+TEST(always_signaled_stays_so_whatever_others_signal)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const BfNativeFenceCreateInfo info = {.initialValue = 2, .flags = BF_FENCE_SHARED_BIT};
@@ -296,9 +290,8 @@ static void make_chaos(void *argument)
     }
 }
 
-static void random_signals_leave_word_and_value_alike(void **state)
+TEST(random_signals_leave_word_and_value_alike)
 {
-    (void)state;
     for (uint32_t round = 1; round <= TIMES(64); round++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -338,9 +331,8 @@ static void random_signals_leave_word_and_value_alike(void **state)
 /* ---------------------------------------------------------------------------------------- Loss --
  */
 
-static void a_lost_device_is_seen_in_memory(void **state)
+TEST(a_lost_device_is_seen_in_memory)
 {
-    (void)state;
     if (!fixture_is_icd())
         return;
     struct fixture f;
@@ -379,15 +371,3 @@ static void a_lost_device_is_seen_in_memory(void **state)
     bfDestroyFence(spared);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both),
-    TEST(the_order_of_stores_gives_way_to_that_of_signals),
-    TEST(races_leave_word_and_value_alike),
-    TEST(signals_in_order_wake_nobody),
-    TEST(software_queues_store_by_the_cpu),
-    TEST(always_signaled_stays_so_whatever_others_signal),
-    TEST(random_signals_leave_word_and_value_alike),
-    TEST(a_lost_device_is_seen_in_memory),
-};
-FIXTURE_MAIN("native_races", tests)

@@ -126,9 +126,8 @@ static uint32_t read_some(BfFenceLogReader reader, BfFenceLogRecord records[8])
 }
 
 /* Their entries go with the queue's next batch that isn't protected; a read makes one if none comes. */
-static void they_are_logged_beside(void **state)
+TEST(they_are_logged_beside)
 {
-    (void)state;
     struct rig r;
     rig_open(&r);
     BfFenceLogReader waits = make_reader(&r, BF_FENCE_LOG_TYPE_WAITS);
@@ -171,9 +170,8 @@ static void they_are_logged_beside(void **state)
 }
 
 /* Logs that are made while one is under way. */
-static void a_log_may_be_made_behind_one(void **state)
+TEST(a_log_may_be_made_behind_one)
 {
-    (void)state;
     struct rig r;
     rig_open(&r);
     submit(&r, protected_commands(&r), true, 0, 1);
@@ -186,9 +184,8 @@ static void a_log_may_be_made_behind_one(void **state)
 }
 
 /* So neither stores of native fences nor barriers come into protected batches. */
-static void no_command_queue_lives_on_such_a_vkqueue(void **state)
+TEST(no_command_queue_lives_on_such_a_vkqueue)
 {
-    (void)state;
     struct rig r;
     rig_open(&r);
     struct fixture *f = &r.f;
@@ -214,9 +211,8 @@ static void no_command_queue_lives_on_such_a_vkqueue(void **state)
 }
 
 /* What hands over to them and from them does so by semaphores. */
-static void they_take_part_in_hand_overs(void **state)
+TEST(they_take_part_in_hand_overs)
 {
-    (void)state;
     static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                         BF_QUEUE_TYPE_COPY};
     struct rig r;
@@ -248,9 +244,8 @@ static void they_take_part_in_hand_overs(void **state)
 }
 
 /* The timeline has them without times of the GPU. */
-static void they_are_traced_without_stamps(void **state)
+TEST(they_are_traced_without_stamps)
 {
-    (void)state;
     struct rig r;
     char path[64];
     snprintf(path, sizeof(path), "/tmp/belfry-protected-%d.pftrace", getpid());
@@ -264,12 +259,3 @@ static void they_are_traced_without_stamps(void **state)
     rig_close(&r);
     assert_int_equal(unlink(path), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(they_are_logged_beside),
-    TEST(a_log_may_be_made_behind_one),
-    TEST(no_command_queue_lives_on_such_a_vkqueue),
-    TEST(they_take_part_in_hand_overs),
-    TEST(they_are_traced_without_stamps),
-};
-FIXTURE_MAIN("protected", tests)

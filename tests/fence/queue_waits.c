@@ -4,9 +4,8 @@
 static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                     BF_QUEUE_TYPE_COPY};
 
-static void behaviour_32_wait_for_a_reached_value_passes(void **state)
+TEST(behaviour_32_wait_for_a_reached_value_passes)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -35,9 +34,8 @@ static void assert_held(struct fixture *f, BfFence later, uint64_t value, BfEven
     assert_int_equal(read_word(f, word), 0);
 }
 
-static void behaviour_33_wait_before_cpu_signal_holds_work_and_signals(void **state)
+TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -59,9 +57,8 @@ static void behaviour_33_wait_before_cpu_signal_holds_work_and_signals(void **st
 }
 
 /* A signal alone behind the wait, with nothing to execute. */
-static void behaviour_33_wait_before_cpu_signal_holds_a_signal_alone(void **state)
+TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -82,9 +79,8 @@ static void behaviour_33_wait_before_cpu_signal_holds_a_signal_alone(void **stat
     fixture_close(&f);
 }
 
-static void behaviour_34_wait_before_the_signal_of_another_queue(void **state)
+TEST(behaviour_34_wait_before_the_signal_of_another_queue)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 3; k++) {
             struct fixture f;
@@ -112,9 +108,8 @@ static void behaviour_34_wait_before_the_signal_of_another_queue(void **state)
     }
 }
 
-static void behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen(void **state)
+TEST(behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -136,9 +131,8 @@ static void behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_se
     }
 }
 
-static void behaviour_36_a_queue_may_wait_for_its_own_signal(void **state)
+TEST(behaviour_36_a_queue_may_wait_for_its_own_signal)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -165,9 +159,8 @@ static void behaviour_36_a_queue_may_wait_for_its_own_signal(void **state)
     }
 }
 
-static void behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu(void **state)
+TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -214,9 +207,8 @@ static void ping_pong(struct fixture *f, BfQueue *queues, uint32_t count, uint32
         assert_int_equal(read_word(f, i), 24);
 }
 
-static void behaviour_38_compute_and_graphics_alternate_strictly(void **state)
+TEST(behaviour_38_compute_and_graphics_alternate_strictly)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
@@ -225,9 +217,8 @@ static void behaviour_38_compute_and_graphics_alternate_strictly(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_38_three_queues_alternate_strictly(void **state)
+TEST(behaviour_38_three_queues_alternate_strictly)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COPY), make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
@@ -237,9 +228,8 @@ static void behaviour_38_three_queues_alternate_strictly(void **state)
 }
 
 /* The same queued backwards: every wait is there long before its signal. */
-static void behaviour_38_queues_alternate_strictly_when_queued_backwards(void **state)
+TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards)
 {
-    (void)state;
     enum { QUEUES = 24 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -260,9 +250,8 @@ static void behaviour_38_queues_alternate_strictly_when_queued_backwards(void **
     fixture_close(&f);
 }
 
-static void behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value(void **state)
+TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -295,9 +284,8 @@ static void behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value
 }
 
 /* A registration, and a wait of the CPU's, too. */
-static void behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value(void **state)
+TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 10);
@@ -315,9 +303,8 @@ static void behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_val
     fixture_close(&f);
 }
 
-static void behaviour_40_wait_for_zero_always_passes(void **state)
+TEST(behaviour_40_wait_for_zero_always_passes)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -341,9 +328,8 @@ static void behaviour_40_wait_for_zero_always_passes(void **state)
 }
 
 /* Work of one call that lies behind a wait, and work of several calls: each behind the other. */
-static void behaviour_32_calls_on_one_queue_follow_each_other(void **state)
+TEST(behaviour_32_calls_on_one_queue_follow_each_other)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -356,22 +342,3 @@ static void behaviour_32_calls_on_one_queue_follow_each_other(void **state)
         assert_int_equal(read_word(&f, i), 3);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_32_wait_for_a_reached_value_passes),
-    TEST(behaviour_32_calls_on_one_queue_follow_each_other),
-    TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals),
-    TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone),
-    TEST(behaviour_34_wait_before_the_signal_of_another_queue),
-    TEST(behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen),
-    TEST(behaviour_36_a_queue_may_wait_for_its_own_signal),
-    TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu),
-    TEST(behaviour_38_compute_and_graphics_alternate_strictly),
-    TEST(behaviour_38_three_queues_alternate_strictly),
-    TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards),
-    TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value),
-    TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value),
-    TEST(behaviour_40_wait_for_zero_always_passes),
-};
-
-FIXTURE_MAIN("queue_waits", tests)

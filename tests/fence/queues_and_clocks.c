@@ -11,9 +11,8 @@ static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
 /* ------------------------------------------------------------------------- 71, 72: a lost device --
  */
 
-static void behaviour_71_no_queue_is_made_on_a_lost_device(void **state)
+TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip(); /* loses no device on demand */
     struct fixture f;
@@ -36,9 +35,8 @@ static void behaviour_71_no_queue_is_made_on_a_lost_device(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set(void **state)
+TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip();
     struct fixture f;
@@ -74,9 +72,8 @@ static void behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set(v
 /* --------------------------------------------------------------------------------- 73: descriptions --
  */
 
-static void behaviour_73_a_queue_echoes_its_description(void **state)
+TEST(behaviour_73_a_queue_echoes_its_description)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_NORMAL, BF_QUEUE_PRIORITY_HIGH};
@@ -103,9 +100,8 @@ static void behaviour_73_a_queue_echoes_its_description(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_73_thirty_two_queues_of_each_type_work(void **state)
+TEST(behaviour_73_thirty_two_queues_of_each_type_work)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queues[96];
@@ -127,9 +123,8 @@ static void behaviour_73_thirty_two_queues_of_each_type_work(void **state)
 }
 
 /* The family a queue names can do what its type says, and is one of the program's. */
-static void behaviour_73_a_queue_names_a_family_that_does_its_work(void **state)
+TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const VkQueueFlags needed[] = {VK_QUEUE_GRAPHICS_BIT, VK_QUEUE_COMPUTE_BIT,
@@ -159,9 +154,8 @@ static void behaviour_73_a_queue_names_a_family_that_does_its_work(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_73_a_priority_may_change_where_the_flag_allows(void **state)
+TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const BfQueueCreateInfo infos[] = {
@@ -238,15 +232,13 @@ static void two_calibrations(bool uncalibrated)
     fixture_close(&f);
 }
 
-static void behaviour_74_both_clocks_strictly_grow(void **state)
+TEST(behaviour_74_both_clocks_strictly_grow)
 {
-    (void)state;
     two_calibrations(false);
 }
 
-static void behaviour_74_both_clocks_strictly_grow_without_calibrated_timestamps(void **state)
+TEST(behaviour_74_both_clocks_strictly_grow_without_calibrated_timestamps)
 {
-    (void)state;
     two_calibrations(true);
 }
 
@@ -277,9 +269,8 @@ static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
     assert_int_equal(read_word(f, 3), 4);
 }
 
-static void behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock(void **state)
+TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
@@ -323,22 +314,19 @@ static void stamps_between_calibrations(bool uncalibrated)
     fixture_close(&f);
 }
 
-static void behaviour_76_timestamps_lie_between_calibrations(void **state)
+TEST(behaviour_76_timestamps_lie_between_calibrations)
 {
-    (void)state;
     stamps_between_calibrations(false);
 }
 
-static void behaviour_76_timestamps_lie_between_calibrations_by_timestamps(void **state)
+TEST(behaviour_76_timestamps_lie_between_calibrations_by_timestamps)
 {
-    (void)state;
     stamps_between_calibrations(true);
 }
 
 /* A calibration doesn't wait for what the queue waits for. */
-static void behaviour_76_a_queue_that_waits_can_be_calibrated(void **state)
+TEST(behaviour_76_a_queue_that_waits_can_be_calibrated)
 {
-    (void)state;
     struct fixture_options options = fixture_plain;
     for (int i = 0; i < 2; i++) {
         struct fixture f;
@@ -357,9 +345,8 @@ static void behaviour_76_a_queue_that_waits_can_be_calibrated(void **state)
 }
 
 /* Who can neither calibrate nor reset a query for a copy engine says so. */
-static void behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so(void **state)
+TEST(behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so)
 {
-    (void)state;
     if (fixture_is_layered() || !fixture_is_icd())
         skip(); /* the layer has the ways that the driver has */
     struct fixture f;
@@ -382,9 +369,8 @@ static void behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so(void 
 }
 
 /* Copy engines without timestamps say so. */
-static void behaviour_74_queues_without_timestamps_say_so(void **state)
+TEST(behaviour_74_queues_without_timestamps_say_so)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip(); /* the device is as it is */
     struct fixture f;
@@ -406,22 +392,3 @@ static void behaviour_74_queues_without_timestamps_say_so(void **state)
     assert_int_equal(frequency, 100000000);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_71_no_queue_is_made_on_a_lost_device),
-    TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set),
-    TEST(behaviour_73_a_queue_echoes_its_description),
-    TEST(behaviour_73_thirty_two_queues_of_each_type_work),
-    TEST(behaviour_73_a_queue_names_a_family_that_does_its_work),
-    TEST(behaviour_73_a_priority_may_change_where_the_flag_allows),
-    TEST(behaviour_74_both_clocks_strictly_grow),
-    TEST(behaviour_74_both_clocks_strictly_grow_without_calibrated_timestamps),
-    TEST(behaviour_74_queues_without_timestamps_say_so),
-    TEST(behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so),
-    TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock),
-    TEST(behaviour_76_timestamps_lie_between_calibrations),
-    TEST(behaviour_76_timestamps_lie_between_calibrations_by_timestamps),
-    TEST(behaviour_76_a_queue_that_waits_can_be_calibrated),
-};
-
-FIXTURE_MAIN("queues_and_clocks", tests)

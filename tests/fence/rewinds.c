@@ -53,9 +53,8 @@ static void scene_release(struct scene *s)
         stall_end(&s->f, s->stall);
 }
 
-static void behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending(void **state)
+TEST(behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending)
 {
-    (void)state;
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct scene s;
         scene_open(&s, how, BF_QUEUE_TYPE_COMPUTE);
@@ -72,10 +71,8 @@ static void behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending(vo
     }
 }
 
-static void
-behaviour_42_a_wait_after_the_rewind_is_satisfied_by_the_pending_signal_alone(void **state)
+TEST(behaviour_42_a_wait_after_the_rewind_is_satisfied_by_the_pending_signal_alone)
 {
-    (void)state;
     static const BfQueueType seconds[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                           BF_QUEUE_TYPE_COPY};
     for (enum pending how = HELD; how <= RUNNING; how++) {
@@ -97,9 +94,8 @@ behaviour_42_a_wait_after_the_rewind_is_satisfied_by_the_pending_signal_alone(vo
     }
 }
 
-static void behaviour_43_the_pending_signal_still_lands_after_the_rewind(void **state)
+TEST(behaviour_43_the_pending_signal_still_lands_after_the_rewind)
 {
-    (void)state;
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct scene s;
         scene_open(&s, how, BF_QUEUE_TYPE_COMPUTE);
@@ -116,9 +112,8 @@ static void behaviour_43_the_pending_signal_still_lands_after_the_rewind(void **
     }
 }
 
-static void behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending(void **state)
+TEST(behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending)
 {
-    (void)state;
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct fixture f;
         fixture_open(&f, NULL);
@@ -153,9 +148,8 @@ static void behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending(
 
 /* Rewinds by queues on several engines keep to the order that the queues' waits make: what the CPU
  * sees first decides nothing. */
-static void behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits(void **state)
+TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
@@ -228,24 +222,21 @@ static void hammered_ping_pong(uint32_t work_every)
     fixture_close(&f);
 }
 
-static void behaviour_45_ping_pong_under_a_hammer_of_rewinds_ends(void **state)
+TEST(behaviour_45_ping_pong_under_a_hammer_of_rewinds_ends)
 {
-    (void)state;
     hammered_ping_pong(0);
 }
 
-static void behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends(void **state)
+TEST(behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends)
 {
-    (void)state;
     hammered_ping_pong(3);
 }
 
 /* Every wait is queued before its signal; a second fence goes to and fro beside, and is set back to
  * 0 by a queue at the end of each round. The next one begins when it is: a wait that is queued while
  * it still has its last value is satisfied by that one (47), and orders nothing. */
-static void behaviour_46_chains_of_waits_before_signals_end_round_after_round(void **state)
+TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue waits = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
@@ -332,9 +323,8 @@ static void tickets_open(struct tickets *t, enum signaller_kind by, bool by_queu
     assert_value(t->fence, 0);
 }
 
-static void behaviour_47_waits_not_yet_come_to_count_as_satisfied(void **state)
+TEST(behaviour_47_waits_not_yet_come_to_count_as_satisfied)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         struct tickets t;
         tickets_open(&t, (enum signaller_kind)(i % 3), i / 3);
@@ -344,9 +334,8 @@ static void behaviour_47_waits_not_yet_come_to_count_as_satisfied(void **state)
     }
 }
 
-static void behaviour_48_the_queue_stays_blocked_on_the_other_fence(void **state)
+TEST(behaviour_48_the_queue_stays_blocked_on_the_other_fence)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         struct tickets t;
         tickets_open(&t, (enum signaller_kind)(i % 3), i / 3);
@@ -364,9 +353,8 @@ static void behaviour_48_the_queue_stays_blocked_on_the_other_fence(void **state
     }
 }
 
-static void behaviour_49_the_queue_runs_through_although_the_fence_reads_0(void **state)
+TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         struct tickets t;
         tickets_open(&t, (enum signaller_kind)(i % 3), i / 3);
@@ -456,40 +444,18 @@ static void run_race(bool high_by_queue, bool low_by_queue)
     fixture_close(&f);
 }
 
-static void behaviour_51_a_race_of_two_cpu_signals_satisfies_the_wait(void **state)
+TEST(behaviour_51_a_race_of_two_cpu_signals_satisfies_the_wait)
 {
-    (void)state;
     run_race(false, false);
 }
 
-static void behaviour_51_a_race_of_queue_and_cpu_satisfies_the_wait(void **state)
+TEST(behaviour_51_a_race_of_queue_and_cpu_satisfies_the_wait)
 {
-    (void)state;
     run_race(true, false);
     run_race(false, true);
 }
 
-static void behaviour_51_a_race_of_two_queues_satisfies_the_wait(void **state)
+TEST(behaviour_51_a_race_of_two_queues_satisfies_the_wait)
 {
-    (void)state;
     run_race(true, true);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending),
-    TEST(behaviour_42_a_wait_after_the_rewind_is_satisfied_by_the_pending_signal_alone),
-    TEST(behaviour_43_the_pending_signal_still_lands_after_the_rewind),
-    TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits),
-    TEST(behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending),
-    TEST(behaviour_45_ping_pong_under_a_hammer_of_rewinds_ends),
-    TEST(behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends),
-    TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round),
-    TEST(behaviour_47_waits_not_yet_come_to_count_as_satisfied),
-    TEST(behaviour_48_the_queue_stays_blocked_on_the_other_fence),
-    TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0),
-    TEST(behaviour_51_a_race_of_two_cpu_signals_satisfies_the_wait),
-    TEST(behaviour_51_a_race_of_queue_and_cpu_satisfies_the_wait),
-    TEST(behaviour_51_a_race_of_two_queues_satisfies_the_wait),
-};
-
-FIXTURE_MAIN("rewinds", tests)

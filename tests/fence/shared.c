@@ -20,9 +20,8 @@
  */
 
 /* Behaviour 58. */
-static void objects_of_one_fence_see_the_same_value(void **state)
+TEST(objects_of_one_fence_see_the_same_value)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -50,9 +49,8 @@ static void objects_of_one_fence_see_the_same_value(void **state)
     fixture_close(&f);
 }
 
-static void a_wait_on_one_object_is_satisfied_by_another(void **state)
+TEST(a_wait_on_one_object_is_satisfied_by_another)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue signals = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
@@ -94,9 +92,8 @@ static void block(void *argument)
     b->result = bfWaitFences(1, &b->fence, &b->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-static void a_blocked_thread_is_released_by_another_object(void **state)
+TEST(a_blocked_thread_is_released_by_another_object)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one);
@@ -115,9 +112,8 @@ static void a_blocked_thread_is_released_by_another_object(void **state)
 }
 
 /* Behaviours 39 and 47, on one thread: whatever the other object does between two looks here. */
-static void a_value_that_has_gone_satisfies_the_waits_before_it_alone(void **state)
+TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -144,9 +140,8 @@ static void a_value_that_has_gone_satisfies_the_waits_before_it_alone(void **sta
     fixture_close(&f);
 }
 
-static void an_exported_semaphore_follows_what_others_set(void **state)
+TEST(an_exported_semaphore_follows_what_others_set)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one);
@@ -164,9 +159,8 @@ static void an_exported_semaphore_follows_what_others_set(void **state)
 /* ------------------------------------------------------------------------------------ Two devices --
  */
 
-static void a_fence_of_two_devices_orders_their_queues(void **state)
+TEST(a_fence_of_two_devices_orders_their_queues)
 {
-    (void)state;
     enum { STEPS = TIMES(320) };
     struct fixture f, g;
     fixture_open(&f, NULL);
@@ -231,9 +225,8 @@ static void wait_round_by_round(void *argument)
 }
 
 /* SH-1: on two devices nothing but the page is between them. */
-static void a_signal_and_a_wait_at_one_time_do_not_miss_each_other(void **state)
+TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
 {
-    (void)state;
     struct fixture f, g;
     fixture_open(&f, NULL);
     fixture_open(&g, NULL);
@@ -263,9 +256,8 @@ static void a_signal_and_a_wait_at_one_time_do_not_miss_each_other(void **state)
 /* ------------------------------------------------------------------------------------------ Ends --
  */
 
-static void by_default_waiters_end_with_their_own_object(void **state)
+TEST(by_default_waiters_end_with_their_own_object)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -286,9 +278,8 @@ static void by_default_waiters_end_with_their_own_object(void **state)
 }
 
 /* Behaviour 59. */
-static void with_the_flag_cpu_waiters_end_with_the_last_object(void **state)
+TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
@@ -316,9 +307,8 @@ static void with_the_flag_cpu_waiters_end_with_the_last_object(void **state)
 }
 
 /* A descriptor can be opened: as long as it is there, so is the fence. */
-static void with_the_flag_a_descriptor_keeps_cpu_waiters_waiting(void **state)
+TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence one = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
@@ -338,9 +328,8 @@ static void with_the_flag_a_descriptor_keeps_cpu_waiters_waiting(void **state)
     fixture_close(&f);
 }
 
-static void waiters_that_linger_end_with_their_device(void **state)
+TEST(waiters_that_linger_end_with_their_device)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence one = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
@@ -356,9 +345,8 @@ static void waiters_that_linger_end_with_their_device(void **state)
     close(fd);
 }
 
-static void a_signal_under_way_comes_though_its_object_has_gone(void **state)
+TEST(a_signal_under_way_comes_though_its_object_has_gone)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -386,9 +374,8 @@ static BfDeviceCounters counters(struct fixture *f)
     return c;
 }
 
-static void signals_wake_an_object_only_for_what_it_waits_for(void **state)
+TEST(signals_wake_an_object_only_for_what_it_waits_for)
 {
-    (void)state;
     enum { SIGNALS = TIMES(10000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -410,9 +397,8 @@ static void signals_wake_an_object_only_for_what_it_waits_for(void **state)
     fixture_close(&f);
 }
 
-static void opening_and_closing_leaves_nothing_behind(void **state)
+TEST(opening_and_closing_leaves_nothing_behind)
 {
-    (void)state;
     enum { CYCLES = TIMES(10000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -445,9 +431,8 @@ static void opening_and_closing_leaves_nothing_behind(void **state)
 }
 
 /* More objects than one thread can sleep for, and than there are slots. */
-static void many_objects_wait_and_the_slots_are_counted(void **state)
+TEST(many_objects_wait_and_the_slots_are_counted)
 {
-    (void)state;
     enum { FENCES = 2, SLOTS = 126 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -548,9 +533,8 @@ struct message {
 #define MAGIC UINT64_C(0x65636e6566796662)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static void descriptors_that_lead_to_no_fence_are_refused(void **state)
+TEST(descriptors_that_lead_to_no_fence_are_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence none = NULL;
@@ -628,9 +612,8 @@ static void descriptors_that_lead_to_no_fence_are_refused(void **state)
     fixture_close(&f);
 }
 
-static void bad_input_is_told_in_one_line(void **state)
+TEST(bad_input_is_told_in_one_line)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence shared = make_shared(&f, 0, 0), plain = make_fence(&f, 0), none = NULL;
@@ -665,25 +648,3 @@ static void bad_input_is_told_in_one_line(void **state)
     close(fd);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(objects_of_one_fence_see_the_same_value),
-    TEST(a_wait_on_one_object_is_satisfied_by_another),
-    TEST(a_blocked_thread_is_released_by_another_object),
-    TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone),
-    TEST(an_exported_semaphore_follows_what_others_set),
-    TEST(a_fence_of_two_devices_orders_their_queues),
-    TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other),
-    TEST(by_default_waiters_end_with_their_own_object),
-    TEST(with_the_flag_cpu_waiters_end_with_the_last_object),
-    TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting),
-    TEST(waiters_that_linger_end_with_their_device),
-    TEST(a_signal_under_way_comes_though_its_object_has_gone),
-    TEST(signals_wake_an_object_only_for_what_it_waits_for),
-    TEST(opening_and_closing_leaves_nothing_behind),
-    TEST(many_objects_wait_and_the_slots_are_counted),
-    TEST(descriptors_that_lead_to_no_fence_are_refused),
-    TEST(bad_input_is_told_in_one_line),
-};
-
-PEER_MAIN("fence/shared", tests)

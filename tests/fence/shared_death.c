@@ -56,9 +56,8 @@ static void assert_orphaned(struct fixture *f, BfQueue queue, BfFence fence, int
     drop_fence(f, after);
 }
 
-static void the_owners_death_releases_whoever_waits(void **state)
+TEST(the_owners_death_releases_whoever_waits)
 {
-    (void)state;
     struct fixture f;
     struct peer owner;
     fixture_open(&f, NULL);
@@ -106,9 +105,8 @@ static void the_owners_death_releases_whoever_waits(void **state)
 }
 
 /* An owner that has destroyed its object, and one that ends in order without. */
-static void the_owners_end_matters_only_while_it_has_the_fence(void **state)
+TEST(the_owners_end_matters_only_while_it_has_the_fence)
 {
-    (void)state;
     struct fixture f;
     struct peer owner;
     fixture_open(&f, NULL);
@@ -137,9 +135,8 @@ static void the_owners_end_matters_only_while_it_has_the_fence(void **state)
     fixture_close(&f);
 }
 
-static void waiters_that_linger_are_released_by_the_owners_death(void **state)
+TEST(waiters_that_linger_are_released_by_the_owners_death)
 {
-    (void)state;
     struct fixture f;
     struct peer owner, other;
     fixture_open(&f, NULL);
@@ -157,9 +154,8 @@ static void waiters_that_linger_are_released_by_the_owners_death(void **state)
     fixture_close(&f);
 }
 
-static void an_owner_may_be_killed_at_any_moment(void **state)
+TEST(an_owner_may_be_killed_at_any_moment)
 {
-    (void)state;
     enum { ROUNDS = TIMES(64) > 8 ? TIMES(64) : 8 };
     struct fixture f;
     uint64_t random = 4711;
@@ -209,9 +205,8 @@ static void an_owner_may_be_killed_at_any_moment(void **state)
 }
 
 /* It had the fence open many times, and was at work on it. */
-static void anothers_death_leaves_the_fence_and_its_slots(void **state)
+TEST(anothers_death_leaves_the_fence_and_its_slots)
 {
-    (void)state;
     enum { OBJECTS = 100, ROUNDS = 4 };
     struct fixture f;
     struct peer third;
@@ -246,9 +241,8 @@ static void anothers_death_leaves_the_fence_and_its_slots(void **state)
     fixture_close(&f);
 }
 
-static void a_peer_that_scribbles_harms_nobody(void **state)
+TEST(a_peer_that_scribbles_harms_nobody)
 {
-    (void)state;
     enum { ROUNDS = 8, TURNS = TIMES(4096) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -308,14 +302,3 @@ static void a_peer_that_scribbles_harms_nobody(void **state)
     assert_int_equal(mapped_pages(), pages);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(the_owners_death_releases_whoever_waits),
-    TEST(the_owners_end_matters_only_while_it_has_the_fence),
-    TEST(waiters_that_linger_are_released_by_the_owners_death),
-    TEST(an_owner_may_be_killed_at_any_moment),
-    TEST(anothers_death_leaves_the_fence_and_its_slots),
-    TEST(a_peer_that_scribbles_harms_nobody),
-};
-
-PEER_MAIN("fence/shared_death", tests)

@@ -60,9 +60,8 @@ static uint32_t failures;
         }                                                                                          \
     } while (0)
 
-static void shared_fences_survive_a_lack_of_memory(void **state)
+TEST(shared_fences_survive_a_lack_of_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     failures = 0;
@@ -137,9 +136,8 @@ static void shared_fences_survive_a_lack_of_memory(void **state)
         }                                                                                          \
     } while (0)
 
-static void shared_fences_survive_a_lack_of_descriptors(void **state)
+TEST(shared_fences_survive_a_lack_of_descriptors)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     failures = 0;
@@ -164,10 +162,3 @@ static void shared_fences_survive_a_lack_of_descriptors(void **state)
     assert_true(failures > 20);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(shared_fences_survive_a_lack_of_memory),
-    TEST(shared_fences_survive_a_lack_of_descriptors),
-};
-
-PEER_MAIN("fence/shared_memory", tests)

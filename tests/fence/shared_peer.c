@@ -298,7 +298,7 @@ void *map_page(int fd)
 #define FAIL(error_)                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error_))
 #define ARGUMENT(i_)                ((uint32_t)offsetof(struct seccomp_data, args) + 8 * (i_))
 
-void peer_prepare(void)
+static void run_as_an_old_kernel(void)
 {
     const char *wanted = getenv("BELFRY_TEST_OLD_KERNEL");
     if (!wanted || !*wanted)
@@ -521,12 +521,7 @@ static struct answer obey(struct me *me, struct order order, int fd)
     return answer;
 }
 
-bool peer_is_me(int argc, char **argv)
-{
-    return argc == 2 && strcmp(argv[1], "--peer") == 0;
-}
-
-int peer_main(void)
+static int peer_main(void)
 {
     static struct me me;
     struct order order;
@@ -551,4 +546,14 @@ int peer_main(void)
         bfDestroyEvent(me.events[i]);
     fixture_close(&me.f);
     return 0;
+}
+
+/* Tests and their peers are one executable. BELFRY_TEST_OLD_KERNEL makes it and them run without
+ * futex_waitv, SO_PEERPIDFD and MFD_NOEXEC_SEAL. */
+int main(int argc, char **argv)
+{
+    run_as_an_old_kernel();
+    if (argc == 2 && strcmp(argv[1], "--peer") == 0)
+        return peer_main();
+    return fixture_main(argc, argv);
 }

@@ -111,18 +111,4 @@ uint32_t mapped(const char *name);
 
 uint64_t next_random(uint64_t *state); /* which is not 0 */
 
-/* As FIXTURE_MAIN, for tests with peers. BELFRY_TEST_OLD_KERNEL makes it and them run without
- * futex_waitv, SO_PEERPIDFD and MFD_NOEXEC_SEAL. */
-#define PEER_MAIN(name_, tests_)                                                                   \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        peer_prepare();                                                                            \
-        if (peer_is_me(argc, argv))                                                                \
-            return peer_main();                                                                    \
-        return fixture_main(argc, argv, name_, tests_, sizeof(tests_) / sizeof((tests_)[0]));      \
-    }
-void peer_prepare(void);
-bool peer_is_me(int argc, char **argv);
-int peer_main(void);
-
 #endif

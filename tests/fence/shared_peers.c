@@ -12,9 +12,8 @@
 /* ---------------------------------------------------------------------------------------- Values --
  */
 
-static void values_are_read_at_once_on_the_other_side(void **state)
+TEST(values_are_read_at_once_on_the_other_side)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -40,9 +39,8 @@ static void values_are_read_at_once_on_the_other_side(void **state)
 }
 
 /* Both are the owner once; both wait with events, threads and queues; both signal from CPU and GPU. */
-static void waits_are_satisfied_from_the_other_side(void **state)
+TEST(waits_are_satisfied_from_the_other_side)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -88,9 +86,8 @@ static void waits_are_satisfied_from_the_other_side(void **state)
 }
 
 /* The peer's program does nothing after its bfQueueSignal: it waits for orders. */
-static void a_gpu_signal_comes_without_a_call_of_the_program(void **state)
+TEST(a_gpu_signal_comes_without_a_call_of_the_program)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -145,9 +142,8 @@ static void signal_by(struct fixture *f, BfQueue queue, BfFence fence, uint64_t 
 }
 
 /* Behaviour 50: 47 for shared fences. The peer sleeps while its fence is set and rewound. */
-static void a_wait_keeps_what_was_set_and_rewound_before_its_process_looked(void **state)
+TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -191,9 +187,8 @@ static void a_wait_keeps_what_was_set_and_rewound_before_its_process_looked(void
 }
 
 /* Behaviour 45, with one queue in each process. */
-static void queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds(void **state)
+TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
 {
-    (void)state;
     enum { STEPS = 512 };
     struct fixture f;
     struct peer peer;
@@ -229,9 +224,8 @@ static void queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds(void **
  */
 
 /* Behaviour 59, with the last object in another process. */
-static void waiters_that_linger_hear_of_others_and_of_the_last(void **state)
+TEST(waiters_that_linger_hear_of_others_and_of_the_last)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, NULL);
@@ -262,9 +256,8 @@ static void waiters_that_linger_hear_of_others_and_of_the_last(void **state)
     fixture_close(&f);
 }
 
-static void a_process_is_woken_only_for_what_it_waits_for(void **state)
+TEST(a_process_is_woken_only_for_what_it_waits_for)
 {
-    (void)state;
     enum { SIGNALS = TIMES(10000) };
     struct fixture f;
     struct peer peer;
@@ -290,9 +283,8 @@ static void a_process_is_woken_only_for_what_it_waits_for(void **state)
 }
 
 /* Three hops: who has opened a fence passes it on. */
-static void a_fence_is_passed_on_by_who_has_opened_it(void **state)
+TEST(a_fence_is_passed_on_by_who_has_opened_it)
 {
-    (void)state;
     struct fixture f;
     struct peer second, third;
     fixture_open(&f, NULL);
@@ -349,25 +341,22 @@ static void lose_owner(BfFenceFlags flags)
     fixture_close(&f);
 }
 
-static void the_owners_lost_device_sets_the_fence_for_all(void **state)
+TEST(the_owners_lost_device_sets_the_fence_for_all)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip();
     lose_owner(0);
 }
 
-static void with_the_flag_the_owners_lost_device_leaves_the_fence(void **state)
+TEST(with_the_flag_the_owners_lost_device_leaves_the_fence)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip();
     lose_owner(BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
 }
 
-static void anothers_lost_device_leaves_the_fence(void **state)
+TEST(anothers_lost_device_leaves_the_fence)
 {
-    (void)state;
     if (!fixture_is_icd())
         skip();
     struct fixture f;
@@ -386,19 +375,3 @@ static void anothers_lost_device_leaves_the_fence(void **state)
     peer_stop(&peer);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(values_are_read_at_once_on_the_other_side),
-    TEST(waits_are_satisfied_from_the_other_side),
-    TEST(a_gpu_signal_comes_without_a_call_of_the_program),
-    TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked),
-    TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds),
-    TEST(waiters_that_linger_hear_of_others_and_of_the_last),
-    TEST(a_process_is_woken_only_for_what_it_waits_for),
-    TEST(a_fence_is_passed_on_by_who_has_opened_it),
-    TEST(the_owners_lost_device_sets_the_fence_for_all),
-    TEST(with_the_flag_the_owners_lost_device_leaves_the_fence),
-    TEST(anothers_lost_device_leaves_the_fence),
-};
-
-PEER_MAIN("fence/shared_peers", tests)

@@ -240,21 +240,12 @@ static void run(void (*program)(uint64_t seed), uint64_t count)
     }
 }
 
-static void step_by_step_all_is_as_the_model_says(void **state)
+TEST(step_by_step_all_is_as_the_model_says)
 {
-    (void)state;
     run(a_random_program, TIMES(16));
 }
 
-static void at_the_same_time_nobody_misses_a_value(void **state)
+TEST(at_the_same_time_nobody_misses_a_value)
 {
-    (void)state;
     run(a_random_storm, TIMES(16));
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(step_by_step_all_is_as_the_model_says),
-    TEST(at_the_same_time_nobody_misses_a_value),
-};
-
-PEER_MAIN("fence/shared_random", tests)

@@ -36,9 +36,8 @@ static uint64_t depth(struct fixture *f)
 /* ----------------------------------------------------------------------------------------- Waits --
  */
 
-static void a_wait_for_a_signal_on_its_way_goes_to_the_driver(void **state)
+TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -68,9 +67,8 @@ static void a_wait_for_a_signal_on_its_way_goes_to_the_driver(void **state)
     fixture_close(&f);
 }
 
-static void a_wait_goes_to_the_driver_when_the_signal_is_on_its_way(void **state)
+TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -99,9 +97,8 @@ static void a_wait_goes_to_the_driver_when_the_signal_is_on_its_way(void **state
     fixture_close(&f);
 }
 
-static void the_peer_waits_natively_for_what_is_signalled_here(void **state)
+TEST(the_peer_waits_natively_for_what_is_signalled_here)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -134,9 +131,8 @@ static void the_peer_waits_natively_for_what_is_signalled_here(void **state)
 }
 
 /* More than the area knows at once; the last of them reach what the first did. */
-static void each_of_many_waits_finds_a_signal_that_reaches_it(void **state)
+TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
 {
-    (void)state;
     enum { MANY = 40 };
     struct fixture f;
     struct peer peer;
@@ -170,9 +166,8 @@ static void each_of_many_waits_finds_a_signal_that_reaches_it(void **state)
  */
 
 /* What follows a native wait is applied after what it waited for, whoever's CPU is the quicker. */
-static void a_rewind_that_follows_a_signal_of_the_others_stays(void **state)
+TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
 {
-    (void)state;
     enum { ROUNDS = TIMES(64) };
     struct fixture f;
     struct peer peer;
@@ -201,9 +196,8 @@ static void a_rewind_that_follows_a_signal_of_the_others_stays(void **state)
 }
 
 /* The chain goes to the peer and back, and nothing of it has begun. */
-static void a_chain_through_both_processes_is_handed_over_whole(void **state)
+TEST(a_chain_through_both_processes_is_handed_over_whole)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -236,9 +230,8 @@ static void a_chain_through_both_processes_is_handed_over_whole(void **state)
 
 /* A long one, while the CPU rewinds: whatever it sets meanwhile, each wait rests on a signal that was
  * on its way, and the last values stay. */
-static void queues_play_ping_pong_with_no_cpu_in_between(void **state)
+TEST(queues_play_ping_pong_with_no_cpu_in_between)
 {
-    (void)state;
     enum { STEPS = TIMES(256) > 40 ? TIMES(256) : 40 };
     struct fixture f;
     struct peer peer;
@@ -277,9 +270,8 @@ static void queues_play_ping_pong_with_no_cpu_in_between(void **state)
 }
 
 /* Behaviours 39 and 42: only what is yet to come counts. */
-static void a_signal_that_has_been_applied_satisfies_no_later_wait(void **state)
+TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -312,9 +304,8 @@ static void a_signal_that_has_been_applied_satisfies_no_later_wait(void **state)
  */
 
 /* Five queues signal, and there are carriers for four: one goes by the CPU, and comes like all. */
-static void there_may_be_more_queues_than_carriers(void **state)
+TEST(there_may_be_more_queues_than_carriers)
 {
-    (void)state;
     enum { QUEUES = 5 };
     struct fixture f;
     struct peer peer;
@@ -348,9 +339,8 @@ static void there_may_be_more_queues_than_carriers(void **state)
     fixture_close(&f);
 }
 
-static void objects_end_with_signals_and_waits_under_way(void **state)
+TEST(objects_end_with_signals_and_waits_under_way)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -376,9 +366,8 @@ static void objects_end_with_signals_and_waits_under_way(void **state)
     fixture_close(&f);
 }
 
-static void opening_and_closing_leaves_nothing_behind(void **state)
+TEST(opening_and_closing_leaves_nothing_behind)
 {
-    (void)state;
     enum { ROUNDS = 20 };
     struct fixture f;
     struct peer peer;
@@ -416,9 +405,8 @@ static void opening_and_closing_leaves_nothing_behind(void **state)
 /* ------------------------------------------------------------------------------------------- Trust --
  */
 
-static void who_does_not_trust_takes_nothing_of_the_drivers(void **state)
+TEST(who_does_not_trust_takes_nothing_of_the_drivers)
 {
-    (void)state;
     struct fixture f;
     open_trusting(&f);
     BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -466,9 +454,8 @@ static void who_does_not_trust_takes_nothing_of_the_drivers(void **state)
     fixture_close(&f);
 }
 
-static void a_device_without_such_semaphores_says_so(void **state)
+TEST(a_device_without_such_semaphores_says_so)
 {
-    (void)state;
     struct fixture f;
     const struct fixture_options options = {.environment = "PROCESSES=0", .family = UINT32_MAX};
     fixture_open(&f, &options);
@@ -559,9 +546,8 @@ static int post(const struct letter *letter)
     return ends[1];
 }
 
-static void envelopes_that_are_none_are_refused(void **state)
+TEST(envelopes_that_are_none_are_refused)
 {
-    (void)state;
     struct fixture f;
     open_trusting(&f);
     BfFence fence = make_shared(&f, 0, 0), none = NULL;
@@ -619,9 +605,8 @@ static void envelopes_that_are_none_are_refused(void **state)
 }
 
 /* Of another device or driver: the plain fence in it is as good as any. */
-static void an_envelope_of_another_driver_is_a_plain_fence(void **state)
+TEST(an_envelope_of_another_driver_is_a_plain_fence)
 {
-    (void)state;
     struct fixture f;
     open_trusting(&f);
     BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -659,9 +644,8 @@ static void an_envelope_of_another_driver_is_a_plain_fence(void **state)
  */
 
 /* They have the fence's wait and signal, and nothing of what carries them. */
-static void logs_tell_of_the_fence_alone(void **state)
+TEST(logs_tell_of_the_fence_alone)
 {
-    (void)state;
     struct fixture f;
     open_trusting(&f);
     BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -698,24 +682,3 @@ static void logs_tell_of_the_fence_alone(void **state)
     bfDestroyFenceLogReader(waits);
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver),
-    TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way),
-    TEST(the_peer_waits_natively_for_what_is_signalled_here),
-    TEST(each_of_many_waits_finds_a_signal_that_reaches_it),
-    TEST(a_rewind_that_follows_a_signal_of_the_others_stays),
-    TEST(a_chain_through_both_processes_is_handed_over_whole),
-    TEST(queues_play_ping_pong_with_no_cpu_in_between),
-    TEST(a_signal_that_has_been_applied_satisfies_no_later_wait),
-    TEST(there_may_be_more_queues_than_carriers),
-    TEST(objects_end_with_signals_and_waits_under_way),
-    TEST(opening_and_closing_leaves_nothing_behind),
-    TEST(who_does_not_trust_takes_nothing_of_the_drivers),
-    TEST(a_device_without_such_semaphores_says_so),
-    TEST(logs_tell_of_the_fence_alone),
-    TEST(envelopes_that_are_none_are_refused),
-    TEST(an_envelope_of_another_driver_is_a_plain_fence),
-};
-
-PEER_MAIN("fence/shared_trusted", tests)

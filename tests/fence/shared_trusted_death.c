@@ -76,22 +76,19 @@ static void death_with_a_signal_on_its_way(bool owner)
     fixture_close(&f);
 }
 
-static void the_owners_death_lets_the_gpu_go(void **state)
+TEST(the_owners_death_lets_the_gpu_go)
 {
-    (void)state;
     death_with_a_signal_on_its_way(true);
 }
 
-static void anothers_death_lets_the_gpu_go_and_is_told(void **state)
+TEST(anothers_death_lets_the_gpu_go_and_is_told)
 {
-    (void)state;
     death_with_a_signal_on_its_way(false);
 }
 
 /* Before its queue came to the signal, and after it was applied: waits are as ever. */
-static void death_without_a_signal_on_its_way_leaves_the_fence(void **state)
+TEST(death_without_a_signal_on_its_way_leaves_the_fence)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -130,9 +127,8 @@ static void death_without_a_signal_on_its_way_leaves_the_fence(void **state)
 }
 
 /* The value was reached otherwise: then the wait wasn't in vain, and all that goes is the GPU's. */
-static void a_value_that_was_reached_otherwise_orphans_nobody(void **state)
+TEST(a_value_that_was_reached_otherwise_orphans_nobody)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -158,9 +154,8 @@ static void a_value_that_was_reached_otherwise_orphans_nobody(void **state)
 
 /* Each dies with a promise that nobody waits for: its carrier is nobody's any more. Once there are
  * none left, signals go by the CPU. */
-static void the_carriers_of_the_dead_are_spent(void **state)
+TEST(the_carriers_of_the_dead_are_spent)
 {
-    (void)state;
     enum { DEAD = 4 };
     struct fixture f;
     struct peer peer;
@@ -192,9 +187,8 @@ static void the_carriers_of_the_dead_are_spent(void **state)
     fixture_close(&f);
 }
 
-static void the_loss_of_anothers_device_lets_the_gpu_go(void **state)
+TEST(the_loss_of_anothers_device_lets_the_gpu_go)
 {
-    (void)state;
     for (int owner = 0; owner < 2; owner++) {
         struct fixture f;
         struct peer peer;
@@ -228,9 +222,8 @@ static void the_loss_of_anothers_device_lets_the_gpu_go(void **state)
     }
 }
 
-static void the_loss_of_the_own_device_ends_all_waits(void **state)
+TEST(the_loss_of_the_own_device_ends_all_waits)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     open_trusting(&f);
@@ -270,9 +263,8 @@ static void the_loss_of_the_own_device_ends_all_waits(void **state)
     fixture_close(&f);
 }
 
-static void a_peer_may_be_killed_at_any_moment(void **state)
+TEST(a_peer_may_be_killed_at_any_moment)
 {
-    (void)state;
     enum { ROUNDS = TIMES(24) > 6 ? TIMES(24) : 6 };
     struct fixture f;
     uint64_t random = 815;
@@ -313,16 +305,3 @@ static void a_peer_may_be_killed_at_any_moment(void **state)
         sched_yield();
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(the_owners_death_lets_the_gpu_go),
-    TEST(anothers_death_lets_the_gpu_go_and_is_told),
-    TEST(death_without_a_signal_on_its_way_leaves_the_fence),
-    TEST(a_value_that_was_reached_otherwise_orphans_nobody),
-    TEST(the_carriers_of_the_dead_are_spent),
-    TEST(the_loss_of_anothers_device_lets_the_gpu_go),
-    TEST(the_loss_of_the_own_device_ends_all_waits),
-    TEST(a_peer_may_be_killed_at_any_moment),
-};
-
-PEER_MAIN("fence/shared_trusted_death", tests)

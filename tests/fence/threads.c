@@ -71,52 +71,45 @@ static void release(void (*wait)(void *argument), int type, bool stalled)
     fixture_close(&f);
 }
 
-static void behaviour_28_thread_on_its_event_is_released_by_cpu_signal(void **state)
+TEST(behaviour_28_thread_on_its_event_is_released_by_cpu_signal)
 {
-    (void)state;
     release(wait_by_event, -1, false);
 }
 
-static void behaviour_28_thread_in_a_fence_wait_is_released_by_cpu_signal(void **state)
+TEST(behaviour_28_thread_in_a_fence_wait_is_released_by_cpu_signal)
 {
-    (void)state;
     release(wait_without_event, -1, false);
 }
 
-static void behaviour_29_polling_thread_sees_cpu_signal(void **state)
+TEST(behaviour_29_polling_thread_sees_cpu_signal)
 {
-    (void)state;
     release(poll_value, -1, false);
 }
 
-static void behaviour_30_thread_on_its_event_is_released_by_queue_signal(void **state)
+TEST(behaviour_30_thread_on_its_event_is_released_by_queue_signal)
 {
-    (void)state;
     release(wait_by_event, BF_QUEUE_TYPE_DIRECT, false);
     release(wait_by_event, BF_QUEUE_TYPE_COMPUTE, true);
     release(wait_by_event, BF_QUEUE_TYPE_COPY, false);
 }
 
-static void behaviour_30_thread_in_a_fence_wait_is_released_by_queue_signal(void **state)
+TEST(behaviour_30_thread_in_a_fence_wait_is_released_by_queue_signal)
 {
-    (void)state;
     release(wait_without_event, BF_QUEUE_TYPE_DIRECT, true);
     release(wait_without_event, BF_QUEUE_TYPE_COMPUTE, false);
     release(wait_without_event, BF_QUEUE_TYPE_COPY, false);
 }
 
-static void behaviour_31_polling_thread_sees_queue_signal(void **state)
+TEST(behaviour_31_polling_thread_sees_queue_signal)
 {
-    (void)state;
     release(poll_value, BF_QUEUE_TYPE_DIRECT, true);
     release(poll_value, BF_QUEUE_TYPE_DIRECT, false);
     release(poll_value, BF_QUEUE_TYPE_COPY, false);
 }
 
 /* Sixteen threads on values of one fence, which a queue and the CPU reach by turns. */
-static void behaviour_30_threads_are_released_each_at_its_value(void **state)
+TEST(behaviour_30_threads_are_released_each_at_its_value)
 {
-    (void)state;
     enum { THREADS = 16 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -149,9 +142,8 @@ static void behaviour_30_threads_are_released_each_at_its_value(void **state)
 }
 
 /* Waits that end by their time, under a fence that is reached only later. */
-static void behaviour_28_a_wait_may_end_by_its_time(void **state)
+TEST(behaviour_28_a_wait_may_end_by_its_time)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -169,16 +161,3 @@ static void behaviour_28_a_wait_may_end_by_its_time(void **state)
     assert_true(take_event(event));
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_28_thread_on_its_event_is_released_by_cpu_signal),
-    TEST(behaviour_28_thread_in_a_fence_wait_is_released_by_cpu_signal),
-    TEST(behaviour_28_a_wait_may_end_by_its_time),
-    TEST(behaviour_29_polling_thread_sees_cpu_signal),
-    TEST(behaviour_30_thread_on_its_event_is_released_by_queue_signal),
-    TEST(behaviour_30_thread_in_a_fence_wait_is_released_by_queue_signal),
-    TEST(behaviour_30_threads_are_released_each_at_its_value),
-    TEST(behaviour_31_polling_thread_sees_queue_signal),
-};
-
-FIXTURE_MAIN("threads", tests)

@@ -173,9 +173,8 @@ static void work(struct fixture *f)
     assert_int_equal(read_word(f, 1), 7);
 }
 
-static void what_queues_do_is_in_the_file(void **state)
+TEST(what_queues_do_is_in_the_file)
 {
-    (void)state;
     struct fixture f;
     place_make();
     open_traced(&f, NULL);
@@ -220,9 +219,8 @@ static void what_queues_do_is_in_the_file(void **state)
 }
 
 /* Semaphores that Belfry can't know make no arrows from one to the other. */
-static void semaphores_of_the_program_are_told_apart(void **state)
+TEST(semaphores_of_the_program_are_told_apart)
 {
-    (void)state;
     struct fixture f;
     place_make();
     open_traced(&f, NULL);
@@ -253,9 +251,8 @@ static void semaphores_of_the_program_are_told_apart(void **state)
 
 /* One of them may be the layer's, and the other attached, by a program whose other instance is made
  * without layers. */
-static void devices_of_a_process_share_a_file(void **state)
+TEST(devices_of_a_process_share_a_file)
 {
-    (void)state;
     static struct fixture f[2];
     place_make();
     open_traced(&f[0], NULL);
@@ -337,9 +334,8 @@ static void read_by_belfry(void)
     assert_true(waits);
 }
 
-static void a_process_that_just_ends_leaves_a_timeline(void **state)
+TEST(a_process_that_just_ends_leaves_a_timeline)
 {
-    (void)state;
     for (int ending = ENDING_EXIT; ending <= ENDING_KILL; ending++) {
         place_make();
         pid_t pid = fork();
@@ -366,17 +362,10 @@ static void a_process_that_just_ends_leaves_a_timeline(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    TEST(what_queues_do_is_in_the_file),
-    TEST(semaphores_of_the_program_are_told_apart),
-    TEST(devices_of_a_process_share_a_file),
-    TEST(a_process_that_just_ends_leaves_a_timeline),
-};
-
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "--end") == 0)
         return end_without_detaching(argv[2],
                                      strcmp(argv[3], "kill") == 0 ? ENDING_KILL : ENDING_EXIT);
-    return fixture_main(argc, argv, "timeline", tests, sizeof(tests) / sizeof(tests[0]));
+    return fixture_main(argc, argv);
 }

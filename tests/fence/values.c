@@ -1,9 +1,8 @@
 /* Behaviours 1 to 19: a fence's value, and the CPU's signals. */
 #include "registrations.h"
 
-static void behaviour_01_created_value_reads_back(void **state)
+TEST(behaviour_01_created_value_reads_back)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const uint64_t values[] = {0, 1, 99, BIG, UINT64_MAX - 1, UINT64_MAX};
@@ -12,9 +11,8 @@ static void behaviour_01_created_value_reads_back(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_02_cpu_signal_reads_at_once(void **state)
+TEST(behaviour_02_cpu_signal_reads_at_once)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -26,9 +24,8 @@ static void behaviour_02_cpu_signal_reads_at_once(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_03_cpu_signal_of_a_lower_value_reads_back(void **state)
+TEST(behaviour_03_cpu_signal_of_a_lower_value_reads_back)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -39,9 +36,8 @@ static void behaviour_03_cpu_signal_of_a_lower_value_reads_back(void **state)
     fixture_close(&f);
 }
 
-static void behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero(void **state)
+TEST(behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -52,9 +48,8 @@ static void behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero(void 
     fixture_close(&f);
 }
 
-static void behaviour_05_a_hundred_great_steps_read_back_exactly(void **state)
+TEST(behaviour_05_a_hundred_great_steps_read_back_exactly)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -82,27 +77,23 @@ static void run(void (*body)(struct signaller *s))
     fixture_close(&f);
 }
 
-static void behaviour_06_event_ahead_is_set_once_by_the_signal(void **state)
+TEST(behaviour_06_event_ahead_is_set_once_by_the_signal)
 {
-    (void)state;
     run(registration_is_set_once);
 }
 
-static void behaviour_07_overshooting_sets_the_event(void **state)
+TEST(behaviour_07_overshooting_sets_the_event)
 {
-    (void)state;
     run(registration_is_set_by_overshooting);
 }
 
-static void behaviour_08_later_signals_do_not_set_a_fired_event_again(void **state)
+TEST(behaviour_08_later_signals_do_not_set_a_fired_event_again)
 {
-    (void)state;
     run(registration_is_consumed);
 }
 
-static void behaviour_09_every_reached_value_sets_the_event_at_registration(void **state)
+TEST(behaviour_09_every_reached_value_sets_the_event_at_registration)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -123,9 +114,8 @@ static void behaviour_09_every_reached_value_sets_the_event_at_registration(void
     fixture_close(&f);
 }
 
-static void behaviour_10_the_next_value_stays_unset_until_signalled(void **state)
+TEST(behaviour_10_the_next_value_stays_unset_until_signalled)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 10);
@@ -141,51 +131,43 @@ static void behaviour_10_the_next_value_stays_unset_until_signalled(void **state
     fixture_close(&f);
 }
 
-static void behaviour_11_one_event_for_several_values_is_set_at_each(void **state)
+TEST(behaviour_11_one_event_for_several_values_is_set_at_each)
 {
-    (void)state;
     run(registration_of_several_values);
 }
 
-static void behaviour_12_registered_twice_one_set_is_seen(void **state)
+TEST(behaviour_12_registered_twice_one_set_is_seen)
 {
-    (void)state;
     run(registration_twice_is_one_set);
 }
 
-static void behaviour_13_of_two_values_only_the_reached_one_sets_its_event(void **state)
+TEST(behaviour_13_of_two_values_only_the_reached_one_sets_its_event)
 {
-    (void)state;
     run(registration_far_ahead_is_left_alone);
 }
 
-static void behaviour_14_a_consumed_registration_stays_so_after_a_rewind(void **state)
+TEST(behaviour_14_a_consumed_registration_stays_so_after_a_rewind)
 {
-    (void)state;
     run(registration_stays_consumed_after_rewind);
 }
 
-static void behaviour_15_a_pending_registration_survives_a_rewind(void **state)
+TEST(behaviour_15_a_pending_registration_survives_a_rewind)
 {
-    (void)state;
     run(registration_survives_rewind);
 }
 
-static void behaviour_16_the_greatest_value_is_an_ordinary_one(void **state)
+TEST(behaviour_16_the_greatest_value_is_an_ordinary_one)
 {
-    (void)state;
     run(registration_of_the_greatest_value);
 }
 
-static void behaviour_17_two_events_on_one_value_are_both_set(void **state)
+TEST(behaviour_17_two_events_on_one_value_are_both_set)
 {
-    (void)state;
     run(registration_of_two_events_on_one_value);
 }
 
-static void behaviour_18_an_event_set_before_stays_set_and_is_set_again(void **state)
+TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -205,9 +187,8 @@ static void behaviour_18_an_event_set_before_stays_set_and_is_set_again(void **s
     fixture_close(&f);
 }
 
-static void behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing(void **state)
+TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
@@ -226,27 +207,3 @@ static void behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing(
 }
 
 /* 20 and 21 are about COM's reference counts and interfaces; there are none here. */
-
-static const struct CMUnitTest tests[] = {
-    TEST(behaviour_01_created_value_reads_back),
-    TEST(behaviour_02_cpu_signal_reads_at_once),
-    TEST(behaviour_03_cpu_signal_of_a_lower_value_reads_back),
-    TEST(behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero),
-    TEST(behaviour_05_a_hundred_great_steps_read_back_exactly),
-    TEST(behaviour_06_event_ahead_is_set_once_by_the_signal),
-    TEST(behaviour_07_overshooting_sets_the_event),
-    TEST(behaviour_08_later_signals_do_not_set_a_fired_event_again),
-    TEST(behaviour_09_every_reached_value_sets_the_event_at_registration),
-    TEST(behaviour_10_the_next_value_stays_unset_until_signalled),
-    TEST(behaviour_11_one_event_for_several_values_is_set_at_each),
-    TEST(behaviour_12_registered_twice_one_set_is_seen),
-    TEST(behaviour_13_of_two_values_only_the_reached_one_sets_its_event),
-    TEST(behaviour_14_a_consumed_registration_stays_so_after_a_rewind),
-    TEST(behaviour_15_a_pending_registration_survives_a_rewind),
-    TEST(behaviour_16_the_greatest_value_is_an_ordinary_one),
-    TEST(behaviour_17_two_events_on_one_value_are_both_set),
-    TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again),
-    TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing),
-};
-
-FIXTURE_MAIN("values", tests)

@@ -22,9 +22,8 @@ static long sleeps(void)
     return usage.ru_nvcsw;
 }
 
-static void signals_that_nobody_waits_for_wake_nobody(void **state)
+TEST(signals_that_nobody_waits_for_wake_nobody)
 {
-    (void)state;
     enum { SIGNALS = TIMES(100000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -66,9 +65,8 @@ static void signal_unwatched(struct fixture *f, BfQueue queue, BfFence fence, ui
 }
 
 /* Below the value that is waited for anybody may signal, and it costs no submission either. */
-static void signals_below_what_is_waited_for_wake_nobody(void **state)
+TEST(signals_below_what_is_waited_for_wake_nobody)
 {
-    (void)state;
     enum { SIGNALS = TIMES(100000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -100,9 +98,8 @@ static void signals_below_what_is_waited_for_wake_nobody(void **state)
 }
 
 /* A thousand signals, each behind work of its own, pass a waiter for the last by. */
-static void one_waiter_for_the_last_of_many_signals_wakes_once(void **state)
+TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
 {
-    (void)state;
     enum { SIGNALS = TIMES(1000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -126,9 +123,8 @@ static void one_waiter_for_the_last_of_many_signals_wakes_once(void **state)
 }
 
 /* The same, one by one: each signal has landed, and been seen, before the next may. */
-static void one_waiter_sleeps_on_while_signals_land_one_by_one(void **state)
+TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
 {
-    (void)state;
     enum { SIGNALS = 64 };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -154,9 +150,8 @@ static void one_waiter_sleeps_on_while_signals_land_one_by_one(void **state)
 }
 
 /* A thousand registrations on as many values, all of which come behind one piece of work. */
-static void many_waiters_behind_one_work_wake_once(void **state)
+TEST(many_waiters_behind_one_work_wake_once)
 {
-    (void)state;
     enum { WAITERS = TIMES(1000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -182,9 +177,8 @@ static void many_waiters_behind_one_work_wake_once(void **state)
 }
 
 /* The same with work before each: at most one wake-up for each value waited for. */
-static void waiters_for_every_value_wake_at_most_once_each(void **state)
+TEST(waiters_for_every_value_wake_at_most_once_each)
 {
-    (void)state;
     enum { WAITERS = TIMES(1000) };
     struct fixture f;
     fixture_open(&f, NULL);
@@ -260,22 +254,19 @@ static BfQueue direct(struct fixture *f)
     return make_queue(f, BF_QUEUE_TYPE_DIRECT);
 }
 
-static void a_cpu_signal_wakes_many_threads_once_each(void **state)
+TEST(a_cpu_signal_wakes_many_threads_once_each)
 {
-    (void)state;
     wake_blocked_threads(NULL);
 }
 
-static void a_queue_signal_wakes_many_threads_once_each(void **state)
+TEST(a_queue_signal_wakes_many_threads_once_each)
 {
-    (void)state;
     wake_blocked_threads(direct);
 }
 
 /* Waiters that give up leave nothing behind that would wake anybody. */
-static void waiters_that_gave_up_cost_nothing(void **state)
+TEST(waiters_that_gave_up_cost_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
@@ -287,17 +278,3 @@ static void waiters_that_gave_up_cost_nothing(void **state)
     signal_unwatched(&f, queue, fence, TIMES(1000));
     fixture_close(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(signals_that_nobody_waits_for_wake_nobody),
-    TEST(signals_below_what_is_waited_for_wake_nobody),
-    TEST(one_waiter_for_the_last_of_many_signals_wakes_once),
-    TEST(one_waiter_sleeps_on_while_signals_land_one_by_one),
-    TEST(many_waiters_behind_one_work_wake_once),
-    TEST(waiters_for_every_value_wake_at_most_once_each),
-    TEST(a_cpu_signal_wakes_many_threads_once_each),
-    TEST(a_queue_signal_wakes_many_threads_once_each),
-    TEST(waiters_that_gave_up_cost_nothing),
-};
-
-FIXTURE_MAIN("wakeups", tests)

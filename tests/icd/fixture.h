@@ -6,11 +6,7 @@
 #ifndef BELFRY_TEST_ICD_FIXTURE_H
 #define BELFRY_TEST_ICD_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <volk.h>
 
@@ -91,7 +87,5 @@ VkResult fixture_submit(VkQueue queue, struct submit submit);
 VkResult fixture_submit1(VkQueue queue, struct submit submit);
 
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
-/* For tables: a cmocka test without setup. */
-#define TEST(name_) cmocka_unit_test(name_)
 
 #endif

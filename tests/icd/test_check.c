@@ -12,9 +12,8 @@
 
 #define QUIET "SHAPE=q2 QUIET=1"
 
-static void test_binary_wait_before_signal(void **state)
+TEST(test_binary_wait_before_signal)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore binary = fixture_binary(&f);
@@ -34,9 +33,8 @@ static void *wait_idle(void *queue)
     return NULL;
 }
 
-static void test_queue_race(void **state)
+TEST(test_queue_race)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     f.icd.pause();
@@ -62,9 +60,8 @@ static void test_queue_race(void **state)
     fixture_close(&f);
 }
 
-static void test_empty_info(void **state)
+TEST(test_empty_info)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -84,9 +81,8 @@ static void test_empty_info(void **state)
     fixture_close(&f);
 }
 
-static void test_binary_resignal(void **state)
+TEST(test_binary_resignal)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore binary = fixture_binary(&f);
@@ -103,9 +99,8 @@ static void test_binary_resignal(void **state)
     fixture_close(&f);
 }
 
-static void test_fence_busy(void **state)
+TEST(test_fence_busy)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkFence fence = fixture_fence(&f);
@@ -126,9 +121,8 @@ static void test_fence_busy(void **state)
     fixture_close(&f);
 }
 
-static void test_timeline_not_increasing(void **state)
+TEST(test_timeline_not_increasing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore a = fixture_timeline(&f, 5);
@@ -145,9 +139,8 @@ static void test_timeline_not_increasing(void **state)
 /* Reachable, so that the leak sanitizer leaves the finding to the driver. */
 static VkFence leaked[2];
 
-static void test_leak(void **state)
+TEST(test_leak)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     leaked[0] = fixture_fence(&f);
@@ -158,9 +151,8 @@ static void test_leak(void **state)
     fixture_close(&f);
 }
 
-static void test_destroy_pending(void **state)
+TEST(test_destroy_pending)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore signalled = fixture_timeline(&f, 0);
@@ -199,9 +191,8 @@ static void test_destroy_pending(void **state)
 }
 
 /* A device destroyed with work in it doesn't hang, not even over a wait that nothing will end. */
-static void test_destroy_busy_device(void **state)
+TEST(test_destroy_busy_device)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -215,9 +206,8 @@ static void test_destroy_busy_device(void **state)
     fixture_close(&f);
 }
 
-static void test_command_buffer_state(void **state)
+TEST(test_command_buffer_state)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkCommandBuffer once = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
@@ -247,9 +237,8 @@ static void test_command_buffer_state(void **state)
     fixture_close(&f);
 }
 
-static void test_unknown_family(void **state)
+TEST(test_unknown_family)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET);
     VkCommandBuffer commands = fixture_begin(&f, 0);
@@ -277,9 +266,8 @@ static void test_unknown_family(void **state)
     fixture_close(&f);
 }
 
-static void test_label_unbalanced(void **state)
+TEST(test_label_unbalanced)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
@@ -296,9 +284,8 @@ static void test_label_unbalanced(void **state)
 }
 
 /* First of all, while the process has no thread yet. */
-static void test_abort(void **state)
+TEST(test_abort)
 {
-    (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
@@ -312,24 +299,4 @@ static void test_abort(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_abort),
-        TEST(test_binary_wait_before_signal),
-        TEST(test_queue_race),
-        TEST(test_empty_info),
-        TEST(test_binary_resignal),
-        TEST(test_fence_busy),
-        TEST(test_timeline_not_increasing),
-        TEST(test_leak),
-        TEST(test_destroy_pending),
-        TEST(test_destroy_busy_device),
-        TEST(test_command_buffer_state),
-        TEST(test_unknown_family),
-        TEST(test_label_unbalanced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

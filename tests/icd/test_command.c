@@ -13,9 +13,8 @@ static void run(struct fixture *f, VkCommandBuffer commands)
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
-static void test_transfers(void **state)
+TEST(test_transfers)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkCommandBuffer commands = fixture_begin(&f, 0);
@@ -36,9 +35,8 @@ static void test_transfers(void **state)
     fixture_close(&f);
 }
 
-static void test_secondary(void **state)
+TEST(test_secondary)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkCommandBuffer secondary;
@@ -79,9 +77,8 @@ static VkQueryPool query_pool(struct fixture *f, uint32_t count)
     return pool;
 }
 
-static void test_queries(void **state)
+TEST(test_queries)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkQueryPool pool = query_pool(&f, 4);
@@ -134,9 +131,8 @@ static void *query_wait(void *argument)
 }
 
 /* A thread sleeps for a query that the device has yet to write. */
-static void test_query_wait(void **state)
+TEST(test_query_wait)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     struct query_waiter w = {.f = &f, .pool = query_pool(&f, 1)};
@@ -174,9 +170,8 @@ static uint64_t device_time(struct fixture *f, uint64_t *host, uint64_t *deviati
 }
 
 /* A stamp of the device lies between two calibrations, in every shape's units and width. */
-static void test_calibrated(void **state)
+TEST(test_calibrated)
 {
-    (void)state;
     static const struct {
         const char *environment;
         uint32_t bits;
@@ -219,9 +214,8 @@ static void test_calibrated(void **state)
     }
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     VkPhysicalDeviceMemoryProperties properties;
@@ -261,9 +255,8 @@ static void test_memory(void **state)
 }
 
 /* Binds take effect in the queue's order, behind their waits, and can be undone. */
-static void test_sparse(void **state)
+TEST(test_sparse)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     const VkBufferCreateInfo info = {
@@ -353,9 +346,8 @@ static void test_sparse(void **state)
     fixture_close(&f);
 }
 
-static void test_private_data(void **state)
+TEST(test_private_data)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const VkPrivateDataSlotCreateInfo info = {.sType =
@@ -371,13 +363,4 @@ static void test_private_data(void **state)
     assert_int_equal(data, 99);
     vkDestroyPrivateDataSlot(f.device, slot, NULL);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_transfers),  TEST(test_secondary), TEST(test_queries), TEST(test_query_wait),
-        TEST(test_calibrated), TEST(test_memory),    TEST(test_sparse),  TEST(test_private_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,8 @@ static VkPhysicalDeviceIDProperties identity(VkPhysicalDevice physical,
     return id;
 }
 
-static void test_one_device_unless_more_are_asked_for(void **state)
+TEST(test_one_device_unless_more_are_asked_for)
 {
-    (void)state;
     static const struct {
         const char *environment;
         uint32_t n;
@@ -35,9 +34,8 @@ static void test_one_device_unless_more_are_asked_for(void **state)
     }
 }
 
-static void test_devices_have_an_identity_each(void **state)
+TEST(test_devices_have_an_identity_each)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "DEVICES=3 SHAPE=q2 SHAPE_2=nvidia");
     static const char *const names[] = {"Belfry test driver (q2)", "Belfry test driver 2 (nvidia)",
@@ -68,9 +66,8 @@ static void test_devices_have_an_identity_each(void **state)
 }
 
 /* The second device is like the first one but for what is said of it. */
-static void test_each_device_has_its_own_switches(void **state)
+TEST(test_each_device_has_its_own_switches)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "DEVICES=3 SHAPE=copy SHAPE_2=intel API_2=1.1 NO_SYNC2_2=1 "
                               "HOST_MEMORY=0 HOST_MEMORY_2=1 TIMESTAMP_BITS_3=40 INT64_3=1");
@@ -111,9 +108,8 @@ static uint64_t device_time(struct fixture *f)
     return time;
 }
 
-static void test_devices_run_beside_each_other(void **state)
+TEST(test_devices_run_beside_each_other)
 {
-    (void)state;
     struct fixture f, g;
     fixture_open(&f, "DEVICES=2 SHAPE=q1 SHAPE_2=nvidia");
     fixture_open_beside(&g, &f, 1);
@@ -144,9 +140,8 @@ static void test_devices_run_beside_each_other(void **state)
     fixture_close(&f);
 }
 
-static void test_objects_stay_with_their_device(void **state)
+TEST(test_objects_stay_with_their_device)
 {
-    (void)state;
     struct fixture f, g;
     fixture_open(&f, "DEVICES=2 SHAPE=q1 QUIET=1");
     fixture_open_beside(&g, &f, 1);
@@ -216,9 +211,8 @@ static VkResult import_across(struct fixture *from, struct fixture *to)
     return result;
 }
 
-static void test_semaphores_are_shared_within_a_physical_device_alone(void **state)
+TEST(test_semaphores_are_shared_within_a_physical_device_alone)
 {
-    (void)state;
     struct fixture f, same, other;
     fixture_open(&f, "DEVICES=2 SHAPE=q1");
     fixture_open_beside(&same, &f, 0);
@@ -229,17 +223,4 @@ static void test_semaphores_are_shared_within_a_physical_device_alone(void **sta
     fixture_close_device(&other);
     fixture_close_device(&same);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_one_device_unless_more_are_asked_for),
-        TEST(test_devices_have_an_identity_each),
-        TEST(test_each_device_has_its_own_switches),
-        TEST(test_devices_run_beside_each_other),
-        TEST(test_objects_stay_with_their_device),
-        TEST(test_semaphores_are_shared_within_a_physical_device_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-static void test_lose_at_submit(void **state)
+TEST(test_lose_at_submit)
 {
-    (void)state;
     for (uint32_t n = 1; n <= 3; n++) {
         char environment[64];
         snprintf(environment, sizeof(environment), "SHAPE=q2 LOSE_AT_SUBMIT=%u", n);
@@ -66,9 +65,8 @@ static void *waiter_run(void *argument)
 }
 
 /* Who waits when the device is lost, thread or queue, is told. */
-static void test_lose_wakes_waiters(void **state)
+TEST(test_lose_wakes_waiters)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -104,9 +102,8 @@ static void test_lose_wakes_waiters(void **state)
     fixture_close(&f);
 }
 
-static void test_lose_paused(void **state)
+TEST(test_lose_paused)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     VkFence fence = fixture_fence(&f);
@@ -122,9 +119,8 @@ static void test_lose_paused(void **state)
     fixture_close(&f);
 }
 
-static void test_oom_at_submit(void **state)
+TEST(test_oom_at_submit)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 OOM_AT_SUBMIT=2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -211,9 +207,8 @@ end:
 
 /* One call after the other fails, until a tour needs fewer calls than that. The fixture expects its
  * own calls to succeed: the first to fail is the one behind them. */
-static void test_oom_everywhere(void **state)
+TEST(test_oom_everywhere)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "SHAPE=q1");
     uint32_t n = (uint32_t)fixture_counters(&f).oom_points;
@@ -265,9 +260,8 @@ static VkResult graphics_create(struct fixture *f, const char *vertex, const cha
 }
 
 /* Crashes and hangs: tests/specialize/isolate_faults.c. */
-static void test_pipelines(void **state)
+TEST(test_pipelines)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "PIPELINE=-2:a,-13:b,1000297000:c");
     assert_int_equal(compute_create(&f, "main"), VK_SUCCESS);
@@ -289,9 +283,8 @@ static void test_pipelines(void **state)
 }
 
 /* Asked for by the program, for a command or for all. */
-static void test_asked(void **state)
+TEST(test_asked)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     const uint64_t live = f.icd.live(NULL), fences = f.icd.live("fence");
@@ -320,14 +313,4 @@ static void test_asked(void **state)
     f.icd.set_fault(NULL, 0, VK_SUCCESS);
     vkDestroyFence(f.device, fence, NULL);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_lose_at_submit), TEST(test_lose_wakes_waiters), TEST(test_lose_paused),
-        TEST(test_oom_at_submit),  TEST(test_oom_everywhere),     TEST(test_pipelines),
-        TEST(test_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "fixture.h"
 
 /* Held: the word is written, and nothing yet says so. */
-static void test_a_held_packet_has_written_and_not_signalled(void **state)
+TEST(test_a_held_packet_has_written_and_not_signalled)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -42,9 +41,8 @@ static void test_a_held_packet_has_written_and_not_signalled(void **state)
 }
 
 /* What has no command buffers only passes on what others have done. */
-static void test_packets_without_command_buffers_are_not_held(void **state)
+TEST(test_packets_without_command_buffers_are_not_held)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -58,9 +56,8 @@ static void test_packets_without_command_buffers_are_not_held(void **state)
     fixture_close(&f);
 }
 
-static void test_a_step_releases_one_held_packet_of_one_queue(void **state)
+TEST(test_a_step_releases_one_held_packet_of_one_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -99,9 +96,8 @@ static void test_a_step_releases_one_held_packet_of_one_queue(void **state)
 }
 
 /* The worker sleeps soundly, whatever else is handed to its queue. */
-static void test_nothing_wakes_a_held_queue(void **state)
+TEST(test_nothing_wakes_a_held_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -122,9 +118,8 @@ static void test_nothing_wakes_a_held_queue(void **state)
     fixture_close(&f);
 }
 
-static void test_steps_of_a_paused_queue(void **state)
+TEST(test_steps_of_a_paused_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -173,9 +168,8 @@ static void test_steps_of_a_paused_queue(void **state)
 }
 
 /* Neither a lost device nor a destroyed one hangs on what it holds. */
-static void test_a_lost_device_holds_nothing(void **state)
+TEST(test_a_lost_device_holds_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -193,9 +187,8 @@ static void test_a_lost_device_holds_nothing(void **state)
     fixture_close(&f);
 }
 
-static void test_a_device_is_destroyed_with_what_it_holds(void **state)
+TEST(test_a_device_is_destroyed_with_what_it_holds)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 QUIET=1");
     f.icd.hold_before_signals(true);
@@ -208,18 +201,4 @@ static void test_a_device_is_destroyed_with_what_it_holds(void **state)
     f.icd.reset_counters();
     f.icd.hold_before_signals(false);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_held_packet_has_written_and_not_signalled),
-        TEST(test_packets_without_command_buffers_are_not_held),
-        TEST(test_a_step_releases_one_held_packet_of_one_queue),
-        TEST(test_nothing_wakes_a_held_queue),
-        TEST(test_steps_of_a_paused_queue),
-        TEST(test_a_lost_device_holds_nothing),
-        TEST(test_a_device_is_destroyed_with_what_it_holds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

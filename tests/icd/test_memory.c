@@ -55,9 +55,8 @@ static void *pages_new(size_t n)
     return pages;
 }
 
-static void test_host_memory_is_offered_unless_switched_off(void **state)
+TEST(test_host_memory_is_offered_unless_switched_off)
 {
-    (void)state;
     static const char *const environments[] = {"HOST_MEMORY=0", NULL, "SHAPE=nvidia API=1.1"};
     for (int i = 0; i < 3; i++) {
         struct fixture f;
@@ -88,9 +87,8 @@ static void test_host_memory_is_offered_unless_switched_off(void **state)
 }
 
 /* The device reads and writes the program's own memory, and leaves it to the program. */
-static void test_imported_memory_is_the_program_s_own(void **state)
+TEST(test_imported_memory_is_the_program_s_own)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     uint64_t *words = pages_new(2);
@@ -128,9 +126,8 @@ static void test_imported_memory_is_the_program_s_own(void **state)
     fixture_close(&f);
 }
 
-static void test_imports_are_checked(void **state)
+TEST(test_imports_are_checked)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 QUIET=1");
     uint8_t *bytes = pages_new(2);
@@ -216,9 +213,8 @@ static const struct {
     {"SHAPE=q1 MEMORY=uncached BUFFER_TYPES=1", 2, {LOCAL, VISIBLE | COHERENT}, 2, 3, 1, 1},
 };
 
-static void test_the_memory_there_is(void **state)
+TEST(test_the_memory_there_is)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
         struct fixture f;
         fixture_open_instance(&f, memories[i].environment);
@@ -322,9 +318,8 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     fixture_close(&f);
 }
 
-static void test_what_is_not_coherent_needs_flush_and_invalidation(void **state)
+TEST(test_what_is_not_coherent_needs_flush_and_invalidation)
 {
-    (void)state;
     coherence_tour("SHAPE=q1", 0, true);
     coherence_tour("SHAPE=q1", 1, false);
     coherence_tour("SHAPE=q1 MEMORY=split", 1, true);
@@ -333,9 +328,8 @@ static void test_what_is_not_coherent_needs_flush_and_invalidation(void **state)
     coherence_tour("SHAPE=q1 MEMORY=single", 0, true);
 }
 
-static void test_memory_is_used_for_what_takes_it(void **state)
+TEST(test_memory_is_used_for_what_takes_it)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "SHAPE=q1 MEMORY=split BUFFER_TYPES=3 QUIET=1");
     assert_success(fixture_open_device(&f, NULL));
@@ -381,9 +375,8 @@ static void test_memory_is_used_for_what_takes_it(void **state)
     fixture_close(&f);
 }
 
-static void test_mappings_are_checked(void **state)
+TEST(test_mappings_are_checked)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 QUIET=1");
     static const struct {
@@ -421,18 +414,4 @@ static void test_mappings_are_checked(void **state)
     fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
     vkFreeMemory(f.device, memory, NULL);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_host_memory_is_offered_unless_switched_off),
-        TEST(test_imported_memory_is_the_program_s_own),
-        TEST(test_imports_are_checked),
-        TEST(test_the_memory_there_is),
-        TEST(test_what_is_not_coherent_needs_flush_and_invalidation),
-        TEST(test_memory_is_used_for_what_takes_it),
-        TEST(test_mappings_are_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static VkResult present(VkQueue queue, VkSwapchainKHR swapchain, uint32_t image,
     return result;
 }
 
-static void test_surface(void **state)
+TEST(test_surface)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=copy");
     VkSurfaceKHR surface = surface_create(&f);
@@ -72,9 +71,8 @@ static void test_surface(void **state)
 }
 
 /* An image comes back when the queue has come to its present, and not before. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSurfaceKHR surface = surface_create(&f);
@@ -136,9 +134,8 @@ static void test_order(void **state)
 }
 
 /* A present that waits for what nobody has signalled yet is found, and blocks its queue alone. */
-static void test_wait_before_signal(void **state)
+TEST(test_wait_before_signal)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     VkSurfaceKHR surface = surface_create(&f);
@@ -161,9 +158,8 @@ static void test_wait_before_signal(void **state)
     fixture_close(&f);
 }
 
-static void test_destroy_while_presenting(void **state)
+TEST(test_destroy_while_presenting)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     VkSurfaceKHR surface = surface_create(&f);
@@ -180,15 +176,4 @@ static void test_destroy_while_presenting(void **state)
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySurfaceKHR(f.instance, surface, NULL);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_surface),
-        TEST(test_order),
-        TEST(test_wait_before_signal),
-        TEST(test_destroy_while_presenting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,9 +181,8 @@ static int peer_main(void)
 /* ---------------------------------------------------------------------------------------- Tests --
  */
 
-static void values_are_one_in_all_processes(void **state)
+TEST(values_are_one_in_all_processes)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, ENVIRONMENT);
@@ -206,9 +205,8 @@ static void values_are_one_in_all_processes(void **state)
 
 /* The wait is in the one's queue before the signal is made by the other's; neither is a violation,
  * as long as it has been submitted. */
-static void queues_wait_for_each_other_without_the_hosts(void **state)
+TEST(queues_wait_for_each_other_without_the_hosts)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, ENVIRONMENT);
@@ -232,9 +230,8 @@ static void queues_wait_for_each_other_without_the_hosts(void **state)
 }
 
 /* What one has promised and the other waits for may be signalled by the host once the one is dead. */
-static void a_dead_process_leaves_the_semaphore_usable(void **state)
+TEST(a_dead_process_leaves_the_semaphore_usable)
 {
-    (void)state;
     struct fixture f;
     struct peer peer;
     fixture_open(&f, ENVIRONMENT);
@@ -255,9 +252,8 @@ static void a_dead_process_leaves_the_semaphore_usable(void **state)
     fixture_close(&f);
 }
 
-static void a_lost_device_leaves_no_queue_asleep(void **state)
+TEST(a_lost_device_leaves_no_queue_asleep)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, ENVIRONMENT);
     VkSemaphore semaphore = make(&f, 0);
@@ -290,9 +286,8 @@ static uint32_t features(struct fixture *f, VkSemaphoreType type)
     return properties.externalSemaphoreFeatures;
 }
 
-static void the_driver_says_what_it_has(void **state)
+TEST(the_driver_says_what_it_has)
 {
-    (void)state;
     const VkExternalSemaphoreFeatureFlags both =
         VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
     struct fixture f;
@@ -307,9 +302,8 @@ static void the_driver_says_what_it_has(void **state)
 }
 
 /* In the process that made it, and of another adapter, which can't have it. */
-static void what_is_imported_at_home_is_the_same(void **state)
+TEST(what_is_imported_at_home_is_the_same)
 {
-    (void)state;
     struct fixture f, other;
     fixture_open(&f, ENVIRONMENT " DEVICES=2");
     fixture_open_beside(&other, &f, 1);
@@ -336,13 +330,5 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--peer") == 0)
         return peer_main();
-    const struct CMUnitTest tests[] = {
-        TEST(values_are_one_in_all_processes),
-        TEST(queues_wait_for_each_other_without_the_hosts),
-        TEST(a_dead_process_leaves_the_semaphore_usable),
-        TEST(a_lost_device_leaves_no_queue_asleep),
-        TEST(the_driver_says_what_it_has),
-        TEST(what_is_imported_at_home_is_the_same),
-    };
-    return cmocka_run_group_tests_name("icd/processes", tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -98,9 +98,8 @@ static void submit(struct rig *r, VkQueue queue, VkCommandPool pool, bool guarde
     assert_success(vkQueueWaitIdle(queue));
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     struct rig r;
     rig_open(&r);
     for (int older = 0; older < 2; older++) {
@@ -118,9 +117,8 @@ static void test_batches(void **state)
     rig_close(&r);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct rig r;
     rig_open(&r);
     VkPhysicalDeviceMemoryProperties memory;
@@ -145,9 +143,8 @@ static void test_memory(void **state)
     rig_close(&r);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct fixture f;
     memset(&f, 0, sizeof(f));
     fixture_open_instance(&f, "SHAPE=q2 PROTECTED=0");
@@ -158,14 +155,4 @@ static void test_refused(void **state)
     assert_int_equal(open_device(&f, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT),
                      VK_ERROR_INITIALIZATION_FAILED);
     vkDestroyInstance(f.instance, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_batches),
-        TEST(test_memory),
-        TEST(test_refused),
-    };
-    return cmocka_run_group_tests_name("protected", tests, NULL, NULL);
 }

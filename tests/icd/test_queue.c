@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void test_wait_before_signal(void **state)
+TEST(test_wait_before_signal)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -37,9 +36,8 @@ static void test_wait_before_signal(void **state)
 }
 
 /* The host's signal counts as submitted; so does a signal earlier in the same call. */
-static void test_legal_waits(void **state)
+TEST(test_legal_waits)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 5);
@@ -65,9 +63,8 @@ static void test_legal_waits(void **state)
     fixture_close(&f);
 }
 
-static void test_order_in_queue(void **state)
+TEST(test_order_in_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     VkFence fence = fixture_fence(&f);
@@ -90,9 +87,8 @@ static void test_order_in_queue(void **state)
     fixture_close(&f);
 }
 
-static void test_binary(void **state)
+TEST(test_binary)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore binary = fixture_binary(&f);
@@ -119,9 +115,8 @@ static void test_binary(void **state)
     fixture_close(&f);
 }
 
-static void test_fences(void **state)
+TEST(test_fences)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkFence fences[2] = {fixture_fence(&f), fixture_fence(&f)};
@@ -146,9 +141,8 @@ static void test_fences(void **state)
     fixture_close(&f);
 }
 
-static void test_wait_any(void **state)
+TEST(test_wait_any)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore semaphores[2] = {fixture_timeline(&f, 0), fixture_timeline(&f, 0)};
@@ -172,9 +166,8 @@ static void test_wait_any(void **state)
     fixture_close(&f);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
@@ -209,9 +202,8 @@ static void test_events(void **state)
     fixture_close(&f);
 }
 
-static void test_pause(void **state)
+TEST(test_pause)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -241,9 +233,8 @@ static void record_seen(const struct belfry_icd_record *record, void *user)
     *infos += record->infos;
 }
 
-static void test_recorder(void **state)
+TEST(test_recorder)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkFence fence = fixture_fence(&f);
@@ -284,9 +275,8 @@ static void test_recorder(void **state)
     fixture_close(&f);
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -335,9 +325,8 @@ static void test_labels(void **state)
 }
 
 /* At rest nothing wakes. */
-static void test_no_wakeups_at_rest(void **state)
+TEST(test_no_wakeups_at_rest)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q4");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -357,9 +346,8 @@ static void test_no_wakeups_at_rest(void **state)
     fixture_close(&f);
 }
 
-static void test_shared_timeline(void **state)
+TEST(test_shared_timeline)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkSemaphore a = fixture_timeline(&f, 3);
@@ -394,9 +382,8 @@ static void test_shared_timeline(void **state)
 }
 
 /* Free submit: the work is done when the call returns, or as soon as what it waits for is. */
-static void test_free_submit(void **state)
+TEST(test_free_submit)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 FREE=1 QUIET=1");
     VkSemaphore a = fixture_timeline(&f, 0);
@@ -486,36 +473,12 @@ static void relay_test(const char *environment)
     fixture_close(&f);
 }
 
-static void test_relay(void **state)
+TEST(test_relay)
 {
-    (void)state;
     relay_test("SHAPE=q4 QUIET=1");
 }
 
-static void test_relay_free(void **state)
+TEST(test_relay_free)
 {
-    (void)state;
     relay_test("SHAPE=q4 FREE=1 QUIET=1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_wait_before_signal),
-        TEST(test_legal_waits),
-        TEST(test_order_in_queue),
-        TEST(test_binary),
-        TEST(test_fences),
-        TEST(test_wait_any),
-        TEST(test_events),
-        TEST(test_pause),
-        TEST(test_recorder),
-        TEST(test_labels),
-        TEST(test_no_wakeups_at_rest),
-        TEST(test_shared_timeline),
-        TEST(test_free_submit),
-        TEST(test_relay),
-        TEST(test_relay_free),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

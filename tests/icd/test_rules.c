@@ -69,9 +69,8 @@ static void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 stages)
 }
 
 /* All that a family with transfers alone can do, and what it can't. */
-static void test_transfer_families_run_transfers_and_barriers_alone(void **state)
+TEST(test_transfer_families_run_transfers_and_barriers_alone)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_NVIDIA);
     VkCommandPool pool = pool_of(&f, 1);
@@ -116,9 +115,8 @@ static void test_transfer_families_run_transfers_and_barriers_alone(void **state
     fixture_close(&f);
 }
 
-static void test_compute_families_draw_nothing(void **state)
+TEST(test_compute_families_draw_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_NVIDIA);
     VkCommandPool pool = pool_of(&f, 2);
@@ -139,9 +137,8 @@ static void test_compute_families_draw_nothing(void **state)
     fixture_close(&f);
 }
 
-static void test_sparse_families_record_nothing(void **state)
+TEST(test_sparse_families_record_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_RADV);
     VkCommandPool pool = pool_of(&f, 2);
@@ -156,9 +153,8 @@ static void test_sparse_families_record_nothing(void **state)
     fixture_close(&f);
 }
 
-static void test_timestamps_need_valid_bits(void **state)
+TEST(test_timestamps_need_valid_bits)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_COPY);
     VkCommandPool pool = pool_of(&f, 1);
@@ -176,9 +172,8 @@ static void test_timestamps_need_valid_bits(void **state)
     fixture_close(&f);
 }
 
-static void test_command_buffers_run_in_their_pool_s_family(void **state)
+TEST(test_command_buffers_run_in_their_pool_s_family)
 {
-    (void)state;
     static const char *const environments[] = {QUIET_COPY, QUIET_COPY " FREE=1"};
     for (size_t i = 0; i < 2; i++) {
         struct fixture f;
@@ -204,9 +199,8 @@ static void test_command_buffers_run_in_their_pool_s_family(void **state)
 
 #define BYTES (FIXTURE_WORDS * sizeof(uint32_t))
 
-static void test_transfers_stay_inside_their_buffers(void **state)
+TEST(test_transfers_stay_inside_their_buffers)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     static const struct {
@@ -266,9 +260,8 @@ static void test_transfers_stay_inside_their_buffers(void **state)
     fixture_close(&f);
 }
 
-static void test_query_copies_stay_inside_buffer_and_pool(void **state)
+TEST(test_query_copies_stay_inside_buffer_and_pool)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     static const struct {
@@ -306,9 +299,8 @@ static void test_query_copies_stay_inside_buffer_and_pool(void **state)
 }
 
 /* Memory that ends before the buffer does, or isn't there at all. */
-static void test_transfers_stay_inside_the_buffer_s_memory(void **state)
+TEST(test_transfers_stay_inside_the_buffer_s_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -339,9 +331,8 @@ static void test_transfers_stay_inside_the_buffer_s_memory(void **state)
     fixture_close(&f);
 }
 
-static void test_transfers_need_the_buffer_s_usage(void **state)
+TEST(test_transfers_need_the_buffer_s_usage)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     const VkBufferUsageFlags usages[2] = {VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
@@ -374,9 +365,8 @@ static void test_transfers_need_the_buffer_s_usage(void **state)
 
 /* Queries ------------------------------------------------------------------------------------ */
 
-static void test_queries_are_reset_between_writes(void **state)
+TEST(test_queries_are_reset_between_writes)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     VkQueryPool queries = queries_of(&f, 2);
@@ -414,9 +404,8 @@ static void test_queries_are_reset_between_writes(void **state)
     fixture_close(&f);
 }
 
-static void test_the_host_resets_no_pending_query(void **state)
+TEST(test_the_host_resets_no_pending_query)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, QUIET_Q1);
     VkQueryPool queries = queries_of(&f, 4);
@@ -442,9 +431,8 @@ static void test_the_host_resets_no_pending_query(void **state)
 }
 
 /* Destroyed under their commands: told, and the commands still find them. */
-static void test_what_pending_commands_use_is_not_destroyed(void **state)
+TEST(test_what_pending_commands_use_is_not_destroyed)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -481,23 +469,4 @@ static void test_what_pending_commands_use_is_not_destroyed(void **state)
     assert_success(vkDeviceWaitIdle(f.device));
     f.icd.reset_counters(); /* two queues at one query */
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_transfer_families_run_transfers_and_barriers_alone),
-        TEST(test_compute_families_draw_nothing),
-        TEST(test_sparse_families_record_nothing),
-        TEST(test_timestamps_need_valid_bits),
-        TEST(test_command_buffers_run_in_their_pool_s_family),
-        TEST(test_transfers_stay_inside_their_buffers),
-        TEST(test_query_copies_stay_inside_buffer_and_pool),
-        TEST(test_transfers_stay_inside_the_buffer_s_memory),
-        TEST(test_transfers_need_the_buffer_s_usage),
-        TEST(test_queries_are_reset_between_writes),
-        TEST(test_the_host_resets_no_pending_query),
-        TEST(test_what_pending_commands_use_is_not_destroyed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

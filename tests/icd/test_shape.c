@@ -40,9 +40,8 @@ static const struct {
     {"q16", 1, {{G | C | T, 0, 16, 64}}},
 };
 
-static void test_families(void **state)
+TEST(test_families)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         char environment[64], name[64];
         snprintf(environment, sizeof(environment), "SHAPE=%s", shapes[i].name);
@@ -67,9 +66,8 @@ static void test_families(void **state)
     }
 }
 
-static void test_same_queue_twice(void **state)
+TEST(test_same_queue_twice)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
     VkQueue again;
@@ -83,9 +81,8 @@ static void test_same_queue_twice(void **state)
     fixture_close(&f);
 }
 
-static void test_timestamp_bits(void **state)
+TEST(test_timestamp_bits)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "SHAPE=nvidia TIMESTAMP_BITS=0");
     for (uint32_t i = 0; i < f.n_families; i++)
@@ -96,9 +93,8 @@ static void test_timestamp_bits(void **state)
     fixture_close(&f);
 }
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2", NULL};
     for (uint32_t minor = 0; minor < 4; minor++) {
         struct fixture f;
@@ -134,9 +130,8 @@ static void test_versions(void **state)
 }
 
 /* A device extension isn't there while one of the instance is missing that it depends on. */
-static void test_old_device_of_a_plain_instance(void **state)
+TEST(test_old_device_of_a_plain_instance)
 {
-    (void)state;
     for (uint32_t minor = 0; minor < 2; minor++) {
         setenv("BELFRY_ICD_API", minor ? "1.1" : "1.0", 1);
         assert_success(volkInitialize());
@@ -168,9 +163,8 @@ static void test_old_device_of_a_plain_instance(void **state)
     }
 }
 
-static void test_nothing_new(void **state)
+TEST(test_nothing_new)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1");
     assert_false(fixture_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
@@ -188,9 +182,8 @@ static void test_nothing_new(void **state)
 }
 
 /* Who could store 64-bit words by a shader must see that none would run. */
-static void test_int64_is_offered_on_demand_alone(void **state)
+TEST(test_int64_is_offered_on_demand_alone)
 {
-    (void)state;
     static const char *const environments[] = {NULL, "INT64=1"};
     for (uint32_t i = 0; i < 2; i++) {
         struct fixture f;
@@ -213,9 +206,8 @@ static void test_int64_is_offered_on_demand_alone(void **state)
     }
 }
 
-static void test_null_queue(void **state)
+TEST(test_null_queue)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=nvidia NULL_QUEUE=2:3");
     for (uint32_t i = 0; i < f.n_families; i++)
@@ -243,9 +235,8 @@ static VkResult realtime_device(struct fixture *f)
     return vkCreateDevice(f->physical, &info, NULL, &f->device);
 }
 
-static void test_global_priority(void **state)
+TEST(test_global_priority)
 {
-    (void)state;
     struct fixture f;
     fixture_open_instance(&f, NULL);
     assert_int_equal(realtime_device(&f), VK_ERROR_NOT_PERMITTED_KHR);
@@ -256,9 +247,8 @@ static void test_global_priority(void **state)
 }
 
 /* Every core command is there to be called: what a loader or layer asks for it gets. */
-static void test_core_commands(void **state)
+TEST(test_core_commands)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     static const char *const some[] = {
@@ -276,9 +266,8 @@ static void test_core_commands(void **state)
 }
 
 /* Nothing but driverInfo tells one build from another. */
-static void test_builds(void **state)
+TEST(test_builds)
 {
-    (void)state;
     static const char *const environments[] = {"BUILD=", "BUILD=second"};
     VkPhysicalDeviceIDProperties id[2];
     VkPhysicalDeviceDriverProperties driver[2];
@@ -304,9 +293,8 @@ static void test_builds(void **state)
 }
 
 /* They are there where they are asked for, and no commands of theirs where they aren't enabled. */
-static void test_generated_commands_on_demand_alone(void **state)
+TEST(test_generated_commands_on_demand_alone)
 {
-    (void)state;
     static const char *const names[] = {"VK_NV_device_generated_commands",
                                         "VK_NV_device_generated_commands_compute",
                                         "VK_EXT_device_generated_commands"};
@@ -328,9 +316,8 @@ static size_t cache_size(VkDevice device, VkPipelineCache cache)
     return size;
 }
 
-static void test_caches_grow(void **state)
+TEST(test_caches_grow)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "PIPELINE_SIZE=1000");
     const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
@@ -362,18 +349,4 @@ static void test_caches_grow(void **state)
     for (int i = 0; i < 2; i++)
         vkDestroyPipelineCache(f.device, caches[i], NULL);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_families),       TEST(test_same_queue_twice),
-        TEST(test_timestamp_bits), TEST(test_versions),
-        TEST(test_nothing_new),    TEST(test_int64_is_offered_on_demand_alone),
-        TEST(test_null_queue),     TEST(test_global_priority),
-        TEST(test_core_commands),  TEST(test_old_device_of_a_plain_instance),
-        TEST(test_builds),         TEST(test_generated_commands_on_demand_alone),
-        TEST(test_caches_grow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,9 +103,8 @@ static void copy_record(struct fixture *f, VkCommandBuffer commands, int i)
     vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
 }
 
-static void test_copies_from_any_alignment_store_whole_words(void **state)
+TEST(test_copies_from_any_alignment_store_whole_words)
 {
-    (void)state;
     expect_whole(copy_record);
 }
 
@@ -117,9 +116,8 @@ static void wide_copy_record(struct fixture *f, VkCommandBuffer commands, int i)
     vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
 }
 
-static void test_copies_to_any_alignment_store_whole_words(void **state)
+TEST(test_copies_to_any_alignment_store_whole_words)
 {
-    (void)state;
     expect_whole(wide_copy_record);
 }
 
@@ -134,9 +132,8 @@ static void update_record(struct fixture *f, VkCommandBuffer commands, int i)
         vkCmdUpdateBuffer(commands, f->buffer, 64, 8, words);
 }
 
-static void test_updates_store_whole_words(void **state)
+TEST(test_updates_store_whole_words)
 {
-    (void)state;
     expect_whole(update_record);
 }
 
@@ -148,16 +145,14 @@ static void fill_record(struct fixture *f, VkCommandBuffer commands, int i)
                     i & 1 ? UINT32_MAX : 0);
 }
 
-static void test_fills_store_whole_words(void **state)
+TEST(test_fills_store_whole_words)
 {
-    (void)state;
     expect_whole(fill_record);
 }
 
 /* A long fill from the middle of a word, whose pieces all lie askew. */
-static void test_long_fills_store_whole_words(void **state)
+TEST(test_long_fills_store_whole_words)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 64),
@@ -170,9 +165,8 @@ static void test_long_fills_store_whole_words(void **state)
 }
 
 /* Two stamps, taken at different times, copied in turns. */
-static void test_query_copies_store_whole_words(void **state)
+TEST(test_query_copies_store_whole_words)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 16)};
@@ -231,9 +225,8 @@ static void *log_follow(void *argument)
     return NULL;
 }
 
-static void test_a_later_write_is_never_seen_before_an_earlier_one(void **state)
+TEST(test_a_later_write_is_never_seen_before_an_earlier_one)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     VkCommandBuffer commands = fixture_begin(&f, 0);
@@ -262,9 +255,8 @@ static void test_a_later_write_is_never_seen_before_an_earlier_one(void **state)
 }
 
 /* The device reads what the host has released, too: a copy's source may be written at any time. */
-static void test_commands_run_at_execution_time(void **state)
+TEST(test_commands_run_at_execution_time)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
@@ -281,19 +273,4 @@ static void test_commands_run_at_execution_time(void **state)
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     assert_int_equal(word_load(f.words + 2), word);
     fixture_close(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_copies_from_any_alignment_store_whole_words),
-        TEST(test_copies_to_any_alignment_store_whole_words),
-        TEST(test_updates_store_whole_words),
-        TEST(test_fills_store_whole_words),
-        TEST(test_long_fills_store_whole_words),
-        TEST(test_query_copies_store_whole_words),
-        TEST(test_a_later_write_is_never_seen_before_an_earlier_one),
-        TEST(test_commands_run_at_execution_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

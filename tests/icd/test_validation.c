@@ -31,9 +31,8 @@ static VkShaderModule shader(struct fixture *f)
 }
 
 /* Pipelines, descriptors, images, render passes: made, used in a command buffer, destroyed. */
-static void test_inert_objects(void **state)
+TEST(test_inert_objects)
 {
-    (void)state;
     struct fixture f;
     fixture_open_validated(&f, "SHAPE=q2");
 
@@ -229,9 +228,8 @@ static void submission_tour(const char *environment)
     fixture_close(&f);
 }
 
-static void test_submission(void **state)
+TEST(test_submission)
 {
-    (void)state;
     static const char *const environments[] = {"SHAPE=lavapipe", "SHAPE=nvidia", "SHAPE=radv",
                                                "SHAPE=intel",    "SHAPE=copy",   "SHAPE=q16",
                                                "SHAPE=q1 FREE=1"};
@@ -240,9 +238,8 @@ static void test_submission(void **state)
 }
 
 /* Presentation, as a program does it that has no window. */
-static void test_present(void **state)
+TEST(test_present)
 {
-    (void)state;
     struct fixture f;
     fixture_open_validated(&f, "SHAPE=q1");
     const VkHeadlessSurfaceCreateInfoEXT surface_info = {
@@ -319,9 +316,8 @@ static void test_present(void **state)
 }
 
 /* Older drivers are queried by other ways. */
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2",
                                                "API=1.0 NO_TIMELINE=1 NO_SYNC2=1"};
     for (size_t i = 0; i < 4; i++) {
@@ -345,9 +341,8 @@ static void test_versions(void **state)
 }
 
 /* That the messenger isn't deaf. */
-static void test_messenger_hears(void **state)
+TEST(test_messenger_hears)
 {
-    (void)state;
     struct fixture f;
     fixture_open_validated(&f, "SHAPE=q1 QUIET=1");
     fputs("the next message is meant to be there\n", stderr);
@@ -366,9 +361,5 @@ int main(void)
      * is still loaded. Harmless where it isn't installed. */
     dlopen("libVkLayer_khronos_validation.so", RTLD_NOW);
 
-    const struct CMUnitTest tests[] = {
-        TEST(test_messenger_hears), TEST(test_inert_objects), TEST(test_submission),
-        TEST(test_present),         TEST(test_versions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -167,9 +167,8 @@ static const struct fake_driver complete = {
     .families = {{G | C | T, 2, 64, {1, 1, 1}}, {C | T, 2, 64, {1, 1, 1}}, {T, 2, 64, {1, 1, 1}}}};
 static const uint32_t one_each[] = {1, 1, 1, 0};
 
-static void test_family_as_shown_and_level_until_freed(void **state)
+TEST(test_family_as_shown_and_level_until_freed)
 {
-    (void)state;
     const struct fake_driver *drivers[] = {&universal, &complete};
     for (size_t d = 0; d < 2; d++) {
         open_driver(drivers[d], one_each);
@@ -212,9 +211,8 @@ static void test_family_as_shown_and_level_until_freed(void **state)
 }
 
 /* Command buffers of a device that goes with them, and of one that is passed through. */
-static void test_ends_with_the_device(void **state)
+TEST(test_ends_with_the_device)
 {
-    (void)state;
     open_driver(&complete, one_each);
     VkCommandBuffer buffers[2];
     assert_int_equal(try_allocate(make_pool(1), PRIMARY, 2, buffers), VK_SUCCESS);
@@ -236,9 +234,8 @@ static void test_ends_with_the_device(void **state)
 
 /* With memory running out at each allocation in turn: a family that is one with no other below
  * loses no more than the knowledge; where barriers need it, the call fails whole. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     if (!MAY_RUN_OUT)
         skip();
     for (uint32_t d = 0; d < 2; d++) {
@@ -287,14 +284,4 @@ static void test_out_of_memory(void **state)
         }
         assert_true(failures >= 4); /* the pool, the list of pools, its buffers, all buffers */
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_family_as_shown_and_level_until_freed),
-        cmocka_unit_test(test_ends_with_the_device),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

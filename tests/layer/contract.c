@@ -24,9 +24,8 @@ static VkResult negotiate(uint32_t version, VkNegotiateLayerStructType type,
     return function(interface);
 }
 
-static void test_negotiation(void **state)
+TEST(test_negotiation)
 {
-    (void)state;
     fake_load(NULL);
     VkNegotiateLayerInterface interface;
     for (uint32_t version = 0; version < 2; version++)
@@ -48,9 +47,8 @@ static void test_negotiation(void **state)
 
 /* Look-up ----------------------------------------------------------------------------------- */
 
-static void test_before_an_instance(void **state)
+TEST(test_before_an_instance)
 {
-    (void)state;
     fake_load(NULL);
     static const char *const there[] = {
         "vkCreateInstance",
@@ -107,9 +105,8 @@ static void registry_or_skip(void)
 }
 
 /* The layer offers what lies below, and nothing else, under whatever name. */
-static void test_only_what_is_below(void **state)
+TEST(test_only_what_is_below)
 {
-    (void)state;
     registry_or_skip();
     fake_open(NULL, one);
     fake.driver.lacks = lacks_all;
@@ -131,9 +128,8 @@ static void test_only_what_is_below(void **state)
 }
 
 /* Where only the core name is enabled, the alias isn't offered, and the other way round. */
-static void test_aliases(void **state)
+TEST(test_aliases)
 {
-    (void)state;
     registry_or_skip();
     fake_open(NULL, one);
     for (uint32_t i = 0; i < registry.count; i++) {
@@ -179,9 +175,8 @@ static const struct {
 };
 
 /* No command passes a VkQueue of ours on to the driver. */
-static void test_queue_commands(void **state)
+TEST(test_queue_commands)
 {
-    (void)state;
     registry_or_skip();
     fake_open(NULL, one);
     uint32_t taking_queues = 0;
@@ -209,9 +204,8 @@ static void test_queue_commands(void **state)
 
 /* A device that is passed through gives out the driver's own queues, so nothing is in the way of
  * any command. */
-static void test_passed_through_hides_nothing(void **state)
+TEST(test_passed_through_hides_nothing)
 {
-    (void)state;
     lines_begin();
     fake_open(&(struct fake_driver){.no_sync2 = true}, one);
     assert_int_equal(lines_end(NULL, 0), 1);
@@ -281,16 +275,14 @@ static void submit_through_instance(bool scheduled)
     fake_close();
 }
 
-static void test_device_functions_of_the_instance(void **state)
+TEST(test_device_functions_of_the_instance)
 {
-    (void)state;
     submit_through_instance(true);
     submit_through_instance(false);
 }
 
-static void test_physical_device_functions(void **state)
+TEST(test_physical_device_functions)
 {
-    (void)state;
     for (int without = 0; without < 2; without++) {
         fake_open(&(struct fake_driver){.no_physical_proc_addr = without}, one);
         assert_non_null(fake.gpdpa(fake.instance, "vkCreateDevice"));
@@ -311,9 +303,8 @@ static void test_physical_device_functions(void **state)
 
 /* Enumeration ------------------------------------------------------------------------------- */
 
-static void test_instance_enumeration(void **state)
+TEST(test_instance_enumeration)
 {
-    (void)state;
     fake_load(NULL);
     PFN_vkEnumerateInstanceExtensionProperties extensions =
         (PFN_vkEnumerateInstanceExtensionProperties)fake.gipa(
@@ -389,9 +380,8 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
     fake_close();
 }
 
-static void test_device_extensions(void **state)
+TEST(test_device_extensions)
 {
-    (void)state;
     device_extensions(false, true, 2); /* appended families: index carriers go too */
     device_extensions(true, true, 4);
     device_extensions(false, false, 7); /* passed through: everything is the driver's own */
@@ -415,9 +405,8 @@ static VkResult VKAPI_CALL other_tools(VkPhysicalDevice physical, uint32_t *coun
     return n < tools_below ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
-static void test_tools(void **state)
+TEST(test_tools)
 {
-    (void)state;
     for (tools_below = 0; tools_below < 3; tools_below++) {
         fake_load(NULL);
         FAKE_OVERRIDE(vkGetPhysicalDeviceToolProperties, other_tools);
@@ -451,9 +440,8 @@ static void test_tools(void **state)
 
 /* Every program gets the extension that everything else stands on where a device is a 1.0 one, once,
  * unless nobody has it. */
-static void test_instance_extension(void **state)
+TEST(test_instance_extension)
 {
-    (void)state;
     static const char *const with[] = {VK_KHR_SURFACE_EXTENSION_NAME, GPDP2};
     static const uint32_t versions[] = {0, VK_API_VERSION_1_0, VK_API_VERSION_1_1,
                                         VK_API_VERSION_1_3};
@@ -485,9 +473,8 @@ static void test_instance_extension(void **state)
 
 /* Without the extension: a device of 1.1 has the commands in its core, one of 1.0 is asked nothing
  * and passed through. */
-static void test_no_instance_extension(void **state)
+TEST(test_no_instance_extension)
 {
-    (void)state;
     static const char *const extensions[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                              VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, NULL};
     for (uint32_t instance = 0; instance < 4; instance += 3) {
@@ -512,9 +499,8 @@ static void test_no_instance_extension(void **state)
     }
 }
 
-static void test_instance_that_fails(void **state)
+TEST(test_instance_that_fails)
 {
-    (void)state;
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_INCOMPATIBLE_DRIVER,
                                        VK_ERROR_EXTENSION_NOT_PRESENT};
     for (size_t i = 0; i < 3; i++) {
@@ -525,9 +511,8 @@ static void test_instance_that_fails(void **state)
     }
 }
 
-static void test_null_handles(void **state)
+TEST(test_null_handles)
 {
-    (void)state;
     fake_open(NULL, one);
     PFN_vkDestroyInstance destroy_instance =
         (PFN_vkDestroyInstance)fake.gipa(fake.instance, "vkDestroyInstance");
@@ -544,24 +529,7 @@ static void test_null_handles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_negotiation),
-        cmocka_unit_test(test_before_an_instance),
-        cmocka_unit_test(test_only_what_is_below),
-        cmocka_unit_test(test_aliases),
-        cmocka_unit_test(test_queue_commands),
-        cmocka_unit_test(test_passed_through_hides_nothing),
-        cmocka_unit_test(test_device_functions_of_the_instance),
-        cmocka_unit_test(test_physical_device_functions),
-        cmocka_unit_test(test_instance_enumeration),
-        cmocka_unit_test(test_device_extensions),
-        cmocka_unit_test(test_tools),
-        cmocka_unit_test(test_instance_extension),
-        cmocka_unit_test(test_no_instance_extension),
-        cmocka_unit_test(test_instance_that_fails),
-        cmocka_unit_test(test_null_handles),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run(NULL);
     registry_free(&registry);
     return failed;
 }

@@ -220,9 +220,8 @@ static void everything(bool held)
     fake_close();
 }
 
-static void test_everything(void **state)
+TEST(test_everything)
 {
-    (void)state;
     everything(false);
     everything(true);
 }
@@ -309,9 +308,8 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
     return result;
 }
 
-static void test_frame_boundary(void **state)
+TEST(test_frame_boundary)
 {
-    (void)state;
     for (uint32_t i = 0; i < COMMANDS * 2 * 2 * 3; i++) {
         enum command command = (enum command)(i % COMMANDS);
         bool held = i / COMMANDS % 2, empty = i / COMMANDS / 2 % 2;
@@ -350,9 +348,8 @@ static void test_frame_boundary(void **state)
 }
 
 /* Beside one that Belfry knows, a stranger is found, and named. */
-static void test_stranger_behind_a_frame_boundary(void **state)
+TEST(test_stranger_behind_a_frame_boundary)
 {
-    (void)state;
     const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999777};
     const struct frame_boundary boundary = {.sType = FRAME_BOUNDARY, .pNext = &stranger};
     VkQueue queue = open_queues(2);
@@ -394,9 +391,8 @@ static void test_stranger_behind_a_frame_boundary(void **state)
 }
 
 /* A group's arrays may be empty. */
-static void test_empty_group(void **state)
+TEST(test_empty_group)
 {
-    (void)state;
     VkQueue queue = open_queue();
     const VkDeviceGroupSubmitInfo group = {.sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO};
     const VkCommandBuffer commands = fake_dispatchable();
@@ -410,15 +406,4 @@ static void test_empty_group(void **state)
     assert_ptr_equal(buffers[0].commandBuffer, commands);
     assert_null(seen[0].pNext);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_empty_group),
-        cmocka_unit_test(test_frame_boundary),
-        cmocka_unit_test(test_stranger_behind_a_frame_boundary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

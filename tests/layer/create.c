@@ -134,9 +134,8 @@ static bool is_scheduled(void)
 
 /* Versions ---------------------------------------------------------------------------------- */
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     for (uint32_t device = 0; device < 4; device++) {
         for (uint32_t instance = 0; instance < 4; instance++) {
             for (uint32_t named = 0; named < 2; named++) {
@@ -183,9 +182,8 @@ static void test_versions(void **state)
 }
 
 /* Calibrated timestamps by either name: enabled once, and the program has what it named itself. */
-static void test_calibrated(void **state)
+TEST(test_calibrated)
 {
-    (void)state;
     static const char *const names[] = {STAMPS, "VK_KHR_calibrated_timestamps"};
     static const char *const commands[] = {"vkGetCalibratedTimestampsEXT",
                                            "vkGetCalibratedTimestampsKHR"};
@@ -231,9 +229,8 @@ static void test_calibrated(void **state)
 }
 
 /* A trace wants host query reset as well. */
-static void test_traced(void **state)
+TEST(test_traced)
 {
-    (void)state;
     for (uint32_t minor = 1; minor < 4; minor++) {
         for (uint32_t without = 0; without < 2; without++) {
             setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
@@ -278,9 +275,8 @@ static const VkPhysicalDeviceFeatures2 features2 = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .features.geometryShader = VK_TRUE};
 
 /* Every mixture of the structs that may speak of the two features, each on and off. */
-static void test_features(void **state)
+TEST(test_features)
 {
-    (void)state;
     /* 0: no struct, 1: the core struct, 2: its own; with bit 2: the feature is on already */
     for (uint32_t t = 0; t < 6; t++) {
         for (uint32_t s = 0; s < 6; s++) {
@@ -336,9 +332,8 @@ static void test_features(void **state)
 }
 
 /* The order of the structs in the chain doesn't matter, nor what lies before and behind. */
-static void test_chain_order(void **state)
+TEST(test_chain_order)
 {
-    (void)state;
     for (uint32_t order = 0; order < 6; order++) {
         open_instance(NULL);
         struct program p;
@@ -386,9 +381,8 @@ static bool lacks_external_semaphores(const char *name)
 
 /* Native fences want shaders that store 64 bits through addresses, and memory of the host's own;
  * logs want host query reset. Where the driver has it, and nothing stands in the way. */
-static void test_native_fences(void **state)
+TEST(test_native_fences)
 {
-    (void)state;
     static const char *const host_memory[] = {"VK_EXT_external_memory_host", NULL};
     for (uint32_t with = 0; with < 2; with++) {
         for (uint32_t unknown_struct = 0; unknown_struct < 2; unknown_struct++) {
@@ -428,9 +422,8 @@ static void test_native_fences(void **state)
 
 /* Fences of trusted processes want the driver's timeline semaphores as descriptors. Where it has them
  * the extension is enabled, once, and its commands are the program's only if it asked for it. */
-static void test_sharing(void **state)
+TEST(test_sharing)
 {
-    (void)state;
     static const char *const semaphore_fd[] = {"VK_KHR_external_semaphore_fd", NULL};
     for (uint32_t cases = 0; cases < 16; cases++) {
         bool offered = cases & 1, shares = cases & 2, asked = cases & 4, old = cases & 8;
@@ -461,9 +454,8 @@ static void test_sharing(void **state)
     }
 }
 
-static void test_unknown_struct(void **state)
+TEST(test_unknown_struct)
 {
-    (void)state;
     char line[512];
     /* Nothing has to be changed: it goes down where it is. */
     for (uint32_t on = 0; on < 2; on++) {
@@ -523,9 +515,8 @@ static void test_unknown_struct(void **state)
 
 /* Drivers that can't, and those that won't -------------------------------------------------- */
 
-static void test_incapable(void **state)
+TEST(test_incapable)
 {
-    (void)state;
     static const char *const none[] = {"VK_KHR_swapchain", NULL};
     const struct fake_driver drivers[] = {
         {.no_timeline = true},
@@ -565,9 +556,8 @@ static void test_incapable(void **state)
     }
 }
 
-static void test_retry(void **state)
+TEST(test_retry)
 {
-    (void)state;
     char line[512];
     static const VkResult refusals[] = {VK_ERROR_FEATURE_NOT_PRESENT,
                                         VK_ERROR_EXTENSION_NOT_PRESENT};
@@ -620,9 +610,8 @@ static void test_retry(void **state)
 
 /* Groups ------------------------------------------------------------------------------------ */
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     char line[512];
     for (uint32_t members = 1; members <= 2; members++) {
         open_instance(NULL);
@@ -654,9 +643,8 @@ static void test_groups(void **state)
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
 
-static void test_merged_requests(void **state)
+TEST(test_merged_requests)
 {
-    (void)state;
     open_instance(
         &(struct fake_driver){.family_count = 2,
                               .families = {{G | C | T | VK_QUEUE_PROTECTED_BIT, 4, 64, {1, 1, 1}},
@@ -803,9 +791,8 @@ static const char *const ext_priority[] = {EXT_PRIORITY, NULL};
 static const char *const ext_query[] = {EXT_PRIORITY, EXT_QUERY, NULL};
 
 /* One VkQueue more, where the driver can and the program leaves room; a line where not. */
-static void test_realtime(void **state)
+TEST(test_realtime)
 {
-    (void)state;
     static const struct {
         const char *setting, *const *extensions;
         uint32_t counts[5], mask, family;
@@ -875,9 +862,8 @@ static void test_realtime(void **state)
 }
 
 /* A program that names the extension itself has it once, and keeps its own priorities. */
-static void test_realtime_beside_the_programs_own(void **state)
+TEST(test_realtime_beside_the_programs_own)
 {
-    (void)state;
     static const char *const both_names[] = {KHR_PRIORITY, EXT_PRIORITY, NULL};
     for (uint32_t n = 0; n < 2; n++) {
         open_realtime(&machine, both_names, 0xf, VK_API_VERSION_1_3, "on");
@@ -901,9 +887,8 @@ static void test_realtime_beside_the_programs_own(void **state)
 }
 
 /* Refused: made without, with one line; what else stands in the way is the program's to hear. */
-static void test_realtime_refused(void **state)
+TEST(test_realtime_refused)
 {
-    (void)state;
     static const VkResult refusals[] = {VK_ERROR_NOT_PERMITTED_KHR, VK_ERROR_INITIALIZATION_FAILED};
     char line[512];
     for (size_t i = 0; i < 2; i++) {
@@ -946,9 +931,8 @@ static void test_realtime_refused(void **state)
     fake_close();
 }
 
-static void test_no_queues(void **state)
+TEST(test_no_queues)
 {
-    (void)state;
     open_instance(NULL);
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     assert_int_equal(fake_device(&info), VK_SUCCESS);
@@ -960,9 +944,8 @@ static void test_no_queues(void **state)
     fake_close();
 }
 
-static void test_never_shown(void **state)
+TEST(test_never_shown)
 {
-    (void)state;
     static const uint32_t requests[][5] = {{17, UINT32_MAX}, {0, 0, 0, 1, UINT32_MAX}};
     for (size_t i = 0; i < 2; i++) {
         open_instance(NULL);
@@ -986,9 +969,8 @@ static void VKAPI_CALL no_queue(VkDevice device, uint32_t family, uint32_t index
 }
 
 /* A driver without the queue that it was asked for: an error, and the device below is gone. */
-static void test_null_queue(void **state)
+TEST(test_null_queue)
 {
-    (void)state;
     fake_load(NULL);
     FAKE_OVERRIDE(vkGetDeviceQueue, no_queue);
     assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
@@ -1005,28 +987,8 @@ static void test_null_queue(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_calibrated),
-        cmocka_unit_test(test_native_fences),
-        cmocka_unit_test(test_sharing),
-        cmocka_unit_test(test_features),
-        cmocka_unit_test(test_chain_order),
-        cmocka_unit_test(test_unknown_struct),
-        cmocka_unit_test(test_incapable),
-        cmocka_unit_test(test_retry),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_merged_requests),
-        cmocka_unit_test(test_no_queues),
-        cmocka_unit_test(test_never_shown),
-        cmocka_unit_test(test_null_queue),
-        cmocka_unit_test(test_realtime),
-        cmocka_unit_test(test_realtime_beside_the_programs_own),
-        cmocka_unit_test(test_realtime_refused),
-    };
     /* What they ask for has a test of its own. */
     setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
     setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -72,9 +72,8 @@ static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemap
 }
 
 /* Frames as programs make them, on one queue and on two, with a family of its own to present. */
-static void test_frames(void **state)
+TEST(test_frames)
 {
-    (void)state;
     static const uint32_t three[] = {1, 1, 1, WORLD_END}, families[] = {0, 1, 2};
     struct world w;
     world_open(&w, "SHAPE=lavapipe", three);
@@ -149,9 +148,8 @@ static void *run_present(void *argument)
 }
 
 /* The signal that an image waits for is held behind a timeline: the present comes after it. */
-static void test_present_behind_held_work(void **state)
+TEST(test_present_behind_held_work)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     struct screen s;
@@ -193,9 +191,8 @@ static void test_present_behind_held_work(void **state)
 }
 
 /* With presents outstanding the driver alone knows when a queue is idle. */
-static void test_present_and_idle(void **state)
+TEST(test_present_and_idle)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     struct screen s;
@@ -318,9 +315,8 @@ static VkCommandBuffer sparse_fill(struct world *w, uint32_t family, struct spar
     return commands;
 }
 
-static void test_sparse_binds(void **state)
+TEST(test_sparse_binds)
 {
-    (void)state;
     static const struct {
         const char *shape;
         uint32_t counts[4], bind_family, fill_family;
@@ -448,9 +444,8 @@ static VkSemaphore import_of(struct world *w, VkSemaphore semaphore)
 }
 
 /* Signalled under another name, by the host or a queue, while a packet is held for it. */
-static void test_external_semaphores(void **state)
+TEST(test_external_semaphores)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t i = 0; i < 2; i++) {
         struct world w;
@@ -486,9 +481,8 @@ static void test_external_semaphores(void **state)
 }
 
 /* Several queues held for values of one payload, out of order. */
-static void test_external_many(void **state)
+TEST(test_external_many)
 {
-    (void)state;
     static const uint32_t eight[] = {8, WORLD_END};
     struct world w;
     world_open(&w, "SHAPE=q1", eight);
@@ -514,9 +508,8 @@ static void test_external_many(void **state)
 }
 
 /* A lost device ends the watch. */
-static void test_external_and_lost(void **state)
+TEST(test_external_and_lost)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1 QUIET=1", two);
     VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine);
@@ -531,18 +524,4 @@ static void test_external_and_lost(void **state)
     vkDestroySemaphore(w.device, theirs, NULL);
     vkDestroySemaphore(w.device, mine, NULL);
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_present_behind_held_work),
-        cmocka_unit_test(test_present_and_idle),
-        cmocka_unit_test(test_sparse_binds),
-        cmocka_unit_test(test_external_semaphores),
-        cmocka_unit_test(test_external_many),
-        cmocka_unit_test(test_external_and_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

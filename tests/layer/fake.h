@@ -7,12 +7,7 @@
 #ifndef BELFRY_TEST_LAYER_FAKE_H
 #define BELFRY_TEST_LAYER_FAKE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <volk.h>
 #include <vulkan/vk_layer.h>

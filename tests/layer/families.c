@@ -232,9 +232,8 @@ static PFN_vkVoidFunction command(const char *core, bool alias)
     return fake_command(name);
 }
 
-static void test_buffers(void **state)
+TEST(test_buffers)
 {
-    (void)state;
     OPEN_WITH(vkCreateBuffer, create_buffer, false);
     for (size_t i = 0; i < N_LISTS; i++) {
         const VkBufferCreateInfo info = buffer_of(&lists[i]);
@@ -258,9 +257,8 @@ static void test_buffers(void **state)
     }
 }
 
-static void test_images(void **state)
+TEST(test_images)
 {
-    (void)state;
     OPEN_WITH(vkCreateImage, create_image, false);
     for (size_t i = 0; i < N_LISTS; i++) {
         const VkImageCreateInfo info = image_of(&lists[i]);
@@ -300,9 +298,8 @@ static void test_images(void **state)
     }
 }
 
-static void test_swapchains(void **state)
+TEST(test_swapchains)
 {
-    (void)state;
     VkSwapchainCreateInfoKHR infos[N_LISTS];
     OPEN_WITH(vkCreateSwapchainKHR, create_swapchain, false);
     for (size_t i = 0; i < N_LISTS; i++) {
@@ -350,9 +347,8 @@ static VkResult VKAPI_CALL image_format(VkPhysicalDevice physical,
     return VK_SUCCESS;
 }
 
-static void test_drm_modifiers(void **state)
+TEST(test_drm_modifiers)
 {
-    (void)state;
     for (int alias = 0; alias < 2; alias++) {
         struct fake_driver d = driver;
         snprintf(lacked, sizeof(lacked), "vkGetPhysicalDeviceImageFormatProperties2");
@@ -428,9 +424,8 @@ static VkResult VKAPI_CALL create_session(VkDevice device, const VkVideoSessionC
 /* Real family of each shown one, and of what is none. */
 static const uint32_t real_of[][2] = {{0, 0}, {1, 1}, {2, 2}, {3, 0}, {4, 0}};
 
-static void test_device_commands(void **state)
+TEST(test_device_commands)
 {
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         uint32_t shown = real_of[i][0], real = real_of[i][1];
         OPEN_WITH(vkCreateCommandPool, create_pool, false);
@@ -509,9 +504,8 @@ static void VKAPI_CALL passes(VkPhysicalDevice physical,
     *count = 2;
 }
 
-static void test_physical_device_commands(void **state)
+TEST(test_physical_device_commands)
 {
-    (void)state;
     static const char *const systems[] = {"vkGetPhysicalDeviceXcbPresentationSupportKHR",
                                           "vkGetPhysicalDeviceXlibPresentationSupportKHR",
                                           "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
@@ -571,9 +565,8 @@ static const VkQueueFamilyProperties shown_families[] = {
 };
 
 /* The three commands agree, for any room, and leave what lies behind it alone. */
-static void test_properties(void **state)
+TEST(test_properties)
 {
-    (void)state;
     fake_load(&driver);
     assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
     PFN_vkGetPhysicalDeviceQueueFamilyProperties ask =
@@ -634,9 +627,8 @@ static void test_properties(void **state)
 
 /* Families as they are: no command is stood in for that only carries them, the driver's functions
  * are handed out. (Command pools are watched for another reason, command_buffers.c.) */
-static void test_native(void **state)
+TEST(test_native)
 {
-    (void)state;
     static const char *const names[] = {
         "vkCreateBuffer",        "vkCreateImage",     "vkCmdPipelineBarrier",
         "vkCmdPipelineBarrier2", "vkCmdWaitEvents",   "vkCmdSetEvent2KHR",
@@ -669,15 +661,4 @@ static void test_native(void **state)
                                                                      &buffer);
     check(&list, 1);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buffers),         cmocka_unit_test(test_images),
-        cmocka_unit_test(test_swapchains),      cmocka_unit_test(test_drm_modifiers),
-        cmocka_unit_test(test_device_commands), cmocka_unit_test(test_physical_device_commands),
-        cmocka_unit_test(test_properties),      cmocka_unit_test(test_native),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,9 +199,8 @@ static void lose_at_every_submit(const char *shape)
     assert_true(lost >= 3);
 }
 
-static void test_lost(void **state)
+TEST(test_lost)
 {
-    (void)state;
     lose_at_every_submit("q1");
     lose_at_every_submit("q2");
     lose_at_every_submit("q3");
@@ -234,16 +233,14 @@ static void run_out_at_every_call(const char *shape, const char *fault)
     assert_true(failed > 0);
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     run_out_at_every_call("q1", "OOM_AT");
     run_out_at_every_call("q2", "OOM_AT");
 }
 
-static void test_out_of_memory_at_submit(void **state)
+TEST(test_out_of_memory_at_submit)
 {
-    (void)state;
     run_out_at_every_call("q1", "OOM_AT_SUBMIT");
     run_out_at_every_call("q2", "OOM_AT_SUBMIT");
 }
@@ -283,9 +280,8 @@ static void *fall_asleep(void *argument)
     return NULL;
 }
 
-static void test_lost_under_sleepers(void **state)
+TEST(test_lost_under_sleepers)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q1 QUIET=1", "SHAPE=q3 QUIET=1"};
     for (size_t i = 0; i < 2; i++) {
         for (uint32_t round = 0; round < 5; round++) {
@@ -322,11 +318,5 @@ int main(void)
 {
     setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", "none",
            1); /* it says each time that the device is lost */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_out_of_memory_at_submit),
-        cmocka_unit_test(test_lost_under_sleepers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -84,9 +84,8 @@ static void hold(struct world *w, uint32_t queue, VkSemaphore t, uint64_t value,
                                             .fence = fence}));
 }
 
-static void test_fence_timeouts(void **state)
+TEST(test_fence_timeouts)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0);
@@ -142,9 +141,8 @@ static void test_fence_timeouts(void **state)
 }
 
 /* More fences than fit any small array. */
-static void test_many_fences(void **state)
+TEST(test_many_fences)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0);
@@ -168,9 +166,8 @@ static void test_many_fences(void **state)
 }
 
 /* Reset and used again, held and at once, with its handle coming back for another fence. */
-static void test_fence_reuse(void **state)
+TEST(test_fence_reuse)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0);
@@ -205,9 +202,8 @@ static void test_fence_reuse(void **state)
 /* vkQueueWaitIdle --------------------------------------------------------------------------- */
 
 /* The neighbour on the same VkQueue stands still, and its work goes on being accepted. */
-static void test_queue_idle_is_its_own(void **state)
+TEST(test_queue_idle_is_its_own)
 {
-    (void)state;
     for (uint32_t way = 0; way < 4; way++) {
         struct world w;
         world_open(&w, "SHAPE=q1", two);
@@ -260,9 +256,8 @@ static void test_queue_idle_is_its_own(void **state)
 }
 
 /* An idle wait covers what is held, whoever releases it. */
-static void test_idle_with_held_work(void **state)
+TEST(test_idle_with_held_work)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
         for (uint32_t device = 0; device < 2; device++) {
@@ -294,9 +289,8 @@ static void test_idle_with_held_work(void **state)
 }
 
 /* The submit that releases it may come from the waiting thread's neighbour. */
-static void test_idle_released_by_a_submit(void **state)
+TEST(test_idle_released_by_a_submit)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0);
@@ -316,9 +310,8 @@ static void test_idle_released_by_a_submit(void **state)
 
 /* Queries ----------------------------------------------------------------------------------- */
 
-static void test_queries(void **state)
+TEST(test_queries)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -366,9 +359,8 @@ static void test_queries(void **state)
 
 /* The driver has what a signal releases before the call that signals returns: however long the
  * chain, on however many VkQueues. */
-static void test_released_within_the_call(void **state)
+TEST(test_released_within_the_call)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2", "SHAPE=q8"};
     static const uint32_t eight[] = {8, WORLD_END};
     for (size_t s = 0; s < 3; s++) {
@@ -405,9 +397,8 @@ static void test_released_within_the_call(void **state)
 }
 
 /* Semaphores' own commands are the driver's, before anything is handed over and after. */
-static void test_semaphore_commands(void **state)
+TEST(test_semaphore_commands)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0), u = world_timeline(&w, 9);
@@ -432,20 +423,4 @@ static void test_semaphore_commands(void **state)
     vkDestroySemaphore(w.device, t, NULL);
     vkDestroySemaphore(w.device, u, NULL);
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_timeouts),
-        cmocka_unit_test(test_many_fences),
-        cmocka_unit_test(test_fence_reuse),
-        cmocka_unit_test(test_queue_idle_is_its_own),
-        cmocka_unit_test(test_idle_with_held_work),
-        cmocka_unit_test(test_idle_released_by_a_submit),
-        cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_released_within_the_call),
-        cmocka_unit_test(test_semaphore_commands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,9 +118,8 @@ static void close_world(struct world *w)
 static const uint32_t two[] = {2, WORLD_END}, three[] = {3, WORLD_END};
 
 /* N-3: each call as it was made, regions with nothing in them too. */
-static void test_alone_as_the_program_calls(void **state)
+TEST(test_alone_as_the_program_calls)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q4", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -146,9 +145,8 @@ static void test_alone_as_the_program_calls(void **state)
 }
 
 /* N-1 */
-static void test_shared_each_around_its_own(void **state)
+TEST(test_shared_each_around_its_own)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", three);
     VkQueue a = w.queues[0][0], b = w.queues[0][1], c = w.queues[0][2];
@@ -192,9 +190,8 @@ static void test_shared_each_around_its_own(void **state)
 }
 
 /* N-2 */
-static void test_inserted_on_a_shared_queue(void **state)
+TEST(test_inserted_on_a_shared_queue)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -209,9 +206,8 @@ static void test_inserted_on_a_shared_queue(void **state)
 }
 
 /* Held packets keep their labels, alone on their VkQueue and beside others. */
-static void test_held(void **state)
+TEST(test_held)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q2", "SHAPE=q1"};
     for (uint32_t shared = 0; shared < 2; shared++) {
         struct world w;
@@ -257,9 +253,8 @@ static void test_held(void **state)
 }
 
 /* An insert parts what would go in one call. */
-static void test_inserted_between_held_packets(void **state)
+TEST(test_inserted_between_held_packets)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0];
@@ -284,9 +279,8 @@ static void test_inserted_between_held_packets(void **state)
 }
 
 /* Command queues, on the same VkQueue, have no labels and are in nobody's. */
-static void test_command_queues_are_in_no_label(void **state)
+TEST(test_command_queues_are_in_no_label)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0];
@@ -321,9 +315,8 @@ static void test_command_queues_are_in_no_label(void **state)
 }
 
 /* N-4: nothing comes after, and still the label ends. */
-static void test_held_and_ended_before_it_went(void **state)
+TEST(test_held_and_ended_before_it_went)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -356,9 +349,8 @@ static void test_held_and_ended_before_it_went(void **state)
 }
 
 /* Several queues released at once: one call for each, not one for all. */
-static void test_released_together(void **state)
+TEST(test_released_together)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", three);
     VkSemaphore t = world_timeline(&w, 0);
@@ -394,9 +386,8 @@ static void test_released_together(void **state)
 }
 
 /* A call with a fence, a fence alone, both forms of submission, several batches in a call. */
-static void test_every_form_of_submission(void **state)
+TEST(test_every_form_of_submission)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -439,9 +430,8 @@ static void test_every_form_of_submission(void **state)
     close_world(&w);
 }
 
-static void test_present(void **state)
+TEST(test_present)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -487,9 +477,8 @@ static void test_present(void **state)
 }
 
 /* A trace takes every packet's way through the list. */
-static void test_traced(void **state)
+TEST(test_traced)
 {
-    (void)state;
     struct world w;
     setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
     open_world(&w, "SHAPE=q1", two);
@@ -507,9 +496,8 @@ static void test_traced(void **state)
 }
 
 /* What a lost device drops takes its labels along. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
-    (void)state;
     struct world w;
     open_world(&w, "SHAPE=q1 LOSE_AT_SUBMIT=1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
@@ -598,9 +586,8 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     static const uint32_t four[] = {THREADS, WORLD_END};
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
@@ -633,24 +620,4 @@ static void test_threads(void **state)
         }
         world_close(&w);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_as_the_program_calls),
-        cmocka_unit_test(test_shared_each_around_its_own),
-        cmocka_unit_test(test_inserted_on_a_shared_queue),
-        cmocka_unit_test(test_held),
-        cmocka_unit_test(test_held_and_ended_before_it_went),
-        cmocka_unit_test(test_inserted_between_held_packets),
-        cmocka_unit_test(test_command_queues_are_in_no_label),
-        cmocka_unit_test(test_released_together),
-        cmocka_unit_test(test_every_form_of_submission),
-        cmocka_unit_test(test_present),
-        cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

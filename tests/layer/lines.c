@@ -1,12 +1,10 @@
+#include "support/test.h"
 #include "lines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static int caught = -1, real_stderr = -1;
 

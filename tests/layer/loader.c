@@ -40,9 +40,8 @@ static const struct {
     {"copy", 3, {{G | C | T, 16, 64}, {T, 16, 0}, {C | T, 16, 64}}},
 };
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         char environment[64];
         snprintf(environment, sizeof(environment), "SHAPE=%s", shapes[i].shape);
@@ -174,9 +173,8 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
     vkDestroyInstance(instance, NULL);
 }
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     for (uint32_t instance = 0; instance < 4; instance++) {
         for (uint32_t device = 0; device < 4; device++) {
             plain_program(instance, device);
@@ -185,9 +183,8 @@ static void test_versions(void **state)
 }
 
 /* A driver without what the scheduler needs: passed through, and said once. */
-static void test_passed_through(void **state)
+TEST(test_passed_through)
 {
-    (void)state;
     static const char *const environments[] = {"SHAPE=q2 NO_TIMELINE=1", "SHAPE=q2 NO_SYNC2=1",
                                                "SHAPE=q2 API=1.1 NO_SYNC2=1 NO_TIMELINE=1",
                                                "SHAPE=q2 API=1.0 NO_SYNC2=1"};
@@ -224,9 +221,8 @@ static void test_passed_through(void **state)
     }
 }
 
-static void test_null_queue(void **state)
+TEST(test_null_queue)
 {
-    (void)state;
     static const uint32_t one[] = {1, WORLD_END}, two[] = {2, WORLD_END};
     struct world w;
     assert_success(world_instance(&w, "SHAPE=q2 NULL_QUEUE=0:1"));
@@ -269,9 +265,8 @@ static void use(struct world *w)
 }
 
 /* The loader unloads a layer with its last instance. */
-static void test_reload(void **state)
+TEST(test_reload)
 {
-    (void)state;
     for (uint32_t i = 0; i < 50; i++) {
         struct world w;
         assert_success(world_instance(&w, "SHAPE=q1"));
@@ -325,9 +320,8 @@ static void *several(void *argument)
     return NULL;
 }
 
-static void test_several_at_once(void **state)
+TEST(test_several_at_once)
 {
-    (void)state;
     /* The loader's own functions serve every instance: they are looked up once. */
     struct world keeper;
     assert_success(world_instance(&keeper, "SHAPE=q1"));
@@ -345,9 +339,8 @@ static void test_several_at_once(void **state)
 }
 
 /* Enumeration through the loader. */
-static void test_enumeration(void **state)
+TEST(test_enumeration)
 {
-    (void)state;
     struct world w;
     assert_success(world_instance(&w, "SHAPE=q1"));
     VkExtensionProperties extension[4];
@@ -383,15 +376,4 @@ static void test_enumeration(void **state)
     assert_success(vkGetPhysicalDeviceToolProperties(w.physical, &count, NULL));
     assert_int_equal(count, n);
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_passed_through), cmocka_unit_test(test_null_queue),
-        cmocka_unit_test(test_reload),         cmocka_unit_test(test_several_at_once),
-        cmocka_unit_test(test_enumeration),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

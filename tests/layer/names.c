@@ -9,9 +9,8 @@
 
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
-static void test_private_data(void **state)
+TEST(test_private_data)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=lavapipe", three);
     const VkPrivateDataSlotCreateInfo info = {.sType =
@@ -61,9 +60,8 @@ static void test_private_data(void **state)
     world_close(&w);
 }
 
-static void test_names_and_labels(void **state)
+TEST(test_names_and_labels)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=lavapipe", three);
     const VkQueue queues[] = {w.queues[0][0], w.queues[0][1], w.queues[1][0], w.queues[2][0]};
@@ -207,9 +205,8 @@ static void name_everything(struct world *w, const struct debug_commands *c)
 
 /* Some programs name what they make without having enabled VK_EXT_debug_utils: the loader answers for
  * the commands all the same. With the layer they find what they find without it, and it does nothing. */
-static void test_names_without_the_extension(void **state)
+TEST(test_names_without_the_extension)
 {
-    (void)state;
     char *layers = strdup(getenv("VK_INSTANCE_LAYERS"));
     struct world w;
     struct debug_commands commands;
@@ -247,14 +244,4 @@ static void test_names_without_the_extension(void **state)
     unsetenv("VK_BELFRY_MULTI_ENGINE_SUMMARY");
     world_without_debug_utils = false;
     free(layers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_private_data),
-        cmocka_unit_test(test_names_and_labels),
-        cmocka_unit_test(test_names_without_the_extension),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

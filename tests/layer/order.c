@@ -177,9 +177,8 @@ static void run_program(const char *layers, uint32_t *submits)
 }
 
 /* Who stands above sees the program's queues, who stands below the driver's. */
-static void test_bystanders(void **state)
+TEST(test_bystanders)
 {
-    (void)state;
     static const char *const lists[] = {ABOVE ":" BELFRY ":" BELOW, BELFRY ":" BELOW,
                                         ABOVE ":" BELFRY};
     for (size_t i = 0; i < 3; i++) {
@@ -226,9 +225,8 @@ static void test_bystanders(void **state)
 
 /* A feature that is off makes the layer copy the program's chain: who stands below still finds the
  * next in line, not itself. */
-static void test_copied_chain(void **state)
+TEST(test_copied_chain)
 {
-    (void)state;
     world_layers = ABOVE ":" BELFRY ":" BELOW;
     struct world w;
     assert_success(world_instance(&w, NULL));
@@ -264,26 +262,23 @@ static void silent(const char *layers)
     unsetenv("VK_LAYER_ENABLES");
 }
 
-static void test_validation_above(void **state)
+TEST(test_validation_above)
 {
-    (void)state;
     if (!world_has_layer(VALIDATION))
         skip();
     silent(VALIDATION ":" BELFRY);
 }
 
-static void test_validation_below(void **state)
+TEST(test_validation_below)
 {
-    (void)state;
     if (!world_has_layer(VALIDATION))
         skip();
     silent(BELFRY ":" VALIDATION);
 }
 
 /* A device of Vulkan 1.0 under a program of 1.3: what Belfry asks of it, and enables, is valid. */
-static void test_validation_of_old_devices(void **state)
+TEST(test_validation_of_old_devices)
 {
-    (void)state;
     static const char *const lists[] = {VALIDATION ":" BELFRY, BELFRY ":" VALIDATION};
     if (!world_has_layer(VALIDATION))
         skip();
@@ -344,18 +339,16 @@ static void validation_speaks(const char *layers)
     unsetenv("VK_LAYER_ENABLES");
 }
 
-static void test_validation_speaks(void **state)
+TEST(test_validation_speaks)
 {
-    (void)state;
     if (!world_has_layer(VALIDATION))
         skip();
     validation_speaks(VALIDATION ":" BELFRY);
     validation_speaks(BELFRY ":" VALIDATION);
 }
 
-static void test_everything_at_once(void **state)
+TEST(test_everything_at_once)
 {
-    (void)state;
     uint32_t submits;
     if (!world_has_layer(VALIDATION))
         skip();
@@ -370,14 +363,5 @@ static void test_everything_at_once(void **state)
 int main(void)
 {
     unsetenv("VK_INSTANCE_LAYERS"); /* instances name their layers here */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bystanders),
-        cmocka_unit_test(test_copied_chain),
-        cmocka_unit_test(test_validation_above),
-        cmocka_unit_test(test_validation_below),
-        cmocka_unit_test(test_validation_speaks),
-        cmocka_unit_test(test_everything_at_once),
-        cmocka_unit_test(test_validation_of_old_devices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -420,9 +420,8 @@ static const struct {
     {1, 1, FOREIGN, 1, FOREIGN, WHOLE},
 };
 
-static void test_transfers(void **state)
+TEST(test_transfers)
 {
-    (void)state;
     for (int khr = 0; khr < 2; khr++) {
         open_driver(khr);
         fake_close();
@@ -472,9 +471,8 @@ static void test_transfers(void **state)
 }
 
 /* A command that mixes all kinds keeps their order. */
-static void test_mixed(void **state)
+TEST(test_mixed)
 {
-    (void)state;
     open_driver(false);
     VkCommandBuffer commands = make_buffer(make_pool(2), false);
     VkImageMemoryBarrier2 images[4];
@@ -507,9 +505,8 @@ static void test_mixed(void **state)
 }
 
 /* Handles come back: a command buffer is of the family of the pool that it was last made from. */
-static void test_pools_and_buffers_that_end(void **state)
+TEST(test_pools_and_buffers_that_end)
 {
-    (void)state;
     open_driver(false);
     for (uint32_t way = 0; way < 3; way++) {
         VkCommandPool compute = make_pool(2), graphics = make_pool(0);
@@ -554,9 +551,8 @@ static VkResult VKAPI_CALL drv_allocate_none(VkDevice device,
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-static void test_allocation_that_fails(void **state)
+TEST(test_allocation_that_fails)
 {
-    (void)state;
     open_driver(false);
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate_none);
     fake_close_device();
@@ -572,15 +568,4 @@ static void test_allocation_that_fails(void **state)
     for (uint32_t i = 0; i < 3; i++)
         assert_null(buffers[i]);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transfers),
-        cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_pools_and_buffers_that_end),
-        cmocka_unit_test(test_allocation_that_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

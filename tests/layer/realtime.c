@@ -60,9 +60,8 @@ static void run(struct world *w)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
-static void test_permitted(void **state)
+TEST(test_permitted)
 {
-    (void)state;
     static const struct {
         const char *shape;
         uint32_t family;
@@ -81,9 +80,8 @@ static void test_permitted(void **state)
     }
 }
 
-static void test_not_permitted(void **state)
+TEST(test_not_permitted)
 {
-    (void)state;
     struct world w;
     assert_int_equal(open_world(&w, "SHAPE=radv", one), 1);
     assert_null(reserved(&w));
@@ -91,9 +89,8 @@ static void test_not_permitted(void **state)
     world_close(&w);
 }
 
-static void test_no_family_to_spare(void **state)
+TEST(test_no_family_to_spare)
 {
-    (void)state;
     static const uint32_t all[] = {2, 1, WORLD_END};
     static const struct {
         const char *shape;
@@ -108,9 +105,8 @@ static void test_no_family_to_spare(void **state)
     }
 }
 
-static void test_off(void **state)
+TEST(test_off)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=radv REALTIME=1", one);
     assert_null(reserved(&w));
@@ -118,9 +114,8 @@ static void test_off(void **state)
 }
 
 /* A lost device looks at every engine, those without queues too. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
-    (void)state;
     struct world w;
     assert_int_equal(open_world(&w, "SHAPE=radv REALTIME=1", one), 0);
     assert_non_null(reserved(&w));
@@ -135,16 +130,4 @@ static void test_lost(void **state)
     assert_int_equal(lines_end(NULL, 0), 1);
     vkDestroySemaphore(w.device, t, NULL);
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permitted),
-        cmocka_unit_test(test_not_permitted),
-        cmocka_unit_test(test_no_family_to_spare),
-        cmocka_unit_test(test_off),
-        cmocka_unit_test(test_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

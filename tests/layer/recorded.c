@@ -261,9 +261,8 @@ static void run(const char *layers)
     world_close(&p->w);
 }
 
-static void test_alone(void **state)
+TEST(test_alone)
 {
-    (void)state;
     run(BELFRY);
 }
 
@@ -276,24 +275,12 @@ static void validated(const char *layers)
     unsetenv("VK_LAYER_ENABLES");
 }
 
-static void test_validation_above(void **state)
+TEST(test_validation_above)
 {
-    (void)state;
     validated(VALIDATION ":" BELFRY);
 }
 
-static void test_validation_below(void **state)
+TEST(test_validation_below)
 {
-    (void)state;
     validated(BELFRY ":" VALIDATION);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_validation_above),
-        cmocka_unit_test(test_validation_below),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,8 @@ static void check_work(size_t i)
     FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &buffer);
 }
 
-static void test_all_work(void **state)
+TEST(test_all_work)
 {
-    (void)state;
     static const char *const suffixes[] = {"", "KHR", "AMD"};
     for (size_t k = 0; k < 3; k++) {
         recording.only = suffixes[k];
@@ -56,9 +55,8 @@ static void test_all_work(void **state)
 }
 
 /* Every command of the registry that records work or what it reads is stood in for. */
-static void test_registry(void **state)
+TEST(test_registry)
 {
-    (void)state;
     struct registry registry;
     static const char *const kinds[] = {"vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConst",
                                         "vkCmdPushData",     "vkCmdExecute",     "vkCmdPreprocess",
@@ -91,9 +89,8 @@ static void test_registry(void **state)
     registry_free(&registry);
 }
 
-static void test_pushes(void **state)
+TEST(test_pushes)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     struct {
@@ -138,9 +135,8 @@ static void test_pushes(void **state)
     recording_close();
 }
 
-static void test_secondaries(void **state)
+TEST(test_secondaries)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready(),
                     secondary =
@@ -181,9 +177,8 @@ static VkQueryPool query_pool(VkQueryType type)
     return made;
 }
 
-static void test_queries(void **state)
+TEST(test_queries)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     VkQueryPool occlusion = query_pool(VK_QUERY_TYPE_OCCLUSION),
@@ -205,9 +200,8 @@ static void test_queries(void **state)
     recording_close();
 }
 
-static void test_feedback(void **state)
+TEST(test_feedback)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     assert_bound(recording_draw(buffer), VARIANT(GRAPHICS));
@@ -220,9 +214,8 @@ static void test_feedback(void **state)
     recording_close();
 }
 
-static void test_generated(void **state)
+TEST(test_generated)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready(), other = recording_ready();
     typedef void(VKAPI_PTR * execute)(VkCommandBuffer, VkBool32, const void *);
@@ -259,9 +252,8 @@ static void test_generated(void **state)
     recording_close();
 }
 
-static void test_shader_objects(void **state)
+TEST(test_shader_objects)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     typedef void(VKAPI_PTR * bind_shaders)(VkCommandBuffer, uint32_t, const VkShaderStageFlagBits *,
@@ -284,9 +276,8 @@ static uint32_t references(void)
     return atomic_load(&recording.variants[COMPUTE]->state) & BF_VARIANT_REFS;
 }
 
-static void test_references(void **state)
+TEST(test_references)
 {
-    (void)state;
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     for (int i = 0; i < 3; i++) {
@@ -342,9 +333,8 @@ static void *use_twice(void *unused)
     return NULL;
 }
 
-static void test_handles_come_back(void **state)
+TEST(test_handles_come_back)
 {
-    (void)state;
     recording_open();
     pthread_t thread;
     relay.buffer = recording_ready();
@@ -424,9 +414,8 @@ static void submit1(VkQueue queue, VkCommandBuffer buffer, VkSemaphore signal, u
     assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
 }
 
-static void test_finished(void **state)
+TEST(test_finished)
 {
-    (void)state;
     const VkPipelineStageFlags2 all = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     recording_open();
     VkQueue queue = recording_queue();
@@ -508,9 +497,8 @@ static void test_finished(void **state)
 }
 
 /* More command buffers than are looked up at a time, in one batch. */
-static void test_many_buffers(void **state)
+TEST(test_many_buffers)
 {
-    (void)state;
     recording_open();
     VkQueue queue = recording_queue();
     VkSemaphore timeline = make_timeline();
@@ -541,17 +529,4 @@ static void test_many_buffers(void **state)
     assert_int_equal(recording.specializer.submissions.open, 0);
     FAKE_CALL(vkDestroySemaphore)(fake.device, timeline, NULL);
     recording_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_work),   cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_pushes),     cmocka_unit_test(test_secondaries),
-        cmocka_unit_test(test_queries),    cmocka_unit_test(test_feedback),
-        cmocka_unit_test(test_generated),  cmocka_unit_test(test_shader_objects),
-        cmocka_unit_test(test_references), cmocka_unit_test(test_handles_come_back),
-        cmocka_unit_test(test_finished),   cmocka_unit_test(test_many_buffers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static uint32_t stamps_of_pass(VkCommandBuffer buffer, VkSubpassContents content
     return first;
 }
 
-static void test_passes(void **state)
+TEST(test_passes)
 {
-    (void)state;
     open_trials();
     VkCommandBuffer buffer = recording_allocate(recording.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     recording_begin(buffer, 0);
@@ -103,9 +102,8 @@ static uint32_t picks_of(VkCommandBufferUsageFlags flags, VkPipelineBindPoint po
 }
 
 /* Coins are thrown as they were begun, and dispatches measured in them. */
-static void test_secondaries_on_trial(void **state)
+TEST(test_secondaries_on_trial)
 {
-    (void)state;
     const VkCommandBufferUsageFlags within = VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT,
                                     repeats = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     open_trials();
@@ -120,13 +118,4 @@ static void test_secondaries_on_trial(void **state)
     assert_int_equal(picks_of(repeats, COMPUTE), 200);
     assert_int_equal(recording.stamps, 0);
     close_trials();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_secondaries_on_trial),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,9 +109,8 @@ static void submit_large(struct world *w, VkQueue queue, bool old, uint32_t info
 }
 
 /* Sizes around every bound the layer has, ready and held, in both forms. */
-static void test_large_and_scribbled(void **state)
+TEST(test_large_and_scribbled)
 {
-    (void)state;
     static const uint32_t sizes[][2] = {{1, 1},  {1, 15}, {1, 16}, {1, 17},  {1, 40},
                                         {2, 16}, {31, 1}, {32, 1}, {33, 17}, {100, 3}};
     struct world w;
@@ -156,9 +155,8 @@ static void test_large_and_scribbled(void **state)
 }
 
 /* A fence alone keeps its place behind what is held, and an empty call costs nothing. */
-static void test_fence_only(void **state)
+TEST(test_fence_only)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0);
@@ -202,9 +200,8 @@ static void test_fence_only(void **state)
 }
 
 /* Value arrays may be missing for binary semaphores. */
-static void test_missing_values(void **state)
+TEST(test_missing_values)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w), c = world_binary(&w);
@@ -250,9 +247,8 @@ static void test_missing_values(void **state)
 }
 
 /* One binary semaphore, used again and again while everything is held. */
-static void test_binary_reuse(void **state)
+TEST(test_binary_reuse)
 {
-    (void)state;
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
         struct world w;
@@ -289,9 +285,8 @@ static void test_binary_reuse(void **state)
 }
 
 /* A trace's stamps go around a batch that ends a frame too, and around no performance query. */
-static void test_stamps_beside_chained_structs(void **state)
+TEST(test_stamps_beside_chained_structs)
 {
-    (void)state;
     const struct {
         VkStructureType sType;
         const void *pNext;
@@ -397,9 +392,8 @@ static VkResult submit_strange(VkQueue queue, enum form form, struct batch b)
     return vkQueueSubmit2(queue, 1, &info, b.fence);
 }
 
-static void test_unknown_on_a_shared_queue(void **state)
+TEST(test_unknown_on_a_shared_queue)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         struct world w;
         world_open(&w, "SHAPE=q1", two);
@@ -462,9 +456,8 @@ static void test_unknown_on_a_shared_queue(void **state)
 }
 
 /* Each queue has a VkQueue to itself: the driver waits as it would without Belfry. */
-static void test_unknown_alone(void **state)
+TEST(test_unknown_alone)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         struct world w;
         world_open(&w, "SHAPE=q2 QUIET=1", two);
@@ -487,9 +480,8 @@ static void test_unknown_alone(void **state)
 }
 
 /* Within one call a later info may wait for what an earlier one signals. */
-static void test_unknown_that_waits_for_itself(void **state)
+TEST(test_unknown_that_waits_for_itself)
 {
-    (void)state;
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w);
@@ -522,19 +514,4 @@ static void test_unknown_that_waits_for_itself(void **state)
     vkDestroySemaphore(w.device, t, NULL);
     vkDestroySemaphore(w.device, b, NULL);
     world_close(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_large_and_scribbled),
-        cmocka_unit_test(test_fence_only),
-        cmocka_unit_test(test_missing_values),
-        cmocka_unit_test(test_binary_reuse),
-        cmocka_unit_test(test_stamps_beside_chained_structs),
-        cmocka_unit_test(test_unknown_on_a_shared_queue),
-        cmocka_unit_test(test_unknown_alone),
-        cmocka_unit_test(test_unknown_that_waits_for_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

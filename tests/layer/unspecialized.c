@@ -27,9 +27,8 @@ static uint32_t open_with(const char *setting)
     return lines;
 }
 
-static void who_asks_for_it_gets_one_line(void **state)
+TEST(who_asks_for_it_gets_one_line)
 {
-    (void)state;
     static const char *const modes[] = {"exact", "relaxed"};
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         assert_int_equal(open_with(modes[i]), 1);
@@ -42,20 +41,10 @@ static void who_asks_for_it_gets_one_line(void **state)
     }
 }
 
-static void nobody_else_hears_of_it(void **state)
+TEST(nobody_else_hears_of_it)
 {
-    (void)state;
     assert_int_equal(open_with("off"), 0);
     fake_close();
     assert_int_equal(open_with(NULL), 0);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_asks_for_it_gets_one_line),
-        cmocka_unit_test(nobody_else_hears_of_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

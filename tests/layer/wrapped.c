@@ -124,9 +124,8 @@ static BfFence import(VkSemaphore semaphore)
 /* ---------------------------------------------------------------------------------- Semaphores -- */
 
 /* Each fence is its semaphore's, though each semaphore is called as another one is below. */
-static void test_imports(void **state)
+TEST(test_imports)
 {
-    (void)state;
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
@@ -157,9 +156,8 @@ static void test_imports(void **state)
     }
 }
 
-static void test_exports(void **state)
+TEST(test_exports)
 {
-    (void)state;
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
@@ -187,9 +185,8 @@ static void expect_signals(uint32_t count, uint64_t last)
 }
 
 /* AB-5: what layers above hear, each value once, and what comes of it below, nothing. */
-static void test_announcements(void **state)
+TEST(test_announcements)
 {
-    (void)state;
     assert_true(open_world(WRAPPER ":" BELFRY));
     const VkSemaphore semaphores[2] = {world_timeline(&w, 3), world_timeline(&w, 0)};
     const BfFenceCreateInfo info = {.initialValue = 2};
@@ -252,9 +249,8 @@ static void refused(VkSemaphore semaphore, const char *why)
     forgive();
 }
 
-static void test_strangers(void **state)
+TEST(test_strangers)
 {
-    (void)state;
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
@@ -283,9 +279,8 @@ static void test_strangers(void **state)
 }
 
 /* A layer that asks for semaphores of its own at every call: which one was meant is known. */
-static void test_curious_layer(void **state)
+TEST(test_curious_layer)
 {
-    (void)state;
     assert_true(open_world(WRAPPER ":" BELFRY));
     const VkSemaphore first = world_timeline(&w, 1), second = world_timeline(&w, 2);
     wrapper->curious = true;
@@ -299,9 +294,8 @@ static void test_curious_layer(void **state)
 }
 
 /* The names of an extension, on a device that has no others. */
-static void test_old_device(void **state)
+TEST(test_old_device)
 {
-    (void)state;
     static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                         VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
     static const char *const lists[] = {WRAPPER ":" BELFRY, BELFRY, VALIDATION ":" BELFRY};
@@ -365,9 +359,8 @@ static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
 }
 
 /* bfVkQueueSubmit: binary semaphores, timelines and fences of the program's. */
-static void test_submissions(void **state)
+TEST(test_submissions)
 {
-    (void)state;
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
@@ -423,9 +416,8 @@ static void *submit_many(void *queue)
 
 /* Layers above see one call on a VkQueue at a time, as they may expect: of threads that use
  * bfVkQueueSubmit, and of one between bfLockVkQueue and bfUnlockVkQueue. */
-static void test_one_call_at_a_time(void **state)
+TEST(test_one_call_at_a_time)
 {
-    (void)state;
     assert_true(open_world(WRAPPER ":" BELFRY));
     const VkQueue queue = w.queues[0][0];
     *wrapper = (struct wrapper){0};
@@ -509,9 +501,8 @@ static void settle(void)
 
 /* What is told is the same resource as what is recorded, and as what another queue is told; and is
  * no other. */
-static void test_uses(void **state)
+TEST(test_uses)
 {
-    (void)state;
     setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
@@ -557,9 +548,8 @@ static void test_uses(void **state)
 }
 
 /* All or nothing, and nobody's buffers and images are refused. */
-static void test_uses_of_strangers(void **state)
+TEST(test_uses_of_strangers)
 {
-    (void)state;
     setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
@@ -605,9 +595,8 @@ static void test_uses_of_strangers(void **state)
 }
 
 /* Images that other queries may not be made of. */
-static void test_uses_of_sparse_images(void **state)
+TEST(test_uses_of_sparse_images)
 {
-    (void)state;
     setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
@@ -626,9 +615,8 @@ static void test_uses_of_sparse_images(void **state)
 
 /* To ask for a semaphore is no look at its value: it orders nothing. And what is announced is not
  * signalled by the CPU. */
-static void test_asking_is_no_look(void **state)
+TEST(test_asking_is_no_look)
 {
-    (void)state;
     setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
@@ -667,19 +655,5 @@ static void test_asking_is_no_look(void **state)
 int main(void)
 {
     unsetenv("VK_INSTANCE_LAYERS"); /* instances name their layers here */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_imports),
-        cmocka_unit_test(test_exports),
-        cmocka_unit_test(test_announcements),
-        cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_curious_layer),
-        cmocka_unit_test(test_old_device),
-        cmocka_unit_test(test_submissions),
-        cmocka_unit_test(test_one_call_at_a_time),
-        cmocka_unit_test(test_uses),
-        cmocka_unit_test(test_uses_of_strangers),
-        cmocka_unit_test(test_uses_of_sparse_images),
-        cmocka_unit_test(test_asking_is_no_look),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -6,14 +6,10 @@
  * count from 0), 'f=2' fence f may read 2, and does, 'f!2' it can't read 2 here, 'idleA' and
  * 'busyA' say whether queue A has anything left to do, 'early3' execution 3 can't have begun yet.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ideal.h"
 
@@ -73,51 +69,44 @@ static void script(const char *text)
     }
 }
 
-static void cpu_signals_apply_at_once(void **state)
+TEST(cpu_signals_apply_at_once)
 {
-    (void)state;
     script("f=0 cf2 f=2 f!0 cf1 f=1 cf1 f=1 cf0 f=0 g=0");
 }
 
-static void queue_signals_apply_at_once_on_an_idle_queue_only(void **state)
+TEST(queue_signals_apply_at_once_on_an_idle_queue_only)
 {
-    (void)state;
     script("Asf1 f=1 f!0 idleA");
     script("Ax Asf1 f=0 f!1 busyA end0 f=1 f!0 idleA");
     script("Ax end0 Asf1 f=1 f!0"); /* it has become idle */
     script("Ax Asf2 Bsf1 f=1 end0 f=2");
 }
 
-static void reached_waits_pass(void **state)
+TEST(reached_waits_pass)
 {
-    (void)state;
     script("cf1 Awf1 Asg1 g=1 g!0");
     script("Awf0 Asg1 g=1"); /* 0 always is */
 }
 
-static void waits_hold_what_follows_until_the_cpu_signals(void **state)
+TEST(waits_hold_what_follows_until_the_cpu_signals)
 {
-    (void)state;
     script("Awf1 Ax Asg1 g=0 g!1 early1 cf1 g=0 end1 g=1 idleA");
     script("Awf2 Asg1 cf1 g=0 g!1 busyA cf2 g=1 idleA");
 }
 
-static void waits_may_come_before_their_signals(void **state)
+TEST(waits_may_come_before_their_signals)
 {
-    (void)state;
     script("Bwf1 Bsg1 g=0 Ax Asf1 g=0 g!1 end2 f=1 g=1 g!0");
     script("Bwf1 Bx Bsg1 Cwg1 Cx Csf2 Ax Asf1 early1 early4 end6 early4 end1 f=1 end4 f=2");
 }
 
-static void a_queue_does_not_deadlock_on_its_own_signal(void **state)
+TEST(a_queue_does_not_deadlock_on_its_own_signal)
 {
-    (void)state;
     script("Ax Asf2 Awf2 Asg1 g=0 g!1 end0 g=1 f=2 idleA");
 }
 
-static void waits_after_a_rewind_compare_with_the_lower_value(void **state)
+TEST(waits_after_a_rewind_compare_with_the_lower_value)
 {
-    (void)state;
     script("cf2 cf0 Awf1 Asg1 g=0 g!1 cf1 g=1");
     /* The same with values that the driver had reached, though nobody had looked. */
     script("Ax Asf2 Asf0 end0 Bwf1 Bsg1 g=0 g!1 busyB f=0 cf1 g=1");
@@ -125,15 +114,13 @@ static void waits_after_a_rewind_compare_with_the_lower_value(void **state)
     script("Ax Asf1 Asf2 end0 Bwf1 Bsg1 g=1 g!0 idleB f=2");
 }
 
-static void pending_signals_land_after_a_rewind(void **state)
+TEST(pending_signals_land_after_a_rewind)
 {
-    (void)state;
     script("cf1 Ax Asf2 cf0 f=0 f!2 Bwf1 Bsg1 g=0 g!1 end1 f=2 f!0 g=1");
 }
 
-static void waits_that_were_satisfied_for_an_instant_stay_so(void **state)
+TEST(waits_that_were_satisfied_for_an_instant_stay_so)
 {
-    (void)state;
     /* The queue is stuck at another fence meanwhile; set by the CPU, then by the GPU. */
     script("Awg1 Awf1 Awf2 Asg2 cf2 cf0 g=0 busyA cg1 g=2 f=0 idleA");
     script("Awg1 Awf1 Awf2 Ax Bsf2 cf0 busyA early3 cg1 busyA end3 idleA f=0");
@@ -141,26 +128,23 @@ static void waits_that_were_satisfied_for_an_instant_stay_so(void **state)
     script("Awg1 cf2 cf0 Awf2 Asg2 cg1 g=1 g!2 busyA");
 }
 
-static void a_race_satisfies_whichever_value_stays(void **state)
+TEST(a_race_satisfies_whichever_value_stays)
 {
-    (void)state;
     script("Cwf2 Csg1 Ax Asf2 Bx Bsf0 end2 end4 g=1 g!0 f=0");
     script("Cwf2 Csg1 Ax Asf2 Bx Bsf0 end2 end4 g=1 g!0 f=2");
     script("Cwf2 Csg1 Ax Asf2 Bx Bsf0 end2 f=2 end4 f=0 f!2"); /* not a race: it has been read */
 }
 
-static void causes_come_before_their_effects(void **state)
+TEST(causes_come_before_their_effects)
 {
-    (void)state;
     script("Ax Asf2 Bwf2 Bx Bsf1 end0 end3 f=1 f!2");
     script("Ax Asf2 Asg1 Bwg1 Bsf1 end0 f=1 f!2 g=1");
     /* Whoever has seen g knows that f was set before. */
     script("Ax Asf1 Asg1 end0 g=1 cf0 f=0 f!1");
 }
 
-static void executions_begin_when_all_before_them_is_complete(void **state)
+TEST(executions_begin_when_all_before_them_is_complete)
 {
-    (void)state;
     static struct program program;
     static struct ideal now;
     static const struct {
@@ -178,9 +162,8 @@ static void executions_begin_when_all_before_them_is_complete(void **state)
     }
 }
 
-static void machines_that_stand_still_have_nothing_to_do(void **state)
+TEST(machines_that_stand_still_have_nothing_to_do)
 {
-    (void)state;
     script("Awf1 Ax busyA");
     assert_true(ideal_rests(&machine));
     script("Awf1 Ax cf1");
@@ -189,9 +172,8 @@ static void machines_that_stand_still_have_nothing_to_do(void **state)
     assert_true(ideal_rests(&machine));
 }
 
-static void ends_are_all_ends(void **state)
+TEST(ends_are_all_ends)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool some_finish, all_finish;
@@ -227,9 +209,8 @@ static void ends_are_all_ends(void **state)
 }
 
 /* What MC-7 rests on: a program that can finish does so if nothing ends before the last call. */
-static void the_latest_schedule_finishes_what_any_does(void **state)
+TEST(the_latest_schedule_finishes_what_any_does)
 {
-    (void)state;
     static struct program program;
     static struct ideal ends;
     for (uint64_t seed = 0; seed < 20000; seed++) {
@@ -253,9 +234,8 @@ static void the_latest_schedule_finishes_what_any_does(void **state)
     }
 }
 
-static void programs_survive_being_written_and_read(void **state)
+TEST(programs_survive_being_written_and_read)
 {
-    (void)state;
     for (int letter = 0; letter < MODEL_LETTERS; letter++)
         assert_int_equal(op_letter(op_of_letter(letter)), letter);
     static struct program program, again;
@@ -271,9 +251,8 @@ static void programs_survive_being_written_and_read(void **state)
 }
 
 /* Each class of programs that differ in names has one canonical member, of every engine layout. */
-static void renamed_programs_have_one_canonical_form(void **state)
+TEST(renamed_programs_have_one_canonical_form)
 {
-    (void)state;
     static const int layouts[][MODEL_QUEUES] = {{0, 0, 0}, {0, 1, 0}, {0, 1, 2}};
     static const int expected[] = {266, 599, 266}; /* of 45 * 45, by Burnside's lemma */
     for (int l = 0; l < 3; l++) {
@@ -286,28 +265,4 @@ static void renamed_programs_have_one_canonical_form(void **state)
         }
         assert_int_equal(count, expected[l]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_signals_apply_at_once),
-        cmocka_unit_test(queue_signals_apply_at_once_on_an_idle_queue_only),
-        cmocka_unit_test(reached_waits_pass),
-        cmocka_unit_test(waits_hold_what_follows_until_the_cpu_signals),
-        cmocka_unit_test(waits_may_come_before_their_signals),
-        cmocka_unit_test(a_queue_does_not_deadlock_on_its_own_signal),
-        cmocka_unit_test(waits_after_a_rewind_compare_with_the_lower_value),
-        cmocka_unit_test(pending_signals_land_after_a_rewind),
-        cmocka_unit_test(waits_that_were_satisfied_for_an_instant_stay_so),
-        cmocka_unit_test(a_race_satisfies_whichever_value_stays),
-        cmocka_unit_test(causes_come_before_their_effects),
-        cmocka_unit_test(executions_begin_when_all_before_them_is_complete),
-        cmocka_unit_test(machines_that_stand_still_have_nothing_to_do),
-        cmocka_unit_test(ends_are_all_ends),
-        cmocka_unit_test(the_latest_schedule_finishes_what_any_does),
-        cmocka_unit_test(programs_survive_being_written_and_read),
-        cmocka_unit_test(renamed_programs_have_one_canonical_form),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

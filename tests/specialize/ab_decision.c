@@ -2,14 +2,10 @@
  * The judge of variants (specialize/ab_decision.h), case by case. How it fares under noise:
  * judge_noise.c.
  */
+#include "support/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "specialize/ab_decision.h"
 
@@ -33,9 +29,8 @@ static uint32_t pairs_add(uint32_t count, double general, double variant)
     return i;
 }
 
-static void test_gain_is_kept_after_30_pairs(void **state)
+TEST(test_gain_is_kept_after_30_pairs)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     assert_int_equal(pairs_add(29, 100000, 80000), 29);
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_UNDECIDED);
@@ -44,17 +39,15 @@ static void test_gain_is_kept_after_30_pairs(void **state)
     assert_true(bf_ab_decision_ratio(&decision) > 1.2 && bf_ab_decision_ratio(&decision) < 1.3);
 }
 
-static void test_loss_loses(void **state)
+TEST(test_loss_loses)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     assert_int_equal(pairs_add(200, 100000, 105000), 30);
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_LOSER);
 }
 
-static void test_no_gain_is_a_tie(void **state)
+TEST(test_no_gain_is_a_tie)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     assert_true(pairs_add(300, 100000, 100000) <= 200);
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_TIE);
@@ -65,9 +58,8 @@ static void test_no_gain_is_a_tie(void **state)
     assert_int_equal(decision.pair_count, 200);
 }
 
-static void test_verdicts_are_final(void **state)
+TEST(test_verdicts_are_final)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     pairs_add(30, 100000, 80000);
     struct bf_ab_decision before = decision;
@@ -79,9 +71,8 @@ static void test_verdicts_are_final(void **state)
 }
 
 /* All ratios are the same: the lower bound is the ratio. */
-static void test_equal_times(void **state)
+TEST(test_equal_times)
 {
-    (void)state;
     static const struct {
         double variant;
         enum bf_ab_verdict verdict;
@@ -109,9 +100,8 @@ static void test_equal_times(void **state)
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_TIE);
 }
 
-static void test_bad_times_are_left_out(void **state)
+TEST(test_bad_times_are_left_out)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     assert_true(bf_ab_decision_ratio(&decision) == 1);
     for (uint32_t i = 0; i < 300; i++) {
@@ -146,9 +136,8 @@ static void test_bad_times_are_left_out(void **state)
 }
 
 /* In every tenth pair one of the samples, by turns, was interrupted for a second. */
-static void test_interrupted_samples_do_not_decide(void **state)
+TEST(test_interrupted_samples_do_not_decide)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     uint32_t pairs = 0;
     while (!bf_ab_decision_verdict(&decision)) {
@@ -176,18 +165,16 @@ static void test_interrupted_samples_do_not_decide(void **state)
 }
 
 /* Mostly faster by a tenth, but three times as slow in every eighth use: its mean is worse. */
-static void test_mostly_faster_is_not_faster(void **state)
+TEST(test_mostly_faster_is_not_faster)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     for (uint32_t i = 0; !bf_ab_decision_verdict(&decision); i++)
         pairs_add(1, 100000, i % 8 == 7 ? 300000 : 90000);
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_TIE);
 }
 
-static void test_pairs_are_near_and_alike(void **state)
+TEST(test_pairs_are_near_and_alike)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     bf_ab_decision_add(&decision, BF_AB_GENERAL, 1000, 10);
     bf_ab_decision_add(&decision, BF_AB_GENERAL, 90000, 100);
@@ -217,9 +204,8 @@ static void group_add(enum bf_ab_kind kind, uint64_t group, uint32_t count, doub
         bf_ab_decision_add_grouped(&decision, kind, group, ns, 1);
 }
 
-static void test_groups_are_in_one_pair(void **state)
+TEST(test_groups_are_in_one_pair)
 {
-    (void)state;
     bf_ab_decision_init(&decision);
     group_add(BF_AB_GENERAL, 1, 8, 1000);
     group_add(BF_AB_VARIANT, 2, 4, 900);
@@ -264,9 +250,8 @@ static void test_groups_are_in_one_pair(void **state)
     assert_true(bf_ab_decision_pairs(&decision) <= 1);
 }
 
-static void test_restart_keeps_what_is_known_of_uses(void **state)
+TEST(test_restart_keeps_what_is_known_of_uses)
 {
-    (void)state;
     /* 6000 uses in a minute, for which the first use is too dear, and 6000 in a second. */
     for (int dear = 0; dear < 2; dear++) {
         enum bf_ab_verdict expected = dear ? BF_AB_LOSER : BF_AB_KEEP;
@@ -288,9 +273,8 @@ static void test_restart_keeps_what_is_known_of_uses(void **state)
 }
 
 /* A gain of 25 %, 20 µs a use; the first use took a second. */
-static void test_first_use_counts(void **state)
+TEST(test_first_use_counts)
 {
-    (void)state;
     /* 60 times in a second are 3600 in a minute: 278 µs for each of them. */
     bf_ab_decision_init(&decision);
     bf_ab_decision_add_first_use(&decision, 1000000000);
@@ -337,23 +321,4 @@ static void test_first_use_counts(void **state)
     bf_ab_decision_add_first_use(&decision, 79000);
     assert_int_equal(pairs_add(200, 100000, 80000), 30);
     assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_KEEP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gain_is_kept_after_30_pairs),
-        cmocka_unit_test(test_loss_loses),
-        cmocka_unit_test(test_no_gain_is_a_tie),
-        cmocka_unit_test(test_verdicts_are_final),
-        cmocka_unit_test(test_equal_times),
-        cmocka_unit_test(test_bad_times_are_left_out),
-        cmocka_unit_test(test_interrupted_samples_do_not_decide),
-        cmocka_unit_test(test_mostly_faster_is_not_faster),
-        cmocka_unit_test(test_pairs_are_near_and_alike),
-        cmocka_unit_test(test_groups_are_in_one_pair),
-        cmocka_unit_test(test_restart_keeps_what_is_known_of_uses),
-        cmocka_unit_test(test_first_use_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,8 @@
  * Measurements, case by case (specialize/ab_timing.h, recording.h): what is recorded around a dispatch,
  * how many there are, and where there are none. (Whose time is told, and which: trials_random.c.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,9 +86,8 @@ static void dispatch(int i, uint64_t ns)
 }
 
 /* Both stamps have a barrier behind them: what comes next isn't in the time that they tell. */
-static void what_is_recorded_around_a_dispatch(void **state)
+TEST_WITH(what_is_recorded_around_a_dispatch, set_up, tear_down)
 {
-    (void)state;
     static const enum gpu_kind expected[] = {GPU_RESET, GPU_RESET, GPU_STAMP,  GPU_BARRIER,
                                              GPU_WORK,  GPU_STAMP, GPU_BARRIER};
     begin(0, 0);
@@ -133,9 +129,8 @@ static uint32_t stamps_in(const struct gpu_buffer *b)
 }
 
 /* However often it is recorded, with as few queries as are in use at a time. */
-static void so_many_and_no_more(void **state)
+TEST_WITH(so_many_and_no_more, set_up, tear_down)
 {
-    (void)state;
     for (int k = 0; k < 100; k++) {
         begin(0, 0);
         for (int i = 0; i < BF_AB_SAMPLES + 3; i++)
@@ -162,9 +157,8 @@ static void draw(int i)
 }
 
 /* A frame of many passes, one of which is of use: its turn comes, with either side of the coin. */
-static void passes_take_turns(void **state)
+TEST_WITH(passes_take_turns, set_up, tear_down)
 {
-    (void)state;
     uint32_t measured[2] = {0};
     pipeline.point = VK_PIPELINE_BIND_POINT_GRAPHICS;
     atomic_store(&recorder.passes, 1);
@@ -189,9 +183,8 @@ static void passes_take_turns(void **state)
 }
 
 /* The driver has no more queries: everything is recorded as ever. */
-static void no_queries(void **state)
+TEST_WITH(no_queries, set_up, tear_down)
 {
-    (void)state;
     gpu_deny_pools(true);
     for (int k = 0; k < 2; k++) {
         begin(0, 0);
@@ -215,9 +208,8 @@ static void tell(void *context, const struct bf_ab_sample *sample, double ns)
 }
 
 /* In the device's ticks, whose upper bits mean nothing, and which begin anew. */
-static void ticks(void **state)
+TEST_WITH(ticks, set_up, tear_down)
 {
-    (void)state;
     recordings[0]->timestamp_bits = 36;
     begin(0, 0);
     dispatch(0, 100);
@@ -231,9 +223,8 @@ static void ticks(void **state)
 }
 
 /* Command buffers within passes throw together, for a few submissions; others each for itself. */
-static void throws(void **state)
+TEST_WITH(throws, set_up, tear_down)
 {
-    (void)state;
     uint64_t last = 0;
     uint32_t changes = 0, tried = 0;
     for (int i = 0; i < 2; i++) {
@@ -259,19 +250,4 @@ static void throws(void **state)
     }
     assert_int_equal(changes, 100);
     assert_in_range(tried, 30 * BF_RECORDING_SHARED, 70 * BF_RECORDING_SHARED);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_recorded_around_a_dispatch),
-        TEST(so_many_and_no_more),
-        TEST(passes_take_turns),
-        TEST(no_queries),
-        TEST(ticks),
-        TEST(throws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ add_library(belfry_archive_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/archive_helper
 target_include_directories(belfry_archive_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_archive_parts PUBLIC belfry_options PkgConfig::VULKAN
-  PkgConfig::CMOCKA)
+  belfry_test_support)
 foreach(name round damage disk processes memory)
   add_executable(belfry-archive-${name} ${CMAKE_CURRENT_LIST_DIR}/archive_${name}.c)
   target_link_libraries(belfry-archive-${name} PRIVATE belfry_archive_parts)

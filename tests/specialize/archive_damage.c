@@ -24,7 +24,7 @@ static uint8_t *make(const struct place *place, size_t *size)
     return bytes;
 }
 
-static void torn_tails_of_every_length(void **state)
+TEST_WITH(torn_tails_of_every_length, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -49,7 +49,7 @@ static void torn_tails_of_every_length(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void every_single_bit(void **state)
+TEST_WITH(every_single_bit, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -70,7 +70,7 @@ static void every_single_bit(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void garbage_between_records(void **state)
+TEST_WITH(garbage_between_records, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -104,7 +104,7 @@ static void garbage_between_records(void **state)
 }
 
 /* Records with a right checksum that have no sense. */
-static void senseless_records(void **state)
+TEST_WITH(senseless_records, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -157,14 +157,14 @@ static void replace_format(const struct place *place, bool newer)
     bf_archive_close(archive);
 }
 
-static void another_format_is_replaced(void **state)
+TEST_WITH(another_format_is_replaced, place_setup, place_teardown)
 {
     replace_format(*state, true);
     replace_format(*state, false);
 }
 
 /* Those of the first format, which say no mode, are none, even where their header is damaged. */
-static void records_without_a_mode_are_skipped(void **state)
+TEST_WITH(records_without_a_mode_are_skipped, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -185,7 +185,7 @@ static void records_without_a_mode_are_skipped(void **state)
 }
 
 /* Ends without a beginning, beginnings told twice, in any order. */
-static void journals_out_of_order(void **state)
+TEST_WITH(journals_out_of_order, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t unused;
@@ -231,7 +231,7 @@ static void journals_out_of_order(void **state)
 }
 
 /* A file that is much too long, of nothing but a hole, is not read to the end, and is replaced. */
-static void a_huge_file_is_replaced(void **state)
+TEST_WITH(a_huge_file_is_replaced, place_setup, place_teardown)
 {
     struct place *place = *state;
     size_t size;
@@ -247,21 +247,4 @@ static void a_huge_file_is_replaced(void **state)
     for (uint32_t i = 0; i <= RECORDS; i++)
         assert_int_equal(look(archive, i), 101 + i);
     bf_archive_close(archive);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        test_at_place(torn_tails_of_every_length),
-        test_at_place(every_single_bit),
-        test_at_place(garbage_between_records),
-        test_at_place(senseless_records),
-        test_at_place(another_format_is_replaced),
-        test_at_place(records_without_a_mode_are_skipped),
-        test_at_place(journals_out_of_order),
-        test_at_place(a_huge_file_is_replaced),
-    };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void make_folders(const struct place *place)
     assert_int_equal(mkdir(place->folder, 0700), 0);
 }
 
-static void folders_are_made(void **state)
+TEST_WITH(folders_are_made, place_setup, place_teardown)
 {
     struct place *place = *state;
     bf_archive_close(open_at(place->folder, 0));
@@ -109,7 +109,7 @@ static void folders_are_made(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void folders_that_are_not_ones_own(void **state)
+TEST_WITH(folders_that_are_not_ones_own, place_setup, place_teardown)
 {
     struct place *place = *state;
     char other[112];
@@ -143,7 +143,7 @@ static void folders_that_are_not_ones_own(void **state)
     assert_memory_only(place, "folder");
 }
 
-static void files_that_are_not_ones_own(void **state)
+TEST_WITH(files_that_are_not_ones_own, place_setup, place_teardown)
 {
     struct place *place = *state;
     make_folders(place);
@@ -212,7 +212,7 @@ static void child_reads_only(const struct place *place)
     check(lines == 1);
 }
 
-static void a_folder_that_can_only_be_read(void **state)
+TEST_WITH(a_folder_that_can_only_be_read, place_setup, place_teardown)
 {
     struct place *place = *state;
     make_folders(place);
@@ -225,7 +225,7 @@ static void a_folder_that_can_only_be_read(void **state)
     assert_int_equal(chmod(place->folder, 0700), 0);
 }
 
-static void programs_with_more_rights_than_their_user(void **state)
+TEST_WITH(programs_with_more_rights_than_their_user, place_setup, place_teardown)
 {
     struct place *place = *state;
     secure = true;
@@ -239,7 +239,7 @@ static void programs_with_more_rights_than_their_user(void **state)
 
 /* --------------------------------------------------------------------------------------- Full disks */
 
-static void a_full_disk(void **state)
+TEST_WITH(a_full_disk, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive_key built = key_of(90), dead = key_of(91);
@@ -282,7 +282,7 @@ static void a_full_disk(void **state)
 }
 
 /* Full from the beginning: neither a file's header nor anything else. */
-static void a_disk_that_was_full(void **state)
+TEST_WITH(a_disk_that_was_full, place_setup, place_teardown)
 {
     struct place *place = *state;
     room = 0;
@@ -316,7 +316,7 @@ static void child_has_a_limit(const struct place *place)
     check(sigpending(&waiting) == 0 && !sigismember(&waiting, SIGXFSZ));
 }
 
-static void a_limit_of_file_sizes(void **state)
+TEST_WITH(a_limit_of_file_sizes, place_setup, place_teardown)
 {
     struct place *place = *state;
     in_a_child(child_has_a_limit, place);
@@ -327,7 +327,7 @@ static void a_limit_of_file_sizes(void **state)
     bf_archive_close(archive);
 }
 
-static void files_that_go_away(void **state)
+TEST_WITH(files_that_go_away, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
@@ -357,7 +357,7 @@ static void files_that_go_away(void **state)
 #define CAP  8192u
 #define MOST (CAP + CAP / 4)
 
-static void the_file_is_bounded(void **state)
+TEST_WITH(the_file_is_bounded, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, CAP);
@@ -402,7 +402,7 @@ static void put_until_compacted(const struct place *place, struct bf_archive *ar
 }
 
 /* What one compaction has kept competes in the next by its age. */
-static void the_latest_stay(void **state)
+TEST_WITH(the_latest_stay, place_setup, place_teardown)
 {
     struct place *place = *state;
     const uint32_t stay = CAP / 2 / BF_RECORD_SIZE, fresh = stay / 2;
@@ -424,7 +424,7 @@ static void the_latest_stay(void **state)
 }
 
 /* What is superseded goes first: nothing that counts is lost. */
-static void compaction_loses_nothing(void **state)
+TEST_WITH(compaction_loses_nothing, place_setup, place_teardown)
 {
     struct place *place = *state;
     uint32_t keys = CAP / 2 / BF_RECORD_SIZE - 1;
@@ -450,7 +450,7 @@ static void compaction_loses_nothing(void **state)
     lock_file = NULL;
 }
 
-static void compaction_that_fails(void **state)
+TEST_WITH(compaction_that_fails, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, CAP);
@@ -478,9 +478,8 @@ static void compaction_that_fails(void **state)
 }
 
 /* Memory is bounded as the file is. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
-    (void)state;
     struct bf_archive *archive = open_at(NULL, CAP);
     for (uint32_t i = 0; i < 2 * CAP / BF_RECORD_SIZE; i++)
         put(archive, i, i);
@@ -489,27 +488,4 @@ static void memory_is_bounded(void **state)
     put(archive, 0, 77);
     assert_int_equal(look(archive, 0), 78);
     bf_archive_close(archive);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        test_at_place(folders_are_made),
-        test_at_place(folders_that_are_not_ones_own),
-        test_at_place(files_that_are_not_ones_own),
-        test_at_place(a_folder_that_can_only_be_read),
-        test_at_place(programs_with_more_rights_than_their_user),
-        test_at_place(a_full_disk),
-        test_at_place(a_disk_that_was_full),
-        test_at_place(a_limit_of_file_sizes),
-        test_at_place(files_that_go_away),
-        test_at_place(the_file_is_bounded),
-        test_at_place(the_latest_stay),
-        test_at_place(compaction_loses_nothing),
-        test_at_place(compaction_that_fails),
-        cmocka_unit_test(memory_is_bounded),
-    };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

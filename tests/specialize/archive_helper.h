@@ -5,12 +5,7 @@
 #ifndef BELFRY_TEST_ARCHIVE_HELPER_H
 #define BELFRY_TEST_ARCHIVE_HELPER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <stdatomic.h>
 

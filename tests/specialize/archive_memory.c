@@ -36,7 +36,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return fails() ? NULL : __real_realloc(memory, size);
 }
 
-static void opening(void **state)
+TEST_WITH(opening, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
@@ -67,7 +67,7 @@ static void opening(void **state)
     assert_in_range(failures, 400, 2000);
 }
 
-static void everything_else(void **state)
+TEST_WITH(everything_else, place_setup, place_teardown)
 {
     struct place *place = *state;
     uint32_t failures = 0;
@@ -114,12 +114,4 @@ static void everything_else(void **state)
         assert_int_equal(look(archive, i % 60), i + 1);
     assert_int_equal(look(archive, 100), 0);
     bf_archive_close(archive);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {test_at_place(opening), test_at_place(everything_else)};
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static uint32_t compare(const struct place *place)
     return barred;
 }
 
-static void several_append_and_compact(void **state)
+TEST_WITH(several_append_and_compact, notes_setup, notes_teardown)
 {
     struct place *place = *state;
     pid_t children[WRITERS];
@@ -163,7 +163,7 @@ static void several_append_and_compact(void **state)
     assert_int_equal(compare(place), 0);
 }
 
-static void some_are_killed(void **state)
+TEST_WITH(some_are_killed, notes_setup, notes_teardown)
 {
     struct place *place = *state;
     uint32_t random = 7, barred = 0;
@@ -189,7 +189,7 @@ static void some_are_killed(void **state)
     assert_int_not_equal(barred, 0);
 }
 
-static void a_build_of_the_living_is_no_strike(void **state)
+TEST_WITH(a_build_of_the_living_is_no_strike, notes_setup, notes_teardown)
 {
     struct place *place = *state;
     int tell[2];
@@ -227,17 +227,8 @@ static void a_build_of_the_living_is_no_strike(void **state)
     close(tell[1]);
 }
 
-#define test_(name_) cmocka_unit_test_setup_teardown(name_, notes_setup, notes_teardown)
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        test_(several_append_and_compact),
-        test_(some_are_killed),
-        test_(a_build_of_the_living_is_no_strike),
-    };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     alarm(100);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(argc > 1 ? argv[1] : NULL);
 }

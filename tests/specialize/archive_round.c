@@ -8,16 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void checksum_is_the_published_one(void **state)
+TEST(checksum_is_the_published_one)
 {
-    (void)state;
     assert_int_equal(bf_crc32c("123456789", 9), 0xE3069283);
     assert_int_equal(bf_crc32c("", 0), 0);
 }
 
-static void folder_is_named(void **state)
+TEST(folder_is_named)
 {
-    (void)state;
     struct bf_archive_driver driver = {0};
     char name[128];
     assert_true(bf_archive_folder(name, sizeof(name), "/h/.cache/belfry", &driver));
@@ -31,9 +29,8 @@ static void folder_is_named(void **state)
 }
 
 /* Drivers that differ in anything they say are no one driver; and texts don't run into another. */
-static void drivers_differ_by_every_member(void **state)
+TEST(drivers_differ_by_every_member)
 {
-    (void)state;
     const struct bf_archive_driver first = {.device_name = "llvmpipe (LLVM 15.0.6, 256 bits)",
                                             .driver_name = "llvmpipe",
                                             .driver_info = "Mesa 22.3.6 (LLVM 15.0.6)"};
@@ -65,7 +62,7 @@ static void drivers_differ_by_every_member(void **state)
     }
 }
 
-static void what_is_put_is_found(void **state)
+TEST_WITH(what_is_put_is_found, place_setup, place_teardown)
 {
     struct place *place = *state;
     for (uint32_t run = 0; run < 2; run++) {
@@ -83,9 +80,8 @@ static void what_is_put_is_found(void **state)
     assert_int_equal(file_size(place->file), BF_HEADER_SIZE + 4000 * BF_RECORD_SIZE);
 }
 
-static void memory_alone_does_too(void **state)
+TEST(memory_alone_does_too)
 {
-    (void)state;
     const char *const folders[] = {NULL, ""};
     for (uint32_t f = 0; f < 2; f++) {
         struct bf_archive *archive = open_at(folders[f], 0);
@@ -101,7 +97,7 @@ static void memory_alone_does_too(void **state)
     bf_archive_close(NULL);
 }
 
-static void keys_differ_by_every_member(void **state)
+TEST_WITH(keys_differ_by_every_member, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive_key keys[32];
@@ -142,7 +138,7 @@ static void keys_differ_by_every_member(void **state)
     }
 }
 
-static void large_numbers_become_the_most(void **state)
+TEST_WITH(large_numbers_become_the_most, place_setup, place_teardown)
 {
     struct place *place = *state;
     const struct bf_verdict verdicts[] = {
@@ -188,7 +184,7 @@ static void see(void *context, const struct bf_archive_key *key, const struct bf
     seen->numbers |= 1u << verdict->n % 4;
 }
 
-static void pipelines_know_their_keys(void **state)
+TEST_WITH(pipelines_know_their_keys, place_setup, place_teardown)
 {
     struct place *place = *state;
     for (uint32_t run = 0; run < 2; run++) {
@@ -208,7 +204,7 @@ static void pipelines_know_their_keys(void **state)
     }
 }
 
-static void builds_that_end_are_no_strikes(void **state)
+TEST_WITH(builds_that_end_are_no_strikes, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive_key key = key_of(0);
@@ -224,7 +220,7 @@ static void builds_that_end_are_no_strikes(void **state)
     }
 }
 
-static void a_build_that_does_not_end_is_one(void **state)
+TEST_WITH(a_build_that_does_not_end_is_one, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive_key key = key_of(0);
@@ -252,7 +248,7 @@ static void a_build_that_does_not_end_is_one(void **state)
     }
 }
 
-static void strikes_bar_at_once(void **state)
+TEST_WITH(strikes_bar_at_once, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive_key key = key_of(3);
@@ -275,7 +271,7 @@ static void see_mode(void *context, const struct bf_archive_key *key,
 }
 
 /* AR-9: of verdicts each mode has its own, in memory and on disk; of strikes all have all. */
-static void modes_share_strikes_and_nothing_else(void **state)
+TEST_WITH(modes_share_strikes_and_nothing_else, place_setup, place_teardown)
 {
     struct place *place = *state;
     for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
@@ -316,7 +312,7 @@ static void modes_share_strikes_and_nothing_else(void **state)
     }
 }
 
-static void bad_input_is_refused(void **state)
+TEST_WITH(bad_input_is_refused, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
@@ -390,7 +386,7 @@ static void *writer(void *context)
     return NULL;
 }
 
-static void readers_take_no_lock(void **state)
+TEST_WITH(readers_take_no_lock, place_setup, place_teardown)
 {
     struct place *place = *state;
     struct crowd crowd = {.archive = open_at(place->folder, 0)};
@@ -413,27 +409,4 @@ static void readers_take_no_lock(void **state)
     for (uint32_t i = 0; i < 2 * KEYS; i++)
         assert_int_equal(look(crowd.archive, i), i < KEYS / 2 ? i + 2 : i < KEYS ? i + 1 : 0);
     bf_archive_close(crowd.archive);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checksum_is_the_published_one),
-        cmocka_unit_test(folder_is_named),
-        cmocka_unit_test(drivers_differ_by_every_member),
-        test_at_place(what_is_put_is_found),
-        cmocka_unit_test(memory_alone_does_too),
-        test_at_place(keys_differ_by_every_member),
-        test_at_place(large_numbers_become_the_most),
-        test_at_place(pipelines_know_their_keys),
-        test_at_place(builds_that_end_are_no_strikes),
-        test_at_place(a_build_that_does_not_end_is_one),
-        test_at_place(strikes_bar_at_once),
-        test_at_place(modes_share_strikes_and_nothing_else),
-        test_at_place(bad_input_is_refused),
-        test_at_place(readers_take_no_lock),
-    };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

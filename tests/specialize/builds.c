@@ -104,9 +104,8 @@ static void check_builds(struct gpu *gpu, VkPipeline pipeline, bool compute, VkR
     free(expected);
 }
 
-static void compute_is_built_of_what_is_gone(void **state)
+TEST(compute_is_built_of_what_is_gone)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, true);
     VkPipeline pipeline = orphan_compute(&gpu);
@@ -115,9 +114,8 @@ static void compute_is_built_of_what_is_gone(void **state)
     gpu_close(&gpu);
 }
 
-static void graphics_is_built_of_what_is_gone(void **state)
+TEST(graphics_is_built_of_what_is_gone)
 {
-    (void)state;
     for (int dynamic = 0; dynamic < 2; dynamic++) {
         struct gpu gpu;
         gpu_open(&gpu, true);
@@ -132,9 +130,8 @@ static void graphics_is_built_of_what_is_gone(void **state)
 }
 
 /* A build goes on with the copy that it has; what it built is not wanted. */
-static void a_pipeline_is_destroyed_during_its_build(void **state)
+TEST(a_pipeline_is_destroyed_during_its_build)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, true);
     VkPipeline pipeline = orphan_compute(&gpu);
@@ -169,9 +166,8 @@ static VkPipeline expect_extent(struct gpu *gpu, const struct gpu_graphics *g, u
 }
 
 /* The framebuffer's size, else the viewport's; else none is known. */
-static void a_check_knows_how_much_was_drawn_to(void **state)
+TEST(a_check_knows_how_much_was_drawn_to)
 {
-    (void)state;
     static const VkDynamicState dynamic_viewport = VK_DYNAMIC_STATE_VIEWPORT;
     static const VkPipelineDynamicStateCreateInfo dynamic = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
@@ -205,15 +201,4 @@ static void a_check_knows_how_much_was_drawn_to(void **state)
     gpu_destroy_module(&gpu, vertex);
     gpu_destroy_module(&gpu, fragment);
     gpu_close(&gpu);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compute_is_built_of_what_is_gone),
-        cmocka_unit_test(graphics_is_built_of_what_is_gone),
-        cmocka_unit_test(a_pipeline_is_destroyed_during_its_build),
-        cmocka_unit_test(a_check_knows_how_much_was_drawn_to),
-    };
-    return cmocka_run_group_tests_name("builds", tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ endforeach()
 # Without a device.
 add_executable(belfry-check-inputs ${CMAKE_CURRENT_LIST_DIR}/check_inputs.c)
 target_link_libraries(belfry-check-inputs PRIVATE belfry_specialize belfry_internal PkgConfig::VULKAN
-  PkgConfig::CMOCKA m)
+  belfry_test_support m)
 belfry_add_shaders(belfry-check-inputs ${check_shaders})
 belfry_add_test(specialize_check_inputs SUITE unit DRIVER none ONE_THREAD COMMAND belfry-check-inputs)
 

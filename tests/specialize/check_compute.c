@@ -59,9 +59,8 @@ static void sums_init(struct world *w, struct interface *s, struct timing *t)
     t->push[1] = 64;
 }
 
-static void pipelines_that_are_the_same_agree(void **state)
+TEST(pipelines_that_are_the_same_agree)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -76,9 +75,8 @@ static void pipelines_that_are_the_same_agree(void **state)
     world_close(&w);
 }
 
-static void any_bit_on_any_input_tells(void **state)
+TEST(any_bit_on_any_input_tells)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -91,9 +89,8 @@ static void any_bit_on_any_input_tells(void **state)
     world_close(&w);
 }
 
-static void push_constants_that_are_not_fixed_change(void **state)
+TEST(push_constants_that_are_not_fixed_change)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -106,9 +103,8 @@ static void push_constants_that_are_not_fixed_change(void **state)
     world_close(&w);
 }
 
-static void what_writes_nothing_is_uncheckable(void **state)
+TEST(what_writes_nothing_is_uncheckable)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -121,9 +117,8 @@ static void what_writes_nothing_is_uncheckable(void **state)
     world_close(&w);
 }
 
-static void as_many_workgroups_run_as_the_program_had(void **state)
+TEST(as_many_workgroups_run_as_the_program_had)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -155,9 +150,8 @@ static void add_some(struct world *w, struct interface *s, struct timing *t, con
 
 /* Where the program's workgroups store to images is compared, however far that is, as far as they
  * are run; and there is something there to be read. */
-static void images_are_as_large_as_the_runs_reach(void **state)
+TEST(images_are_as_large_as_the_runs_reach)
 {
-    (void)state;
 #define FAR(binding_, type_, view_, format_)                                                       \
     {                                                                                              \
         .binding = binding_, .type = VK_DESCRIPTOR_TYPE_##type_, .count = 1, .used = true,         \
@@ -193,9 +187,8 @@ static void images_are_as_large_as_the_runs_reach(void **state)
 }
 
 /* All of them alike, so that they fit; but no smaller than the least. */
-static void images_that_are_too_large_together_are_made_smaller(void **state)
+TEST(images_that_are_too_large_together_are_made_smaller)
 {
-    (void)state;
     struct bf_check_binding bindings[4] = {FAR(0, STORAGE_IMAGE, 2D, R32G32B32A32_SFLOAT),
                                            FAR(1, STORAGE_IMAGE, 2D_ARRAY, R32_SFLOAT),
                                            FAR(2, STORAGE_IMAGE, 3D, R32_SFLOAT),
@@ -218,9 +211,8 @@ static void images_that_are_too_large_together_are_made_smaller(void **state)
 #undef FAR
 }
 
-static void relaxed_checks_allow_the_error_they_are_told(void **state)
+TEST(relaxed_checks_allow_the_error_they_are_told)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -238,9 +230,8 @@ static void relaxed_checks_allow_the_error_they_are_told(void **state)
     world_close(&w);
 }
 
-static void one_without_forms_is_over_at_once(void **state)
+TEST(one_without_forms_is_over_at_once)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -309,22 +300,19 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
     world_close(&w);
 }
 
-static void buffers_of_an_array_differ(void **state)
+TEST(buffers_of_an_array_differ)
 {
-    (void)state;
     words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0);
 }
 
-static void dynamic_buffers_are_bound(void **state)
+TEST(dynamic_buffers_are_bound)
 {
-    (void)state;
     words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
                 VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, 0);
 }
 
-static void descriptors_are_pushed(void **state)
+TEST(descriptors_are_pushed)
 {
-    (void)state;
     words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
 }
@@ -371,15 +359,13 @@ static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
     world_close(&w);
 }
 
-static void images_and_texel_buffers_are_read_and_written(void **state)
+TEST(images_and_texel_buffers_are_read_and_written)
 {
-    (void)state;
     images_check(VK_FORMAT_UNDEFINED, NULL);
 }
 
-static void formats_and_samplers_are_those_last_seen(void **state)
+TEST(formats_and_samplers_are_those_last_seen)
 {
-    (void)state;
     const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                                          .magFilter = VK_FILTER_LINEAR,
                                          .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
@@ -407,9 +393,8 @@ static const struct bf_check_binding out_binding = {.type = VK_DESCRIPTOR_TYPE_S
                                                     .array_stride = 4};
 static const struct bf_check_set out_set = {.binding_count = 1, .bindings = &out_binding};
 
-static void a_general_pipeline_that_differs_from_itself_is_uncheckable(void **state)
+TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -459,9 +444,8 @@ static void loop_init(struct world *w, struct interface *s, struct timing *t)
     t->push[0] = 100;
 }
 
-static void one_that_takes_too_long_is_uncheckable(void **state)
+TEST(one_that_takes_too_long_is_uncheckable)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -475,9 +459,8 @@ static void one_that_takes_too_long_is_uncheckable(void **state)
     world_close(&w);
 }
 
-static void one_that_hangs_ends_all_checks(void **state)
+TEST(one_that_hangs_ends_all_checks)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -493,9 +476,8 @@ static void one_that_hangs_ends_all_checks(void **state)
     world_close(&w);
 }
 
-static void inputs_of_fragile_shaders_are_tame(void **state)
+TEST(inputs_of_fragile_shaders_are_tame)
 {
-    (void)state;
     struct bf_check_binding bindings[2] = {sum_bindings[0], sum_bindings[1]};
     for (uint32_t i = 0; i < 2; i++) {
         bindings[i].array_stride = 4;
@@ -569,9 +551,8 @@ static void wild_check(int32_t which, const VkSamplerCreateInfo *sampler)
     world_close(&w);
 }
 
-static void wild_inputs_crash_nothing(void **state)
+TEST(wild_inputs_crash_nothing)
 {
-    (void)state;
     for (int32_t i = 0; i < WILD_CASES; i++)
         wild_check(i, NULL);
 }
@@ -579,9 +560,8 @@ static void wild_inputs_crash_nothing(void **state)
 /* ---------------------------------------------------------------------------------- Refusals, steps --
  */
 
-static void what_nothing_can_stand_in_for_is_uncheckable(void **state)
+TEST(what_nothing_can_stand_in_for_is_uncheckable)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -614,9 +594,8 @@ static void what_nothing_can_stand_in_for_is_uncheckable(void **state)
     world_close(&w);
 }
 
-static void without_robust_accesses_buffers_are_the_program_s_size(void **state)
+TEST(without_robust_accesses_buffers_are_the_program_s_size)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -645,9 +624,8 @@ static bool after_some(void *context)
     return (*left)-- == 0;
 }
 
-static void a_check_goes_in_steps_and_can_be_cancelled(void **state)
+TEST(a_check_goes_in_steps_and_can_be_cancelled)
 {
-    (void)state;
     struct world w;
     struct interface s;
     struct timing t;
@@ -678,34 +656,4 @@ static void a_check_goes_in_steps_and_can_be_cancelled(void **state)
     bf_check_end(check); /* its result isn't wanted */
     assert_int_equal(t.forms[0].reason, BF_REASON_CANCELLED);
     world_close(&w);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(pipelines_that_are_the_same_agree),
-        TEST(any_bit_on_any_input_tells),
-        TEST(push_constants_that_are_not_fixed_change),
-        TEST(what_writes_nothing_is_uncheckable),
-        TEST(as_many_workgroups_run_as_the_program_had),
-        TEST(images_are_as_large_as_the_runs_reach),
-        TEST(images_that_are_too_large_together_are_made_smaller),
-        TEST(relaxed_checks_allow_the_error_they_are_told),
-        TEST(one_without_forms_is_over_at_once),
-        TEST(buffers_of_an_array_differ),
-        TEST(dynamic_buffers_are_bound),
-        TEST(descriptors_are_pushed),
-        TEST(images_and_texel_buffers_are_read_and_written),
-        TEST(formats_and_samplers_are_those_last_seen),
-        TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable),
-        TEST(inputs_of_fragile_shaders_are_tame),
-        TEST(wild_inputs_crash_nothing),
-        TEST(one_that_takes_too_long_is_uncheckable),
-        TEST(one_that_hangs_ends_all_checks),
-        TEST(what_nothing_can_stand_in_for_is_uncheckable),
-        TEST(without_robust_accesses_buffers_are_the_program_s_size),
-        TEST(a_check_goes_in_steps_and_can_be_cancelled),
-    };
-    return fixture_main(argc, argv, "check of compute pipelines", tests,
-                        sizeof(tests) / sizeof(tests[0]));
 }

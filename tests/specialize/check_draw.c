@@ -10,9 +10,8 @@
 /* ------------------------------------------------------------------------------------ Rendering --
  */
 
-static void attachments_of_many_formats_are_compared(void **state)
+TEST(attachments_of_many_formats_are_compared)
 {
-    (void)state;
     static const struct {
         VkFormat format;
         const char *letters; /* small ones can't hold what some forms change */
@@ -46,9 +45,8 @@ static void attachments_of_many_formats_are_compared(void **state)
     }
 }
 
-static void blending_sees_what_was_there(void **state)
+TEST(blending_sees_what_was_there)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -66,9 +64,8 @@ static void blending_sees_what_was_there(void **state)
     world_close(&w);
 }
 
-static void depths_are_such_that_some_are_equal(void **state)
+TEST(depths_are_such_that_some_are_equal)
 {
-    (void)state;
     static const VkFormat depths[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D16_UNORM,
                                       VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_D32_SFLOAT_S8_UINT};
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -87,9 +84,8 @@ static void depths_are_such_that_some_are_equal(void **state)
 }
 
 /* As large as what the program drew to, as far as that is not too much. */
-static void all_of_what_was_drawn_to_is_compared(void **state)
+TEST(all_of_what_was_drawn_to_is_compared)
 {
-    (void)state;
     static const struct {
         uint32_t width, height;
         const char *letters;
@@ -117,9 +113,8 @@ static void all_of_what_was_drawn_to_is_compared(void **state)
 }
 
 /* What takes long is checked on less, before it is given up. */
-static void what_is_large_and_takes_long_is_checked_anew(void **state)
+TEST(what_is_large_and_takes_long_is_checked_anew)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     struct timing t;
@@ -137,9 +132,8 @@ static void what_is_large_and_takes_long_is_checked_anew(void **state)
     world_close(&w);
 }
 
-static void several_attachments_and_views_are_drawn_to(void **state)
+TEST(several_attachments_and_views_are_drawn_to)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_UNDEFINED,
@@ -152,9 +146,8 @@ static void several_attachments_and_views_are_drawn_to(void **state)
     world_close(&w);
 }
 
-static void one_that_only_stores_is_checked(void **state)
+TEST(one_that_only_stores_is_checked)
 {
-    (void)state;
     const struct bf_check_binding binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                              .count = 1,
                                              .used = true,
@@ -173,9 +166,8 @@ static void one_that_only_stores_is_checked(void **state)
     world_close(&w);
 }
 
-static void no_more_vertices_than_three_are_asked_of_fragile_shaders(void **state)
+TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders)
 {
-    (void)state;
     const struct bf_check_binding binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                              .count = 1,
                                              .used = true,
@@ -198,9 +190,8 @@ static void no_more_vertices_than_three_are_asked_of_fragile_shaders(void **stat
 /* ------------------------------------------------------------------------------- Render passes --
  */
 
-static void a_subpass_of_a_render_pass_is_drawn_to(void **state)
+TEST(a_subpass_of_a_render_pass_is_drawn_to)
 {
-    (void)state;
     const VkAttachmentDescription2 attachments[] = {
         {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
          .format = VK_FORMAT_R8G8B8A8_UNORM,
@@ -296,9 +287,8 @@ static void use_vertices(struct drawing *d)
     d->vertices.pVertexAttributeDescriptions = place_attributes;
 }
 
-static void vertices_cover_what_is_drawn_to(void **state)
+TEST(vertices_cover_what_is_drawn_to)
 {
-    (void)state;
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     for (uint32_t cull = 0; cull < 3; cull++) {
         struct world w;
@@ -312,9 +302,8 @@ static void vertices_cover_what_is_drawn_to(void **state)
     }
 }
 
-static void all_dynamic_state_is_set(void **state)
+TEST(all_dynamic_state_is_set)
 {
-    (void)state;
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     static const VkDynamicState states[] = {
         VK_DYNAMIC_STATE_LINE_WIDTH,
@@ -363,9 +352,8 @@ static void all_dynamic_state_is_set(void **state)
     }
 }
 
-static void what_can_t_be_drawn_is_uncheckable(void **state)
+TEST(what_can_t_be_drawn_is_uncheckable)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     struct timing t;
@@ -396,24 +384,4 @@ static void what_can_t_be_drawn_is_uncheckable(void **state)
     d.rendering.viewMask = 0;
     trial_expect(&w, &t, &none);
     world_close(&w);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(attachments_of_many_formats_are_compared),
-        TEST(blending_sees_what_was_there),
-        TEST(depths_are_such_that_some_are_equal),
-        TEST(all_of_what_was_drawn_to_is_compared),
-        TEST(what_is_large_and_takes_long_is_checked_anew),
-        TEST(several_attachments_and_views_are_drawn_to),
-        TEST(one_that_only_stores_is_checked),
-        TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders),
-        TEST(a_subpass_of_a_render_pass_is_drawn_to),
-        TEST(vertices_cover_what_is_drawn_to),
-        TEST(all_dynamic_state_is_set),
-        TEST(what_can_t_be_drawn_is_uncheckable),
-    };
-    return fixture_main(argc, argv, "check of graphics pipelines", tests,
-                        sizeof(tests) / sizeof(tests[0]));
 }

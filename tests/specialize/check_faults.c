@@ -63,15 +63,13 @@ static void run_all_short(bool draws)
         run_short(draws, n, &again, &end);
 }
 
-static void a_driver_without_memory_ends_a_check_that_computes(void **state)
+TEST(a_driver_without_memory_ends_a_check_that_computes)
 {
-    (void)state;
     run_all_short(false);
 }
 
-static void a_driver_without_memory_ends_a_check_that_draws(void **state)
+TEST(a_driver_without_memory_ends_a_check_that_draws)
 {
-    (void)state;
     run_all_short(true);
 }
 
@@ -100,9 +98,8 @@ static bool run_lost(bool draws, uint32_t lose_at)
     return result != VK_SUCCESS;
 }
 
-static void a_lost_device_ends_checks(void **state)
+TEST(a_lost_device_ends_checks)
 {
-    (void)state;
     for (uint32_t draws = 0; draws < 2; draws++) {
         uint32_t n = 1;
         while (run_lost(draws, n))
@@ -111,25 +108,12 @@ static void a_lost_device_ends_checks(void **state)
     }
 }
 
-static void engines_apart_are_told(void **state)
+TEST(engines_apart_are_told)
 {
-    (void)state;
     struct world w;
     world_open(&w);
     /* The program has a queue on each engine that was attached. */
     assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_COMPUTE));
     assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_GRAPHICS));
     world_close(&w);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_driver_without_memory_ends_a_check_that_computes),
-        TEST(a_driver_without_memory_ends_a_check_that_draws),
-        TEST(a_lost_device_ends_checks),
-        TEST(engines_apart_are_told),
-    };
-    return fixture_main(argc, argv, "faults of the driver below a check", tests,
-                        sizeof(tests) / sizeof(tests[0]));
 }

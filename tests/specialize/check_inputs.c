@@ -1,11 +1,8 @@
 /* Inputs that are made up, formats, and what blocks consist of: without a device. */
+#include "support/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "specialize/shader/block.h"
 #include "specialize/check/inputs.h"
@@ -44,9 +41,8 @@ static bool has(const uint32_t words[WORDS], uint32_t word)
 /* ---------------------------------------------------------------------------------------- Words --
  */
 
-static void numbers_stay_within_the_limit_unless_wild(void **state)
+TEST(numbers_stay_within_the_limit_unless_wild)
 {
-    (void)state;
     uint32_t words[WORDS];
     for (uint32_t i = 0; i < 4; i++) {
         for (uint32_t seed = 0; seed < 8; seed++) {
@@ -69,9 +65,8 @@ static void numbers_stay_within_the_limit_unless_wild(void **state)
     }
 }
 
-static void timid_floats_are_between_0_and_1(void **state)
+TEST(timid_floats_are_between_0_and_1)
 {
-    (void)state;
     uint32_t words[WORDS];
     uint16_t halves[2 * WORDS];
     for (uint32_t i = 0; i < 4; i++) {
@@ -89,9 +84,8 @@ static void timid_floats_are_between_0_and_1(void **state)
     }
 }
 
-static void edges_are_among_them(void **state)
+TEST(edges_are_among_them)
 {
-    (void)state;
     static const uint32_t floats[] = {0, 0x80000000, 0x3f800000, 0xbf800000,
                                       1, 0x00800000, 0x7fc00000};
     static const uint32_t wild_floats[] = {0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff};
@@ -115,9 +109,8 @@ static void edges_are_among_them(void **state)
     }
 }
 
-static void the_same_seed_gives_the_same_and_another_another(void **state)
+TEST(the_same_seed_gives_the_same_and_another_another)
 {
-    (void)state;
     uint32_t a[WORDS], b[WORDS];
     struct bf_inputs inputs = {.seed = 1, .style = BF_INPUTS_SPREAD, .limit = 64};
     fill(&inputs, BF_UNIT_FLOAT, a);
@@ -132,9 +125,8 @@ static void the_same_seed_gives_the_same_and_another_another(void **state)
     assert_memory_not_equal(a, b, sizeof(a));
 }
 
-static void matrices_are_the_identity_at_first(void **state)
+TEST(matrices_are_the_identity_at_first)
 {
-    (void)state;
     const uint8_t kinds[] = {BF_UNIT_ONE, BF_UNIT_ZERO, BF_UNIT_ZERO, BF_UNIT_ONE};
     const struct bf_inputs inputs = {.style = BF_INPUTS_SMALL, .limit = 8};
     uint32_t words[8];
@@ -143,9 +135,8 @@ static void matrices_are_the_identity_at_first(void **state)
     assert_memory_equal(words, expected, sizeof(words));
 }
 
-static void kinds_repeat_their_period(void **state)
+TEST(kinds_repeat_their_period)
 {
-    (void)state;
     const uint8_t kinds[] = {BF_UNIT_INTEGER, BF_UNIT_FLOAT, BF_UNIT_SHORTS};
     assert_int_equal(bf_inputs_kind(kinds, 3, 2, 0), BF_UNIT_INTEGER);
     assert_int_equal(bf_inputs_kind(kinds, 3, 2, 3), BF_UNIT_FLOAT);
@@ -157,9 +148,8 @@ static void kinds_repeat_their_period(void **state)
 /* ------------------------------------------------------------------------------- Push constants --
  */
 
-static void push_constants_grow_smaller_and_keep_what_is_fixed(void **state)
+TEST(push_constants_grow_smaller_and_keep_what_is_fixed)
 {
-    (void)state;
     const uint32_t before[6] = {1000, 0x3f800000, 0xc0490fdb, 1000, 0x3f800000, 0};
     uint32_t changed = 0;
     for (uint32_t seed = 0; seed < 32; seed++) {
@@ -182,9 +172,8 @@ static void push_constants_grow_smaller_and_keep_what_is_fixed(void **state)
 /* -------------------------------------------------------------------------------------- Formats --
  */
 
-static void texels_have_their_formats_size(void **state)
+TEST(texels_have_their_formats_size)
 {
-    (void)state;
     static const struct {
         VkFormat format;
         uint32_t size, components;
@@ -234,9 +223,8 @@ static bool near(VkFormat format, const void *a, const void *b, float tolerance)
     return bf_texels_near(&texel, a, b, tolerance);
 }
 
-static void nearness_is_as_stated(void **state)
+TEST(nearness_is_as_stated)
 {
-    (void)state;
     assert_true(bf_floats_near(1.0, 1.5, 0.5f) && !bf_floats_near(1.0, 3.0, 0.5f));
     assert_true(bf_floats_near(0.0, -0.0, 0.0f) && bf_floats_near(NAN, NAN, 0.0f));
     assert_false(bf_floats_near(NAN, 0.0, 1.0f) || bf_floats_near(INFINITY, 1e300, 1.0f) ||
@@ -292,9 +280,8 @@ static void assert_units(const struct bf_blocks *blocks, uint32_t set, uint32_t 
     assert_int_equal(p, period);
 }
 
-static void words_of_blocks_are_told(void **state)
+TEST(words_of_blocks_are_told)
 {
-    (void)state;
     struct bf_blocks *blocks = open_blocks(check_blocks_comp, sizeof(check_blocks_comp));
     assert_units(blocks, 0, 0,
                  "100?010?001?" /* turn */
@@ -309,9 +296,8 @@ static void words_of_blocks_are_told(void **state)
     bf_blocks_close(blocks);
 }
 
-static void loops_and_arrays_that_nothing_checks_are_told(void **state)
+TEST(loops_and_arrays_that_nothing_checks_are_told)
 {
-    (void)state;
     struct bf_blocks *blocks = open_blocks(check_blocks_comp, sizeof(check_blocks_comp));
     assert_false(bf_blocks_loop(blocks));
     assert_false(bf_blocks_fragile(blocks));
@@ -326,31 +312,11 @@ static void loops_and_arrays_that_nothing_checks_are_told(void **state)
     bf_blocks_close(blocks);
 }
 
-static void what_is_no_module_is_refused(void **state)
+TEST(what_is_no_module_is_refused)
 {
-    (void)state;
     const uint32_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const struct bf_shader_info info = {.words = words, .word_count = 8, .entry = "main"};
     struct bf_blocks *blocks;
     assert_int_equal(bf_blocks_open(&info, &blocks), VK_ERROR_INVALID_SHADER_NV);
     bf_blocks_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_stay_within_the_limit_unless_wild),
-        cmocka_unit_test(timid_floats_are_between_0_and_1),
-        cmocka_unit_test(edges_are_among_them),
-        cmocka_unit_test(the_same_seed_gives_the_same_and_another_another),
-        cmocka_unit_test(matrices_are_the_identity_at_first),
-        cmocka_unit_test(kinds_repeat_their_period),
-        cmocka_unit_test(push_constants_grow_smaller_and_keep_what_is_fixed),
-        cmocka_unit_test(texels_have_their_formats_size),
-        cmocka_unit_test(nearness_is_as_stated),
-        cmocka_unit_test(words_of_blocks_are_told),
-        cmocka_unit_test(loops_and_arrays_that_nothing_checks_are_told),
-        cmocka_unit_test(what_is_no_module_is_refused),
-    };
-    return cmocka_run_group_tests_name("made-up inputs", tests, NULL, NULL);
 }

@@ -78,24 +78,12 @@ static void survive(bool draws)
     world_close(&w);
 }
 
-static void a_check_that_computes_survives_a_lack_of_memory(void **state)
+TEST(a_check_that_computes_survives_a_lack_of_memory)
 {
-    (void)state;
     survive(false);
 }
 
-static void a_check_that_draws_survives_a_lack_of_memory(void **state)
+TEST(a_check_that_draws_survives_a_lack_of_memory)
 {
-    (void)state;
     survive(true);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_check_that_computes_survives_a_lack_of_memory),
-        TEST(a_check_that_draws_survives_a_lack_of_memory),
-    };
-    return fixture_main(argc, argv, "checks without memory", tests,
-                        sizeof(tests) / sizeof(tests[0]));
 }

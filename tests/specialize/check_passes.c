@@ -71,9 +71,8 @@ static bool can_have(struct world *w, VkFormat format)
            (can.sampleCounts & SAMPLES);
 }
 
-static void a_difference_in_one_sample_is_seen(void **state)
+TEST(a_difference_in_one_sample_is_seen)
 {
-    (void)state;
     static const struct {
         VkFormat format;
         const char *letters;
@@ -99,9 +98,8 @@ static void a_difference_in_one_sample_is_seen(void **state)
     }
 }
 
-static void integers_of_several_samples_are_compared(void **state)
+TEST(integers_of_several_samples_are_compared)
 {
-    (void)state;
     static const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_UINT, VK_FORMAT_R16G16_UINT,
                                        VK_FORMAT_R8_UINT};
     for (uint32_t i = 0; i < FORMATS(formats); i++) {
@@ -119,9 +117,8 @@ static void integers_of_several_samples_are_compared(void **state)
 }
 
 /* Nothing but depth or stencil tells of a fragment that was discarded in one sample. */
-static void depths_and_stencils_of_several_samples_are_compared(void **state)
+TEST(depths_and_stencils_of_several_samples_are_compared)
 {
-    (void)state;
     static const VkFormat depths[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D16_UNORM,
                                       VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_D32_SFLOAT_S8_UINT};
     for (uint32_t i = 0; i < FORMATS(depths); i++) {
@@ -153,9 +150,8 @@ static void depths_and_stencils_of_several_samples_are_compared(void **state)
 }
 
 /* Tests of depth and stencil, and blending, see what was there: tiles of several values. */
-static void what_was_there_is_of_several_values(void **state)
+TEST(what_was_there_is_of_several_values)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     world_open(&w);
@@ -169,9 +165,8 @@ static void what_was_there_is_of_several_values(void **state)
     world_close(&w);
 }
 
-static void only_samples_in_the_mask_are_written(void **state)
+TEST(only_samples_in_the_mask_are_written)
 {
-    (void)state;
     const VkSampleMask mask = 0xb; /* not sample 2 */
     struct world w;
     struct drawing d;
@@ -183,9 +178,8 @@ static void only_samples_in_the_mask_are_written(void **state)
     world_close(&w);
 }
 
-static void alpha_may_be_coverage(void **state)
+TEST(alpha_may_be_coverage)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     world_open(&w);
@@ -196,9 +190,8 @@ static void alpha_may_be_coverage(void **state)
     world_close(&w);
 }
 
-static void samples_of_several_views_are_compared(void **state)
+TEST(samples_of_several_views_are_compared)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     world_open(&w);
@@ -210,9 +203,8 @@ static void samples_of_several_views_are_compared(void **state)
 }
 
 /* A render pass that resolves: what it makes of them may hide a sample, the samples don't. */
-static void samples_that_are_resolved_are_compared(void **state)
+TEST(samples_that_are_resolved_are_compared)
 {
-    (void)state;
     const VkFormat deep = VK_FORMAT_D32_SFLOAT;
     const VkAttachmentDescription2 attachments[] = {attachment(wide, SAMPLES), attachment(wide, 1),
                                                     attachment(deep, SAMPLES), attachment(deep, 1)};
@@ -258,9 +250,8 @@ static void samples_that_are_resolved_are_compared(void **state)
 }
 
 /* Errors of a last place in one sample are no reason, in relaxed mode; others are. */
-static void samples_may_be_near(void **state)
+TEST(samples_may_be_near)
 {
-    (void)state;
     static const float push[] = {0.25f, 0, -0.5f, 0, 0.75f};
     static const enum bf_reason reasons[] = {BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE,
                                              BF_REASON_INEXACT};
@@ -360,9 +351,8 @@ static void use_reads(struct world *w, struct drawing *d, const struct deferred 
     d->info.subpass = 1;
 }
 
-static void input_attachments_are_those_of_the_subpass(void **state)
+TEST(input_attachments_are_those_of_the_subpass)
 {
-    (void)state;
     static const VkFormat depths[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT};
     for (uint32_t i = 0; i < 2; i++) {
         struct world w;
@@ -377,9 +367,8 @@ static void input_attachments_are_those_of_the_subpass(void **state)
     }
 }
 
-static void input_attachments_may_have_several_samples(void **state)
+TEST(input_attachments_may_have_several_samples)
 {
-    (void)state;
     const struct bf_check_binding binding = INPUT(0, 1, 0);
     const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
     const VkAttachmentDescription2 attachments[] = {attachment(VK_FORMAT_R8G8B8A8_UNORM, SAMPLES),
@@ -419,9 +408,8 @@ static void input_attachments_may_have_several_samples(void **state)
 }
 
 /* Within a subpass that depends on itself: no fragment may lie on another. */
-static void what_is_read_may_be_written(void **state)
+TEST(what_is_read_may_be_written)
 {
-    (void)state;
     const struct bf_check_binding binding = INPUT(0, 1, 0);
     const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
     const VkAttachmentDescription2 only = attachment(wide, 1);
@@ -461,9 +449,8 @@ static void what_is_read_may_be_written(void **state)
     world_close(&w);
 }
 
-static void input_attachments_that_are_not_there_are_uncheckable(void **state)
+TEST(input_attachments_that_are_not_there_are_uncheckable)
 {
-    (void)state;
     struct world w;
     struct drawing d;
     struct deferred p;
@@ -486,24 +473,4 @@ static void input_attachments_that_are_not_there_are_uncheckable(void **state)
     trial_expect(&w, &t, &uncheckable);
     drawing_finish(&w, &d);
     world_close(&w);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_difference_in_one_sample_is_seen),
-        TEST(integers_of_several_samples_are_compared),
-        TEST(depths_and_stencils_of_several_samples_are_compared),
-        TEST(what_was_there_is_of_several_values),
-        TEST(only_samples_in_the_mask_are_written),
-        TEST(alpha_may_be_coverage),
-        TEST(samples_of_several_views_are_compared),
-        TEST(samples_that_are_resolved_are_compared),
-        TEST(samples_may_be_near),
-        TEST(input_attachments_are_those_of_the_subpass),
-        TEST(input_attachments_may_have_several_samples),
-        TEST(what_is_read_may_be_written),
-        TEST(input_attachments_that_are_not_there_are_uncheckable),
-    };
-    return fixture_main(argc, argv, "check of passes", tests, sizeof(tests) / sizeof(tests[0]));
 }

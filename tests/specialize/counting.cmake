@@ -4,7 +4,7 @@ foreach(name notes histogram histogram_random)
   add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c
     ${runtime}/specialize/histogram.c)
   target_include_directories(belfry-specialize-${name} PRIVATE ${runtime} ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_options PkgConfig::CMOCKA)
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_options belfry_test_support)
 endforeach()
 foreach(name notes histogram)
   belfry_add_test(specialize_${name} SUITE unit DRIVER none ONE_THREAD
@@ -15,7 +15,7 @@ foreach(name ab_decision ab_decision_noise)
   add_executable(belfry-specialize-${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c
     ${runtime}/specialize/ab_decision.c)
   target_include_directories(belfry-specialize-${name} PRIVATE ${runtime} ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_options PkgConfig::CMOCKA m)
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_options belfry_test_support m)
 endforeach()
 belfry_add_test(specialize_ab_decision SUITE unit DRIVER none COMMAND belfry-specialize-ab_decision)
 

@@ -234,9 +234,8 @@ static void compare(const char *name, const VkSpecializationInfo *own, const str
     bf_shader_release(shader);
 }
 
-static void integers(void **state)
+TEST(integers)
 {
-    (void)state;
     static const uint32_t pushes[][64] = {
         {5, 0, 3, 0, 1, 2, 3, 4, 10, 20, 30, 40, 1000},
         {9, 1, 7, 1, 11, 12, 13, 14, 10, 20, 30, 40, 0x80000000u},
@@ -258,9 +257,8 @@ static void integers(void **state)
 }
 
 /* Every kind of member arrives bit by bit: NaNs with their loads, negative zeros, denormals. */
-static void members(void **state)
+TEST(members)
 {
-    (void)state;
     uint32_t pushes[2][64];
     static const uint32_t odd[] = {0x7fa12345, 0xffc00001, 0x80000000, 1, 0x807fffff, 0x7f800000};
     for (uint32_t i = 0; i < 64; i++) {
@@ -315,9 +313,5 @@ int main(void)
         fprintf(stderr, "no device that computes\n");
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),
-        cmocka_unit_test(members),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return test_run_group(NULL, setup, teardown);
 }

@@ -84,9 +84,8 @@ static void kernel_as(const char *name)
     bf_shader_release(shader);
 }
 
-static void kernel(void **state)
+TEST(kernel)
 {
-    (void)state;
     kernel_as("facts.comp");
     kernel_as("facts_opt.comp");
 
@@ -109,9 +108,8 @@ static const struct bf_shader_varying *at(const struct bf_shader_varying *all, u
     return NULL;
 }
 
-static void fragment(void **state)
+TEST(fragment)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("facts.frag", NULL);
     const struct bf_shader_facts *facts = bf_shader_facts_of(shader);
     assert_true(facts->discards && facts->derivatives && facts->early_tests);
@@ -150,13 +148,4 @@ static void fragment(void **state)
     shader = shader_of("unfolded.comp", NULL);
     assert_true(bf_shader_facts_of(shader)->physical_storage);
     bf_shader_release(shader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel),
-        cmocka_unit_test(fragment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,15 +200,13 @@ static void fail_all(bool draws)
     assert_true(commands >= (draws ? 15 : 16));
 }
 
-static void every_error_of_every_call_ends_a_build_that_computes(void **state)
+TEST_WITH(every_error_of_every_call_ends_a_build_that_computes, program_setup, program_teardown)
 {
-    (void)state;
     fail_all(false);
 }
 
-static void every_error_of_every_call_ends_a_build_that_draws(void **state)
+TEST_WITH(every_error_of_every_call_ends_a_build_that_draws, program_setup, program_teardown)
 {
-    (void)state;
     fail_all(true);
 }
 
@@ -234,9 +232,8 @@ static void run_short(bool draws, VkResult result, uint64_t step)
     print_message("at calls up to %llu\n", (unsigned long long)n);
 }
 
-static void memory_runs_out_at_every_call(void **state)
+TEST_WITH(memory_runs_out_at_every_call, program_setup, program_teardown)
 {
-    (void)state;
     const uint64_t step = TIMES(32) == 32 ? 1 : 17;
     run_short(false, VK_ERROR_OUT_OF_HOST_MEMORY, step);
     run_short(true, VK_ERROR_OUT_OF_DEVICE_MEMORY, step + 2);
@@ -277,9 +274,8 @@ static bool run_lost(bool draws, uint64_t n)
     return lost;
 }
 
-static void a_lost_device_is_seen_where_the_program_looks(void **state)
+TEST_WITH(a_lost_device_is_seen_where_the_program_looks, program_setup, program_teardown)
 {
-    (void)state;
     for (int draws = 0; draws < 2; draws++) {
         uint64_t n = 1;
         while (run_lost(draws, n))
@@ -292,9 +288,8 @@ static void a_lost_device_is_seen_where_the_program_looks(void **state)
  */
 
 /* What the program's own calls end with is the driver's word, and what has no record is no harm. */
-static void the_programs_own_failures_are_its_own(void **state)
+TEST_WITH(the_programs_own_failures_are_its_own, program_setup, program_teardown)
 {
-    (void)state;
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                                        VK_ERROR_INVALID_SHADER_NV, VK_PIPELINE_COMPILE_REQUIRED,
                                        VK_ERROR_UNKNOWN};
@@ -319,9 +314,8 @@ static void the_programs_own_failures_are_its_own(void **state)
 }
 
 /* A variant on trial is measured in the program's own frames. Where that fails they are no worse. */
-static void measurements_that_fail_cost_the_program_nothing(void **state)
+TEST_WITH(measurements_that_fail_cost_the_program_nothing, program_setup, program_teardown)
 {
-    (void)state;
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};
     static const char *const commands[] = {"vkCreateQueryPool", "vkGetQueryPoolResults"};
     for (uint32_t i = 0; i < 8; i++) {
@@ -353,9 +347,8 @@ static void measurements_that_fail_cost_the_program_nothing(void **state)
 }
 
 /* Caches are there to tell what variants take, no more. */
-static void a_driver_without_caches_builds_all_the_same(void **state)
+TEST_WITH(a_driver_without_caches_builds_all_the_same, program_setup, program_teardown)
 {
-    (void)state;
     static const char *const commands[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
     struct program p;
     program_open(&p, NULL);
@@ -377,9 +370,8 @@ static void a_driver_without_caches_builds_all_the_same(void **state)
 }
 
 /* What a driver says of a shader is remembered; that it was short of something isn't. */
-static void what_was_short_is_tried_again_by_the_next_run(void **state)
+TEST_WITH(what_was_short_is_tried_again_by_the_next_run, program_setup, program_teardown)
 {
-    (void)state;
     static const struct {
         const char *command;
         VkResult result;
@@ -411,9 +403,8 @@ static void what_was_short_is_tried_again_by_the_next_run(void **state)
 }
 
 /* All that a driver says tells it from another, even if that is no more than its description. */
-static void another_build_of_the_driver_is_asked_again(void **state)
+TEST_WITH(another_build_of_the_driver_is_asked_again, program_setup, program_teardown)
 {
-    (void)state;
     static const char *const builds[] = {"BUILD=1", "BUILD=2", "BUILD=1"};
     const struct program_push push = {0, 8, ++serial};
     for (int run = 0; run < 3; run++) {
@@ -430,18 +421,3 @@ static void another_build_of_the_driver_is_asked_again(void **state)
         free(program_close(&p));
     }
 }
-
-#define PROGRAM(name_) cmocka_unit_test_setup_teardown(name_, program_setup, program_teardown)
-static const struct CMUnitTest tests[] = {
-    PROGRAM(every_error_of_every_call_ends_a_build_that_computes),
-    PROGRAM(every_error_of_every_call_ends_a_build_that_draws),
-    PROGRAM(memory_runs_out_at_every_call),
-    PROGRAM(a_lost_device_is_seen_where_the_program_looks),
-    PROGRAM(the_programs_own_failures_are_its_own),
-    PROGRAM(measurements_that_fail_cost_the_program_nothing),
-    PROGRAM(a_driver_without_caches_builds_all_the_same),
-    PROGRAM(what_was_short_is_tried_again_by_the_next_run),
-    PROGRAM(another_build_of_the_driver_is_asked_again),
-};
-
-FIXTURE_MAIN("failing", tests)

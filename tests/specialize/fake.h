@@ -5,15 +5,11 @@
 #ifndef SPECIALIZE_FAKE_H
 #define SPECIALIZE_FAKE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <volk.h>
 

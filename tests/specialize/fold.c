@@ -57,9 +57,8 @@ static void survey(const uint32_t *in, void *context)
 }
 
 /* The program's own specialization goes first, and its ids are nobody else's. */
-static void specialization_is_merged(void **state)
+TEST(specialization_is_merged)
 {
-    (void)state;
     const struct {
         uint32_t salt, unused, spare;
     } own = {99, 7, 8};
@@ -115,9 +114,8 @@ static void specialization_is_merged(void **state)
 }
 
 /* Bytes, half words and double words, aligned. */
-static void widths_are_kept(void **state)
+TEST(widths_are_kept)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint16_t words[4];
@@ -151,9 +149,8 @@ static void widths_are_kept(void **state)
 }
 
 /* All float arithmetic, once; nothing else. */
-static void contraction_is_forbidden(void **state)
+TEST(contraction_is_forbidden)
 {
-    (void)state;
     static const char *const names[] = {"reach.frag", "reach_opt.frag"};
     for (uint32_t i = 0; i < 2; i++) {
         struct bf_shader *shader = shader_of(names[i], NULL);
@@ -188,9 +185,8 @@ static void contraction_is_forbidden(void **state)
 }
 
 /* What is loaded where is written in the entries; the rest of the module is as it was. */
-static void loads_become_copies(void **state)
+TEST(loads_become_copies)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("loops.comp", NULL);
     struct bf_watch watch = watch_of(control_words, 5);
     size_t count;
@@ -222,9 +218,8 @@ static void loads_become_copies(void **state)
 }
 
 /* What SPIRV-Tools refuses is refused, with its reason, cut off where there's no more room. */
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
-    (void)state;
     const struct spirv *spirv = spirv_find("loops.comp");
     size_t count = (size_t)(spirv->end - spirv->words);
     char why[512], part[8];
@@ -245,14 +240,4 @@ static void nonsense_is_refused(void **state)
     /* Compiled for 1.1, where SPIR-V is newer than a driver of version 1.0 knows. */
     assert_int_equal(bf_shader_validate(spirv->words, count, VK_API_VERSION_1_0, NULL, 0),
                      VK_ERROR_INVALID_SHADER_NV);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(specialization_is_merged), cmocka_unit_test(widths_are_kept),
-        cmocka_unit_test(contraction_is_forbidden), cmocka_unit_test(loads_become_copies),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

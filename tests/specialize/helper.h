@@ -2,14 +2,11 @@
 #ifndef SPECIALIZE_HELPER_H
 #define SPECIALIZE_HELPER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "specialize/shader/shader.h"
 

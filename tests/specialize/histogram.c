@@ -1,14 +1,10 @@
 /*
  * Which tuples a table chooses (specialize/histogram.h, TA-4 to TA-10).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "specialize/histogram.h"
 
@@ -35,9 +31,8 @@ static void expect(uint32_t i, uint32_t a, uint32_t b, uint32_t c, uint64_t uses
     assert_int_equal(choice.uses[i], uses);
 }
 
-static void test_one_value(void **state)
+TEST(test_one_value)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     add(1, 2, 3, 4095);
     assert_int_equal(chosen(4096), 0);
@@ -49,9 +44,8 @@ static void test_one_value(void **state)
     assert_int_equal(choice.total, 4096);
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     static const struct {
         uint32_t uses[6];
         uint32_t count;
@@ -88,9 +82,8 @@ static void test_shares(void **state)
         }
 }
 
-static void test_commit_scales(void **state)
+TEST(test_commit_scales)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     assert_false(bf_histogram_commit(&histogram, 0, 4096, &choice));
     assert_int_equal(histogram.total, 0);
@@ -119,9 +112,8 @@ static void frame(uint32_t number, uint32_t draws, bool names)
         add(i % 2 ? 10 : 11, names ? number * draws + i : 0, 77, 1);
 }
 
-static void test_commit_is_as_many_frames(void **state)
+TEST(test_commit_is_as_many_frames)
 {
-    (void)state;
     for (int names = 0; names < 2; names++) {
         struct bf_histogram_choice stable = {.count = 0}, now;
         bf_histogram_init(&histogram, 3, 0);
@@ -141,9 +133,8 @@ static void test_commit_is_as_many_frames(void **state)
     }
 }
 
-static void test_what_changes_always_builds_nothing(void **state)
+TEST(test_what_changes_always_builds_nothing)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     uint32_t value = 0;
     for (uint32_t i = 0; i < 100; i++) {
@@ -162,9 +153,8 @@ static void test_what_changes_always_builds_nothing(void **state)
     assert_int_equal(bf_histogram_mask(&histogram, 0), 0);
 }
 
-static void test_numbers_of_draws_are_dropped(void **state)
+TEST(test_numbers_of_draws_are_dropped)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     uint32_t windows = 0;
     for (uint32_t i = 0; !bf_histogram_window(&histogram, 0, 4096, &choice); i++) {
@@ -186,9 +176,8 @@ static void test_numbers_of_draws_are_dropped(void **state)
 
 /* Two words of four values each, in all combinations: no tuple has 20 %, and each word by itself
  * would do. One goes, and the other's values are learned anew. */
-static void test_words_that_spoil_each_other(void **state)
+TEST(test_words_that_spoil_each_other)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     uint32_t windows = 0;
     for (uint32_t i = 0; windows < 8; i++) {
@@ -205,9 +194,8 @@ static void test_words_that_spoil_each_other(void **state)
     assert_int_equal(choice.words[0][2], 3);
 }
 
-static void test_stable_means_twice(void **state)
+TEST(test_stable_means_twice)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     add(1, 1, 1, 4096);
     assert_false(bf_histogram_window(&histogram, 0, 4096, &choice));
@@ -228,9 +216,8 @@ static void test_stable_means_twice(void **state)
 
 /* The words that are left hold what they held, but the tuple is another: any value where the dropped
  * one was. */
-static void test_stable_means_with_the_same_words(void **state)
+TEST(test_stable_means_with_the_same_words)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     add(1, 0, 3, 4096);
     assert_false(bf_histogram_window(&histogram, 0, 4096, &choice));
@@ -245,9 +232,8 @@ static void test_stable_means_with_the_same_words(void **state)
 }
 
 /* A frame of two phases, longer than a window each: in the end both values are chosen. */
-static void test_phases_are_seen_whole(void **state)
+TEST(test_phases_are_seen_whole)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     uint32_t both = 0, other = 0;
     for (uint32_t i = 0; i < 40 * 80; i++) { /* 40 frames of 80 recordings */
@@ -264,9 +250,8 @@ static void test_phases_are_seen_whole(void **state)
 }
 
 /* After any time a program needs some windows only to be seen to have changed. */
-static void test_the_past_fades(void **state)
+TEST(test_the_past_fades)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     for (uint32_t i = 0; i < 1000; i++) {
         add(1, 1, 1, 4096);
@@ -281,9 +266,8 @@ static void test_the_past_fades(void **state)
     assert_true(windows <= 32);
 }
 
-static void test_discarded_is_empty(void **state)
+TEST(test_discarded_is_empty)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 5);
     struct bf_histogram_row row = {.mask = 7, .weight = 1, .words = {1, 2, 3}};
     for (uint32_t i = 0; i < 5000; i++) {
@@ -315,9 +299,8 @@ static void test_discarded_is_empty(void **state)
     assert_false(bf_histogram_window(&histogram, 6, 4096, &choice));
 }
 
-static void test_values_are_bits(void **state)
+TEST(test_values_are_bits)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     add(0, 0x7fc00000, 0, 50);
     add(0x80000000, 0x7fc00000, 0, 30);
@@ -327,9 +310,8 @@ static void test_values_are_bits(void **state)
     expect(1, 0x80000000, 0x7fc00000, 0, 30);
 }
 
-static void test_strange_numbers(void **state)
+TEST(test_strange_numbers)
 {
-    (void)state;
     /* No words: nothing to choose. More than eight: eight. */
     bf_histogram_init(&histogram, 0, 0);
     add(1, 2, 3, 5000);
@@ -362,25 +344,4 @@ static void test_strange_numbers(void **state)
     bf_histogram_init(&histogram, 3, 0);
     add(1, 2, 3, 0);
     assert_false(bf_histogram_commit(&histogram, 0, 1, &choice));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_value),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_commit_scales),
-        cmocka_unit_test(test_commit_is_as_many_frames),
-        cmocka_unit_test(test_what_changes_always_builds_nothing),
-        cmocka_unit_test(test_numbers_of_draws_are_dropped),
-        cmocka_unit_test(test_words_that_spoil_each_other),
-        cmocka_unit_test(test_stable_means_twice),
-        cmocka_unit_test(test_stable_means_with_the_same_words),
-        cmocka_unit_test(test_phases_are_seen_whole),
-        cmocka_unit_test(test_the_past_fades),
-        cmocka_unit_test(test_discarded_is_empty),
-        cmocka_unit_test(test_values_are_bits),
-        cmocka_unit_test(test_strange_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ add_library(belfry_isolate_parts STATIC
 target_include_directories(belfry_isolate_parts PUBLIC ${CMAKE_SOURCE_DIR}/runtime
   ${CMAKE_SOURCE_DIR}/runtime/include)
 target_link_libraries(belfry_isolate_parts PUBLIC belfry_options PkgConfig::VULKAN
-  PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+  belfry_test_support ${CMAKE_DL_LIBS})
 find_file(VOLK_SOURCE volk.c REQUIRED)
 
 add_executable(belfry-isolate-wire ${CMAKE_CURRENT_LIST_DIR}/isolate_wire.c)

@@ -25,9 +25,8 @@ static const VkDescriptorSetLayoutBinding image = {.binding = 0,
                                                    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
 static const VkDescriptorBindingFlags none = 0; /* lavapipe has none to offer */
 
-static void everything(void **state)
+TEST(everything)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(NULL);
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
@@ -92,9 +91,8 @@ static void everything(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void the_least(void **state)
+TEST(the_least)
 {
-    (void)state;
     const struct bf_isolate_info info = info_of(NULL);
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
@@ -106,9 +104,8 @@ static void the_least(void **state)
 }
 
 /* For dynamic rendering, and for a render pass. */
-static void pictures(void **state)
+TEST(pictures)
 {
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct bf_isolate_info info = info_of(NULL);
         const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
@@ -132,9 +129,8 @@ static void pictures(void **state)
 }
 
 /* The helper is found beside the library that this code is in, whatever the program is. */
-static void beside_the_library(void **state)
+TEST(beside_the_library)
 {
-    (void)state;
     char path[512];
     const char *build = getenv("BELFRY_TEST_BUILD");
     snprintf(path, sizeof(path), "%s/lib/libbelfry_isolate_place.so",
@@ -155,9 +151,6 @@ static void beside_the_library(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(the_least),
-                                       cmocka_unit_test(pictures),
-                                       cmocka_unit_test(beside_the_library)};
     alarm(110);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

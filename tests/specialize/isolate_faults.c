@@ -61,9 +61,8 @@ static void assert_fails(struct bf_isolate *isolate, const char *entry, VkResult
 
 /* ------------------------------------------------------------------------------------------ Drivers */
 
-static void answers_come_back(void **state)
+TEST(answers_come_back)
 {
-    (void)state;
     struct bf_isolate *isolate =
         make(PIPELINES("-1:memory,-2:device,-13:what,-1000012000:shader,1000297000:cache"), 0);
     for (uint32_t i = 0; i < 3; i++) {
@@ -80,9 +79,8 @@ static void answers_come_back(void **state)
 }
 
 /* What the driver can't be asked is no answer of its. */
-static void drivers_without_render_passes(void **state)
+TEST(drivers_without_render_passes)
 {
-    (void)state;
     struct made made;
     empty(&made, "main");
     const char *const versions[] = {"BELFRY_ICD_API=1.1", "BELFRY_ICD_API=1.2"};
@@ -99,9 +97,8 @@ static void drivers_without_render_passes(void **state)
     }
 }
 
-static void crashes(void **state)
+TEST(crashes)
 {
-    (void)state;
     struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
     for (uint32_t i = 0; i < 4; i++) {
         assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
@@ -112,9 +109,8 @@ static void crashes(void **state)
     bf_isolate_destroy(isolate);
 }
 
-static void hangs(void **state)
+TEST(hangs)
 {
-    (void)state;
     struct bf_isolate *isolate = make(PIPELINES("hang:bad"), SHORT_NS);
     for (uint32_t i = 0; i < 3; i++)
         assert_fails(isolate, "bad", VK_TIMEOUT);
@@ -148,9 +144,8 @@ static void *wait_for_any(void *child)
     return NULL;
 }
 
-static void the_program_notices_nothing(void **state)
+TEST(the_program_notices_nothing)
 {
-    (void)state;
     const struct sigaction action = {.sa_handler = on_child};
     struct sigaction before;
     assert_int_equal(sigaction(SIGCHLD, &action, &before), 0);
@@ -230,9 +225,8 @@ static void assert_one_ends(void)
     assert_true(WIFEXITED(status));
 }
 
-static void how_a_helper_runs(void **state)
+TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
 {
-    (void)state;
     int inherited[2];
     assert_int_equal(pipe(inherited), 0); /* by children that close nothing */
     struct bf_isolate *isolate = make(NULL, 0);
@@ -259,9 +253,8 @@ static void how_a_helper_runs(void **state)
     assert_one_ends();
 }
 
-static void idle_helpers_end(void **state)
+TEST_WITH(idle_helpers_end, reaper_setup, reaper_teardown)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(NULL);
     struct bf_isolate *isolate;
     info.idle_ms = 1;
@@ -275,9 +268,8 @@ static void idle_helpers_end(void **state)
 }
 
 /* One that has been killed while it had nothing to do is no crash. */
-static void killed_helpers_are_replaced(void **state)
+TEST_WITH(killed_helpers_are_replaced, reaper_setup, reaper_teardown)
 {
-    (void)state;
     struct bf_isolate *isolate = make(NULL, 0);
     for (uint32_t i = 0; i < 4; i++) {
         assert_builds(isolate, "main", VK_SUCCESS);
@@ -313,9 +305,8 @@ static void await_hang(void)
 }
 
 /* In the middle of a build that hangs, too; and though a fork of the program lives on. */
-static void helpers_end_with_the_program(void **state)
+TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
 {
-    (void)state;
     const struct {
         bool hang, forks;
     } rounds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
@@ -374,9 +365,8 @@ static void assert_never_opens(const struct bf_isolate_info *info)
     assert_in_range(lines, 1, 4);
 }
 
-static void devices_that_are_not_there(void **state)
+TEST(devices_that_are_not_there)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(NULL);
     info.device_uuid[0] ^= 1;
     assert_never_opens(&info);
@@ -391,9 +381,8 @@ static void devices_that_are_not_there(void **state)
     assert_never_opens(&info);
 }
 
-static void helpers_that_are_none(void **state)
+TEST(helpers_that_are_none)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(NULL);
     info.helper = "/bin/true";
     assert_never_opens(&info);
@@ -488,9 +477,8 @@ static int fake_helper(const char *how)
     return fake_rest();
 }
 
-static void helpers_that_talk_nonsense(void **state)
+TEST(helpers_that_talk_nonsense)
 {
-    (void)state;
     const struct {
         const char *how;
         VkResult result;
@@ -521,9 +509,8 @@ static void helpers_that_talk_nonsense(void **state)
 }
 
 /* Drivers find what they look for, and nothing else is loaded. */
-static void environments(void **state)
+TEST(environments)
 {
-    (void)state;
     struct bf_isolate_info info = info_of((const char *const[]){
         "FAKE_HELPER=environment", "VK_INSTANCE_LAYERS=VK_LAYER_none", "VK_LOADER_LAYERS_ENABLE=*",
         "VK_LOADER_LAYERS_DISABLE=a", "LD_PRELOAD=", "BELFRY=1", "DISABLE_BELFRY=0",
@@ -536,9 +523,8 @@ static void environments(void **state)
 }
 
 /* The helper itself, told nonsense, ends of itself and doesn't crash. */
-static void programs_that_talk_nonsense(void **state)
+TEST_WITH(programs_that_talk_nonsense, reaper_setup, reaper_teardown)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(NULL);
     struct bf_wire_out device = {0};
     bf_wire_say_device(&device, &info, (uint32_t)getpid(), UINT32_MAX); /* none ends of idleness */
@@ -602,9 +588,8 @@ static void *work(void *context)
     return NULL;
 }
 
-static void several_at_once(void **state)
+TEST(several_at_once)
 {
-    (void)state;
     struct bf_isolate_info info = info_of(PIPELINES("crash:bad"));
     struct bf_isolate *isolate;
     info.helpers = 2;
@@ -623,36 +608,15 @@ static void several_at_once(void **state)
     bf_isolate_destroy(isolate);
 }
 
-#define reaping(test_) cmocka_unit_test_setup_teardown(test_, reaper_setup, reaper_teardown)
-
 int main(int argc, char **argv)
 {
     const char *fake = getenv("FAKE_HELPER");
     if (fake)
         return fake_helper(fake);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_come_back),
-        cmocka_unit_test(drivers_without_render_passes),
-        cmocka_unit_test(crashes),
-        cmocka_unit_test(hangs),
-        cmocka_unit_test(the_program_notices_nothing),
-        reaping(how_a_helper_runs),
-        reaping(idle_helpers_end),
-        reaping(killed_helpers_are_replaced),
-        reaping(helpers_end_with_the_program),
-        cmocka_unit_test(devices_that_are_not_there),
-        cmocka_unit_test(helpers_that_are_none),
-        cmocka_unit_test(helpers_that_talk_nonsense),
-        cmocka_unit_test(environments),
-        reaping(programs_that_talk_nonsense),
-        cmocka_unit_test(several_at_once),
-    };
     static char path[4096];
     if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
         return 77;
     self = path;
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     alarm(110);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(argc > 1 ? argv[1] : NULL);
 }

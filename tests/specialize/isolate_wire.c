@@ -45,9 +45,8 @@ static struct bf_isolate_info device_info(void)
                                     .enabled_features = &all};
 }
 
-static void devices_are_read(void **state)
+TEST(devices_are_read)
 {
-    (void)state;
     struct bf_isolate_info info = device_info();
     struct bf_wire_out out = {0};
     bf_wire_say_device(&out, &info, 1234, 56);
@@ -79,9 +78,8 @@ static void devices_are_read(void **state)
     bf_wire_out_finish(&out);
 }
 
-static void devices_that_can_not_be_said(void **state)
+TEST(devices_that_can_not_be_said)
 {
-    (void)state;
     VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     struct bf_isolate_info info = device_info();
     struct bf_wire_out out = {0};
@@ -158,9 +156,8 @@ static void story_make(struct story *s)
         .compute = &s->compute, .code = &s->code, .layout = &s->layout, .sets = s->set_pointers};
 }
 
-static void builds_are_read(void **state)
+TEST(builds_are_read)
 {
-    (void)state;
     struct story s;
     story_make(&s);
     struct bf_wire_out out = {0};
@@ -222,9 +219,8 @@ static void builds_are_read(void **state)
                             sizeof(*(a_)) - 16);                                                   \
     } while (0)
 
-static void pictures_are_read(void **state)
+TEST(pictures_are_read)
 {
-    (void)state;
     for (uint32_t pass = 0; pass < 2; pass++) {
         struct picture p;
         const struct bf_build_code code = {words, sizeof(words)};
@@ -295,9 +291,8 @@ static void pictures_are_read(void **state)
     }
 }
 
-static void pictures_that_can_not_be_said(void **state)
+TEST(pictures_that_can_not_be_said)
 {
-    (void)state;
     VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     const struct bf_build_code code = {words, sizeof(words)};
     for (uint32_t i = 0; i < 15; i++) {
@@ -317,9 +312,8 @@ static void pictures_that_can_not_be_said(void **state)
     }
 }
 
-static void builds_that_can_not_be_said(void **state)
+TEST(builds_that_can_not_be_said)
 {
-    (void)state;
     VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     for (uint32_t i = 0; i < 8; i++) {
         struct story s;
@@ -451,9 +445,8 @@ static uint8_t *find(const struct bf_wire_out *out, const char *string)
 }
 
 /* Messages that are ill-formed in one particular way. */
-static void senseless_messages(void **state)
+TEST(senseless_messages)
 {
-    (void)state;
     struct bf_wire_out out = {0};
     struct story s;
     struct picture p;
@@ -522,9 +515,8 @@ static void damage(bool build, struct bf_wire_out *out)
     bf_wire_out_finish(out);
 }
 
-static void damaged_messages(void **state)
+TEST(damaged_messages)
 {
-    (void)state;
     struct bf_wire_out out = {0};
     struct bf_isolate_info info = device_info();
     bf_wire_say_device(&out, &info, 1, 1);
@@ -539,15 +531,4 @@ static void damaged_messages(void **state)
         bf_wire_say_build(&out, picture(&p, pass, code, code));
         damage(true, &out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_are_read),   cmocka_unit_test(devices_that_can_not_be_said),
-        cmocka_unit_test(builds_are_read),    cmocka_unit_test(builds_that_can_not_be_said),
-        cmocka_unit_test(pictures_are_read),  cmocka_unit_test(pictures_that_can_not_be_said),
-        cmocka_unit_test(senseless_messages), cmocka_unit_test(damaged_messages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,41 +126,26 @@ static void each_folds(const char *name, const struct expected *expected, uint32
     bf_shader_release(shader);
 }
 
-static void folds_each_type(void **state)
+TEST(folds_each_type)
 {
-    (void)state;
     each_folds("types.comp", types, sizeof(types) / sizeof(types[0]));
     each_folds("types_opt.comp", types, sizeof(types) / sizeof(types[0]));
     each_folds("types_debug.comp", types, sizeof(types) / sizeof(types[0]));
 }
 
-static void folds_64_bits(void **state)
+TEST(folds_64_bits)
 {
-    (void)state;
     each_folds("wide.comp", wide, sizeof(wide) / sizeof(wide[0]));
 }
 
-static void folds_8_and_16_bits_with_arithmetic(void **state)
+TEST(folds_8_and_16_bits_with_arithmetic)
 {
-    (void)state;
     each_folds("narrow.comp", narrow, sizeof(narrow) / sizeof(narrow[0]));
 }
 
-static void leaves_8_and_16_bits_of_storage(void **state)
+TEST(leaves_8_and_16_bits_of_storage)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("stored.comp", NULL);
     assert_string_equal(bf_shader_reason_name(bf_shader_facts_of(shader)->reason), "no-load");
     bf_shader_release(shader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_each_type),
-        cmocka_unit_test(folds_64_bits),
-        cmocka_unit_test(folds_8_and_16_bits_with_arithmetic),
-        cmocka_unit_test(leaves_8_and_16_bits_of_storage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

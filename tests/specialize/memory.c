@@ -71,9 +71,8 @@ static VkResult all(const char *name, uint32_t nth)
     return result;
 }
 
-static void every_allocation_fails_once(void **state)
+TEST(every_allocation_fails_once)
 {
-    (void)state;
     static const char *const names[] = {"types.comp", "reach.frag", "facts.frag", "loops.comp"};
     for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(all(names[i], 0), VK_SUCCESS);
@@ -82,10 +81,4 @@ static void every_allocation_fails_once(void **state)
         for (uint32_t nth = 1; nth <= count; nth++)
             assert_int_equal(all(names[i], nth), VK_ERROR_OUT_OF_HOST_MEMORY);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

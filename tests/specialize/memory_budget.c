@@ -77,9 +77,8 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
 #define SPACE    " rejected space "
 
 /* Those that are in use stay; who comes later has to be chosen again, and more than they. */
-static void variants_that_are_not_used_any_more_go_first(void **state)
+TEST_WITH(variants_that_are_not_used_any_more_go_first, program_setup, program_teardown)
 {
-    (void)state;
     VkPipeline pipelines[FIT + 1];
     struct program p;
     program_open(&p, BIG_ENVIRONMENT);
@@ -106,9 +105,8 @@ static void variants_that_are_not_used_any_more_go_first(void **state)
 }
 
 /* Used alike: they don't take turns. */
-static void what_is_used_alike_stays(void **state)
+TEST_WITH(what_is_used_alike_stays, program_setup, program_teardown)
 {
-    (void)state;
     VkPipeline pipelines[FIT + 1];
     struct program p;
     program_open(&p, BIG_ENVIRONMENT);
@@ -129,9 +127,8 @@ static void what_is_used_alike_stays(void **state)
 }
 
 /* Recorded, and not begun again: they may be submitted at any time. */
-static void what_a_command_buffer_has_stays(void **state)
+TEST_WITH(what_a_command_buffer_has_stays, program_setup, program_teardown)
 {
-    (void)state;
     enum { EACH = 20 }; /* on trial only some get it */
     VkPipeline pipelines[FIT + 1];
     VkCommandBuffer recorded[FIT * EACH];
@@ -175,9 +172,8 @@ static void what_a_command_buffer_has_stays(void **state)
 }
 
 /* Nothing goes for what won't fit anyway. */
-static void what_is_too_large_takes_nobodys_place(void **state)
+TEST_WITH(what_is_too_large_takes_nobodys_place, program_setup, program_teardown)
 {
-    (void)state;
     VkPipeline pipelines[2];
     struct program p;
     program_open(&p, "PIPELINE_SIZE=1100000 VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1");
@@ -194,9 +190,8 @@ static void what_is_too_large_takes_nobodys_place(void **state)
 }
 
 /* Of the pipelines themselves, too, no more is kept than half of that. */
-static void pipelines_beyond_half_of_it_are_not_watched(void **state)
+TEST_WITH(pipelines_beyond_half_of_it_are_not_watched, program_setup, program_teardown)
 {
-    (void)state;
     enum { COUNT = 200 };
     VkPipeline pipelines[COUNT];
     struct program p;
@@ -224,14 +219,3 @@ static void pipelines_beyond_half_of_it_are_not_watched(void **state)
     assert_int_equal(left, all - watched);
     free(report);
 }
-
-#define ROOM(name_) cmocka_unit_test_setup_teardown(name_, program_setup, program_teardown)
-static const struct CMUnitTest tests[] = {
-    ROOM(variants_that_are_not_used_any_more_go_first),
-    ROOM(what_is_used_alike_stays),
-    ROOM(what_a_command_buffer_has_stays),
-    ROOM(what_is_too_large_takes_nobodys_place),
-    ROOM(pipelines_beyond_half_of_it_are_not_watched),
-};
-
-FIXTURE_MAIN("room", tests)

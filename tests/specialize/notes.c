@@ -1,14 +1,10 @@
 /*
  * What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "specialize/histogram.h"
 
@@ -48,9 +44,8 @@ static uint32_t rows(void)
     return count;
 }
 
-static void test_first_uses_are_exact(void **state)
+TEST(test_first_uses_are_exact)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 1, 100);
     for (uint32_t i = 0; i < 100; i++)
         use(7 + i % 3, i % 5, i + 1);
@@ -68,9 +63,8 @@ static void test_first_uses_are_exact(void **state)
 
 /* Each of the values of a stream with any period weighs what it should, within six standard
  * deviations: a use that counts sixteenfold with a chance of 1/16 has a variance of 15. */
-static void test_no_period_is_favoured(void **state)
+TEST(test_no_period_is_favoured)
 {
-    (void)state;
     const uint32_t uses = 60000;
     for (uint32_t period = 1; period <= 64; period++) {
         bf_histogram_notes_init(&notes, period, 0);
@@ -84,9 +78,8 @@ static void test_no_period_is_favoured(void **state)
     }
 }
 
-static void test_sampled_uses_weigh_sixteenfold(void **state)
+TEST(test_sampled_uses_weigh_sixteenfold)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 5, 10);
     for (uint32_t i = 0; i < 10; i++)
         use(1, 0, 1);
@@ -97,9 +90,8 @@ static void test_sampled_uses_weigh_sixteenfold(void **state)
 }
 
 /* Else a draw that isn't sampled in one frame isn't in any. */
-static void test_recordings_are_sampled_at_different_places(void **state)
+TEST(test_recordings_are_sampled_at_different_places)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 9, 0);
     bool seen[16] = {false};
     for (uint32_t frame = 0; frame < 400; frame++) {
@@ -113,9 +105,8 @@ static void test_recordings_are_sampled_at_different_places(void **state)
         assert_true(seen[i]);
 }
 
-static void test_draws_depend_on_the_seed_only(void **state)
+TEST(test_draws_depend_on_the_seed_only)
 {
-    (void)state;
     struct bf_histogram_notes *first = malloc(sizeof(*first));
     assert_non_null(first);
     for (int turn = 0; turn < 3; turn++) {
@@ -135,9 +126,8 @@ static void test_draws_depend_on_the_seed_only(void **state)
     free(first);
 }
 
-static void test_begin_clears(void **state)
+TEST(test_begin_clears)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 1, 4);
     for (uint32_t i = 0; i < 5000; i++)
         use(1, i, 1);
@@ -150,9 +140,8 @@ static void test_begin_clears(void **state)
     assert_int_equal(weight_of(1, 3), 4);
 }
 
-static void test_no_weight_is_lost_when_full(void **state)
+TEST(test_no_weight_is_lost_when_full)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     uint64_t weight = 0;
     for (uint32_t i = 0; i < 1000; i++) {
@@ -172,9 +161,8 @@ static void test_no_weight_is_lost_when_full(void **state)
 }
 
 /* Of what comes when the rows are taken, each part weighs what it should on average. */
-static void test_overflow_is_a_fair_sample(void **state)
+TEST(test_overflow_is_a_fair_sample)
 {
-    (void)state;
     const uint32_t rounds = 4000;
     double often = 0, heavy = 0, late = 0;
     for (uint32_t round = 0; round < rounds; round++) {
@@ -201,9 +189,8 @@ static void test_overflow_is_a_fair_sample(void **state)
     assert_true(late / rounds > 20 - most && late / rounds < 20 + most);
 }
 
-static void test_words_are_bits(void **state)
+TEST(test_words_are_bits)
 {
-    (void)state;
     static const uint32_t values[] = {0,          0x80000000, 0x7fc00000,
                                       0x7fc00001, 0xffc00000, 0x7f800001};
     bf_histogram_notes_init(&notes, 1, UINT32_MAX);
@@ -219,9 +206,8 @@ static void test_words_are_bits(void **state)
         assert_int_equal(bf_histogram_notes_row(&notes, i)->weight, 2);
 }
 
-static void test_pipelines_and_masks_are_apart(void **state)
+TEST(test_pipelines_and_masks_are_apart)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     uint32_t words[BF_HISTOGRAM_WORDS] = {0};
     for (uint32_t turn = 0; turn < 3; turn++)
@@ -234,9 +220,8 @@ static void test_pipelines_and_masks_are_apart(void **state)
 }
 
 /* Keys and masks for which the whole tags are equal, too. */
-static void test_equal_tags_are_told_apart(void **state)
+TEST(test_equal_tags_are_told_apart)
 {
-    (void)state;
     const uint64_t factor = UINT64_C(0xff51afd7ed558ccd);
     uint64_t inverse = factor; /* modulo 2^64, after Newton */
     for (int i = 0; i < 6; i++)
@@ -253,9 +238,8 @@ static void test_equal_tags_are_told_apart(void **state)
 }
 
 /* Tuples that differ in little must not have equal tags: signs of two words, neighbours, swaps. */
-static void test_tags_differ(void **state)
+TEST(test_tags_differ)
 {
-    (void)state;
     static uint64_t tags[8 * 8 * 5 + 1];
     uint32_t count = 0;
     uint32_t words[BF_HISTOGRAM_WORDS] = {0};
@@ -282,9 +266,8 @@ static void test_tags_differ(void **state)
     assert_int_equal(equal, 0);
 }
 
-static void test_nothing_weighs_nothing(void **state)
+TEST(test_nothing_weighs_nothing)
 {
-    (void)state;
     bf_histogram_notes_init(&notes, 1, UINT32_MAX);
     for (uint32_t i = 0; i < 200; i++)
         use(1, i, 0);
@@ -294,9 +277,8 @@ static void test_nothing_weighs_nothing(void **state)
     assert_int_equal(weight_all(&notes), 100);
 }
 
-static void test_copies_and_appended_notes(void **state)
+TEST(test_copies_and_appended_notes)
 {
-    (void)state;
     struct bf_histogram_notes *other = malloc(sizeof(*other));
     assert_non_null(other);
     bf_histogram_notes_init(&notes, 1, UINT32_MAX);
@@ -314,25 +296,4 @@ static void test_copies_and_appended_notes(void **state)
     assert_int_equal(weight_of(1, 0), 13);
     assert_int_equal(weight_of(2, 0), 1);
     free(other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_uses_are_exact),
-        cmocka_unit_test(test_no_period_is_favoured),
-        cmocka_unit_test(test_sampled_uses_weigh_sixteenfold),
-        cmocka_unit_test(test_recordings_are_sampled_at_different_places),
-        cmocka_unit_test(test_draws_depend_on_the_seed_only),
-        cmocka_unit_test(test_begin_clears),
-        cmocka_unit_test(test_no_weight_is_lost_when_full),
-        cmocka_unit_test(test_overflow_is_a_fair_sample),
-        cmocka_unit_test(test_words_are_bits),
-        cmocka_unit_test(test_pipelines_and_masks_are_apart),
-        cmocka_unit_test(test_equal_tags_are_told_apart),
-        cmocka_unit_test(test_tags_differ),
-        cmocka_unit_test(test_nothing_weighs_nothing),
-        cmocka_unit_test(test_copies_and_appended_notes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

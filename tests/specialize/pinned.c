@@ -232,9 +232,8 @@ static void assert_line(const char *report, const char *name, const char *what)
     free(line);
 }
 
-static void what_is_named_keeps_its_general_form(void **state)
+TEST_WITH(what_is_named_keeps_its_general_form, program_setup, program_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         struct program p;
         open_program(&p);
@@ -275,9 +274,8 @@ static void what_is_named_keeps_its_general_form(void **state)
 }
 
 /* A build may be under way: what comes of it is not published. */
-static void what_is_named_during_a_build_gets_no_variant(void **state)
+TEST_WITH(what_is_named_during_a_build_gets_no_variant, program_setup, program_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         struct program p;
         open_program(&p);
@@ -303,9 +301,8 @@ static void what_is_named_during_a_build_gets_no_variant(void **state)
 /* ------------------------------------------------------------------------ What they are used on -- */
 
 /* 'unnamed' is in no argument: what is bound is what counts. */
-static void generated_commands_use_what_the_program_bound(void **state)
+TEST_WITH(generated_commands_use_what_the_program_bound, program_setup, program_teardown)
 {
-    (void)state;
     struct program open, *p = &open;
     open_program(p);
     VkPipeline unnamed = specialised(p, false, "unnamed"), named = specialised(p, false, "named");
@@ -343,9 +340,8 @@ static void generated_commands_use_what_the_program_bound(void **state)
 }
 
 /* Preprocessing looks at what is bound, here or in another command buffer, and changes nothing. */
-static void preprocessing_finds_what_the_program_bound(void **state)
+TEST_WITH(preprocessing_finds_what_the_program_bound, program_setup, program_teardown)
 {
-    (void)state;
     struct program open, *p = &open;
     open_program(p);
     VkPipeline unnamed = specialised(p, false, "unnamed"), named = specialised(p, false, "named");
@@ -381,13 +377,3 @@ static void preprocessing_finds_what_the_program_bound(void **state)
     program_destroy(p, named);
     free(program_close(p));
 }
-
-#define PINNED(name_) cmocka_unit_test_setup_teardown(name_, program_setup, program_teardown)
-static const struct CMUnitTest tests[] = {
-    PINNED(what_is_named_keeps_its_general_form),
-    PINNED(what_is_named_during_a_build_gets_no_variant),
-    PINNED(generated_commands_use_what_the_program_bound),
-    PINNED(preprocessing_finds_what_the_program_bound),
-};
-
-FIXTURE_MAIN("pinned", tests)

@@ -170,9 +170,8 @@ static char *dump_of_build(VkPipeline pipeline)
     return strdup(fake.dump);
 }
 
-static void everything_is_built_as_it_was(void **state)
+TEST(everything_is_built_as_it_was)
 {
-    (void)state;
     enum { PASS, RENDERING, NO_DEPTH, NO_COLOR, GARBAGE, WAYS };
     for (int way = 0; way < WAYS; way++) {
         fake_open(false);
@@ -243,9 +242,8 @@ static void everything_is_built_as_it_was(void **state)
 }
 
 /* What concerns the program's call alone isn't asked of a build. */
-static void a_build_asks_for_nothing_of_the_calls(void **state)
+TEST(a_build_asks_for_nothing_of_the_calls)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -287,9 +285,8 @@ static void a_build_asks_for_nothing_of_the_calls(void **state)
 }
 
 /* Code may come in the stage itself. */
-static void code_in_a_stage_is_kept(void **state)
+TEST(code_in_a_stage_is_kept)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -327,9 +324,8 @@ static void code_in_a_stage_is_kept(void **state)
 }
 
 /* Entries and values of constants tell shaders apart. */
-static void other_constants_are_another_shader(void **state)
+TEST(other_constants_are_another_shader)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -368,9 +364,8 @@ struct chained {
     uint64_t what[8];
 };
 
-static void what_is_excluded_has_its_reason(void **state)
+TEST(what_is_excluded_has_its_reason)
 {
-    (void)state;
     static const struct {
         const char *reason;
         uint64_t flags;
@@ -432,9 +427,8 @@ static void what_is_excluded_has_its_reason(void **state)
     fake_close();
 }
 
-static void shaders_say_why_not(void **state)
+TEST(shaders_say_why_not)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -488,9 +482,8 @@ static void shaders_say_why_not(void **state)
 }
 
 /* Only in relaxed mode are words watched that are folded in relaxed mode alone. */
-static void modes_watch_what_they_fold(void **state)
+TEST(modes_watch_what_they_fold)
 {
-    (void)state;
     for (int relaxed = 0; relaxed < 2; relaxed++) {
         fake_open(relaxed);
         VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
@@ -511,9 +504,8 @@ static void modes_watch_what_they_fold(void **state)
     }
 }
 
-static void graphics_has_reasons_of_its_own(void **state)
+TEST(graphics_has_reasons_of_its_own)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -601,19 +593,4 @@ static void graphics_has_reasons_of_its_own(void **state)
     DONE(PIPELINE_LAYOUT, layout);
     DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_built_as_it_was),
-        cmocka_unit_test(a_build_asks_for_nothing_of_the_calls),
-        cmocka_unit_test(code_in_a_stage_is_kept),
-        cmocka_unit_test(other_constants_are_another_shader),
-        cmocka_unit_test(what_is_excluded_has_its_reason),
-        cmocka_unit_test(shaders_say_why_not),
-        cmocka_unit_test(modes_watch_what_they_fold),
-        cmocka_unit_test(graphics_has_reasons_of_its_own),
-    };
-    return cmocka_run_group_tests_name("pipelines", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ foreach(name builds programs)
   belfry_add_shaders(belfry-specialize-${name} ${here}/pipelines/paint.comp
     ${here}/pipelines/paint.frag ${here}/pipelines/full.vert)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize belfry_internal PkgConfig::VULKAN
-    PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+    belfry_test_support ${CMAKE_DL_LIBS})
   add_dependencies(belfry-specialize-${name} VkLayer_belfry)
 endforeach()
 if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw
@@ -41,7 +41,7 @@ belfry_add_shaders(belfry_specialize_parts ${here}/pipelines/paint.comp
 target_include_directories(belfry_specialize_parts PUBLIC ${runtime} ${here}
   ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry_specialize_parts PUBLIC belfry_options PkgConfig::VULKAN
-  PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
+  belfry_test_support ${SPIRV_TOOLS_LIBRARY})
 foreach(name retained pipelines shortage variants)
   add_executable(belfry-specialize-${name} ${here}/${name}.c)
   target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize_parts)

@@ -55,9 +55,8 @@ static VkComputePipelineCreateInfo compute_info(VkShaderModule module, VkPipelin
 }
 
 /* All that it was made of is gone before it is used. */
-static void what_it_is_made_of_goes_early(void **state)
+TEST(what_it_is_made_of_goes_early)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, false);
     VkDescriptorSetLayout sets = gpu_set_layout(&gpu);
@@ -84,9 +83,8 @@ static void what_it_is_made_of_goes_early(void **state)
     gpu_close(&gpu);
 }
 
-static void pictures_are_as_ever(void **state)
+TEST(pictures_are_as_ever)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, false);
     VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));
@@ -110,9 +108,8 @@ static void pictures_are_as_ever(void **state)
 }
 
 /* Some of several are refused: the program sees which. */
-static void what_is_refused_is_none(void **state)
+TEST(what_is_refused_is_none)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, false);
     VkShaderModule module = gpu_module(&gpu, paint_comp, sizeof(paint_comp));
@@ -134,9 +131,8 @@ static void what_is_refused_is_none(void **state)
 }
 
 /* Descriptors by every way: written, copied, by template and pushed; with immutable samplers. */
-static void descriptors_come_by_every_way(void **state)
+TEST(descriptors_come_by_every_way)
 {
-    (void)state;
     struct gpu gpu;
     gpu_open(&gpu, false);
     const struct VolkDeviceTable *vk = &gpu.vk;
@@ -262,15 +258,4 @@ static void descriptors_come_by_every_way(void **state)
     vk->vkDestroyDescriptorPool(gpu.device, pool, NULL);
     gpu_destroy_module(&gpu, module);
     gpu_close(&gpu);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_it_is_made_of_goes_early),
-        cmocka_unit_test(pictures_are_as_ever),
-        cmocka_unit_test(what_is_refused_is_none),
-        cmocka_unit_test(descriptors_come_by_every_way),
-    };
-    return cmocka_run_group_tests_name("programs", tests, NULL, NULL);
 }

@@ -58,24 +58,21 @@ static void fates_of(const char *name, bool optimised)
     bf_shader_release(shader);
 }
 
-static void as_compiled(void **state)
+TEST(as_compiled)
 {
-    (void)state;
     fates_of("reach.frag", false);
     fates_of("reach_debug.frag", false);
 }
 
 /* In SSA form: phi instead of variables, and everything in one function. */
-static void as_optimised(void **state)
+TEST(as_optimised)
 {
-    (void)state;
     fates_of("reach_opt.frag", true);
 }
 
 /* Of two loads of one member exact mode folds that which may be. */
-static void folds_loads_one_by_one(void **state)
+TEST(folds_loads_one_by_one)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("reach.frag", NULL);
     struct bf_watch watch = watch_of((const uint16_t[]){100}, 1);
     struct bf_folded folded;
@@ -94,14 +91,4 @@ static void folds_loads_one_by_one(void **state)
     assert_int_equal(bf_shader_fold(shader, &watch, 1, true, true, &folded), VK_SUCCESS);
     bf_folded_finish(&folded);
     bf_shader_release(shader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_compiled),
-        cmocka_unit_test(as_optimised),
-        cmocka_unit_test(folds_loads_one_by_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@ add_library(belfry_recording_parts STATIC ${CMAKE_CURRENT_LIST_DIR}/recording_fa
 target_include_directories(belfry_recording_parts PUBLIC ${runtime} ${runtime}/include
   ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(belfry_recording_parts PUBLIC belfry_options PkgConfig::VULKAN
-  PkgConfig::CMOCKA)
+  belfry_test_support)
 set(count 3000)
 if(BELFRY_SANITIZE)
   set(count 300)

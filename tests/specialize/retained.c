@@ -18,9 +18,8 @@ static VkPipeline painter(VkPipelineLayout layout)
     return pipeline;
 }
 
-static void what_nobody_needs_goes_at_once(void **state)
+TEST(what_nobody_needs_goes_at_once)
 {
-    (void)state;
     fake_open(false);
     VkSampler sampler = fake_sampler(0, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
@@ -38,9 +37,8 @@ static void what_nobody_needs_goes_at_once(void **state)
     fake_close();
 }
 
-static void what_a_copy_needs_stays_as_long(void **state)
+TEST(what_a_copy_needs_stays_as_long)
 {
-    (void)state;
     fake_open(false);
     VkSampler sampler = fake_sampler(0, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
@@ -64,9 +62,8 @@ static void what_a_copy_needs_stays_as_long(void **state)
     fake_close();
 }
 
-static void what_the_program_needs_stays(void **state)
+TEST(what_the_program_needs_stays)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -83,9 +80,8 @@ static void what_the_program_needs_stays(void **state)
 }
 
 /* What belongs to an allocator of the program's goes when the program says so. */
-static void what_is_allocated_by_the_program_is_never_held(void **state)
+TEST(what_is_allocated_by_the_program_is_never_held)
 {
-    (void)state;
     fake_open(false);
     const VkAllocationCallbacks *own = &fake_allocator;
     VkSampler sampler = fake_sampler(0, own);
@@ -114,9 +110,8 @@ static void what_is_allocated_by_the_program_is_never_held(void **state)
 }
 
 /* A driver may give equal objects one handle: each is destroyed as often as it was made. */
-static void equal_objects_may_be_one(void **state)
+TEST(equal_objects_may_be_one)
 {
-    (void)state;
     fake_open(false);
     fake.equal_handles = true;
     VkSampler samplers[2];
@@ -152,9 +147,8 @@ static void equal_objects_may_be_one(void **state)
 }
 
 /* What the program never destroys is the program's to answer for; the rest is cleaned up. */
-static void what_the_program_leaves_is_left(void **state)
+TEST(what_the_program_leaves_is_left)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout gone = fake_layout(sets, 12, NULL), left = fake_layout(sets, 16, NULL);
@@ -170,9 +164,8 @@ static void what_the_program_leaves_is_left(void **state)
 
 /* ---- What is known of them ---- */
 
-static void equal_ranges_have_equal_numbers(void **state)
+TEST(equal_ranges_have_equal_numbers)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     const uint32_t sizes[] = {0, 4, 8, 4, 0, 128, 8};
@@ -196,9 +189,8 @@ static void equal_ranges_have_equal_numbers(void **state)
     fake_close();
 }
 
-static void bindings_are_known(void **state)
+TEST(bindings_are_known)
 {
-    (void)state;
     fake_open(false);
     VkSampler sampler = fake_sampler(0.5f, NULL);
     VkDescriptorSetLayout handle = fake_set_layout(sampler, NULL);
@@ -233,9 +225,8 @@ static void bindings_are_known(void **state)
 }
 
 /* A sampler with more to it than is kept makes what it is part of unknown. */
-static void unknown_samplers_are_contagious(void **state)
+TEST(unknown_samplers_are_contagious)
 {
-    (void)state;
     fake_open(false);
     const VkBaseInStructure more = {VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, NULL};
     const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
@@ -253,9 +244,8 @@ static void unknown_samplers_are_contagious(void **state)
     fake_close();
 }
 
-static void older_render_passes_are_known(void **state)
+TEST(older_render_passes_are_known)
 {
-    (void)state;
     fake_open(false);
     const VkAttachmentDescription attachments[] = {
         {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_4_BIT},
@@ -317,9 +307,8 @@ static void older_render_passes_are_known(void **state)
 }
 
 /* The newer way to say the same, with a view mask and a resolve of depth. */
-static void newer_render_passes_are_known(void **state)
+TEST(newer_render_passes_are_known)
 {
-    (void)state;
     fake_open(false);
     const VkAttachmentDescription2 attachments[] = {
         {.format = VK_FORMAT_D16_UNORM, .samples = VK_SAMPLE_COUNT_4_BIT},
@@ -417,9 +406,8 @@ static void make_sets(VkDescriptorSetLayout sets, uint32_t count)
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, handles);
 }
 
-static void writes_are_seen_by_their_layout(void **state)
+TEST(writes_are_seen_by_their_layout)
 {
-    (void)state;
     fake_open(false);
     VkSampler sampler = fake_sampler(2, NULL);
     VkDescriptorSetLayout handle = fake_set_layout(VK_NULL_HANDLE, NULL);
@@ -518,9 +506,8 @@ static void writes_are_seen_by_their_layout(void **state)
     fake_close();
 }
 
-static void templates_and_pushes_are_seen(void **state)
+TEST(templates_and_pushes_are_seen)
 {
-    (void)state;
     fake_open(false);
     VkDescriptorSetLayout handle = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(handle, 12, NULL);
@@ -578,24 +565,4 @@ static void templates_and_pushes_are_seen(void **state)
     DONE(PIPELINE_LAYOUT, layout);
     DONE(DESCRIPTOR_SET_LAYOUT, handle);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_nobody_needs_goes_at_once),
-        cmocka_unit_test(what_a_copy_needs_stays_as_long),
-        cmocka_unit_test(what_the_program_needs_stays),
-        cmocka_unit_test(what_is_allocated_by_the_program_is_never_held),
-        cmocka_unit_test(equal_objects_may_be_one),
-        cmocka_unit_test(what_the_program_leaves_is_left),
-        cmocka_unit_test(equal_ranges_have_equal_numbers),
-        cmocka_unit_test(bindings_are_known),
-        cmocka_unit_test(unknown_samplers_are_contagious),
-        cmocka_unit_test(older_render_passes_are_known),
-        cmocka_unit_test(newer_render_passes_are_known),
-        cmocka_unit_test(writes_are_seen_by_their_layout),
-        cmocka_unit_test(templates_and_pushes_are_seen),
-    };
-    return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
 }

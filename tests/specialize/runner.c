@@ -1,9 +1,6 @@
 /* Calls that idle threads have run for them: one at a time, in order, elsewhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "support/test.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -39,9 +36,8 @@ static void *ask(void *argument)
     return NULL;
 }
 
-static void calls_of_many_threads_run_one_at_a_time(void **state)
+TEST(calls_of_many_threads_run_one_at_a_time)
 {
-    (void)state;
     bf_runner_start(&runner);
     assert_true(runner.started);
     pthread_t threads[THREADS];
@@ -58,9 +54,8 @@ static void calls_of_many_threads_run_one_at_a_time(void **state)
     bf_runner_stop(&runner);
 }
 
-static void without_a_thread_they_run_here(void **state)
+TEST(without_a_thread_they_run_here)
 {
-    (void)state;
     bf_runner_do(&runner, work, &runner);
     assert_true(pthread_equal(elsewhere, pthread_self()));
     bf_runner_stop(&runner);
@@ -68,13 +63,4 @@ static void without_a_thread_they_run_here(void **state)
     bf_runner_do(&runner, work, &runner);
     assert_false(pthread_equal(elsewhere, pthread_self()));
     bf_runner_stop(&runner);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_many_threads_run_one_at_a_time),
-        cmocka_unit_test(without_a_thread_they_run_here),
-    };
-    return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
 }

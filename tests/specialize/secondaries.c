@@ -342,26 +342,23 @@ static void assert_judged(char *report)
     free(report);
 }
 
-static void dispatches_are_judged(void **state)
+TEST_WITH(dispatches_are_judged, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     open_compute(&p);
     assert_judged(run(&p, compute_frame, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, FRAMES));
 }
 
-static void draws_within_render_passes_are_judged(void **state)
+TEST_WITH(draws_within_render_passes_are_judged, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     open_graphics(&p, false);
     assert_judged(run(&p, graphics_frame, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, FRAMES));
 }
 
 /* Those that may run beside themselves, too: the times are their primary's. */
-static void draws_within_dynamic_rendering_are_judged(void **state)
+TEST_WITH(draws_within_dynamic_rendering_are_judged, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     open_graphics(&p, true);
     assert_judged(run(&p, graphics_frame, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, FRAMES));
@@ -369,9 +366,8 @@ static void draws_within_dynamic_rendering_are_judged(void **state)
 
 /* Dispatches in command buffers that may run beside themselves have no times, and all of them get
  * the variant. */
-static void what_may_run_beside_itself_is_not(void **state)
+TEST_WITH(what_may_run_beside_itself_is_not, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     open_compute(&p);
     char *report = run(&p, compute_frame, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, 500);
@@ -379,16 +375,4 @@ static void what_may_run_beside_itself_is_not(void **state)
     assert_non_null(line);
     assert_non_null(strstr(line, " picked=500 "));
     free(report);
-}
-
-int main(void)
-{
-#define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, fresh_cache, drop_cache)
-    const struct CMUnitTest tests[] = {
-        WITH_CACHE(dispatches_are_judged),
-        WITH_CACHE(draws_within_render_passes_are_judged),
-        WITH_CACHE(draws_within_dynamic_rendering_are_judged),
-        WITH_CACHE(what_may_run_beside_itself_is_not),
-    };
-    return cmocka_run_group_tests_name("secondaries", tests, NULL, NULL);
 }

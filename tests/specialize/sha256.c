@@ -9,9 +9,8 @@ static void text_of(const uint8_t hash[32], char text[65])
         snprintf(text + 2 * i, 3, "%02x", hash[i]);
 }
 
-static void examples(void **state)
+TEST(examples)
 {
-    (void)state;
     static char million[1000000];
     memset(million, 'a', sizeof(million));
     const struct {
@@ -38,9 +37,8 @@ static void examples(void **state)
     }
 }
 
-static void pieces(void **state)
+TEST(pieces)
 {
-    (void)state;
     uint8_t data[300], whole[32], parts[32];
     for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (uint8_t)(i * 7);
@@ -60,9 +58,8 @@ static void pieces(void **state)
 }
 
 /* What makes shaders different makes their hashes different. */
-static void shaders(void **state)
+TEST(shaders)
 {
-    (void)state;
     const struct spirv *spirv = spirv_find("loops.comp");
     uint32_t values[2] = {1, 2};
     VkSpecializationMapEntry entry = {0, 0, 4}, moved = {0, 4, 4};
@@ -89,14 +86,4 @@ static void shaders(void **state)
         assert_memory_equal(hashes[i], again, 32);
         bf_shader_release(shader);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(shaders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ target_include_directories(belfry_specialize_helper PUBLIC ${CMAKE_CURRENT_SOURC
 set_source_files_properties(shaders.c PROPERTIES OBJECT_DEPENDS "${objects}"
   COMPILE_DEFINITIONS "SHADERS=\"${CMAKE_CURRENT_BINARY_DIR}\"")
 target_link_libraries(belfry_specialize_helper PUBLIC belfry_specialize belfry_internal belfry_options
-  PkgConfig::VULKAN PkgConfig::CMOCKA)
+  PkgConfig::VULKAN belfry_test_support)
 
 foreach(name members reach traps fold watch facts sha256)
   add_executable(belfry-specialize-${name} ${name}.c)
@@ -78,7 +78,7 @@ endforeach()
 add_executable(belfry-specialize-memory memory.c helper.c shaders.c ${parts})
 target_include_directories(belfry-specialize-memory PRIVATE ${runtime} ${CMAKE_CURRENT_BINARY_DIR})
 target_link_libraries(belfry-specialize-memory PRIVATE belfry_options PkgConfig::VULKAN
-  PkgConfig::CMOCKA ${SPIRV_TOOLS_LIBRARY})
+  belfry_test_support ${SPIRV_TOOLS_LIBRARY})
 target_link_options(belfry-specialize-memory PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc
   -Wl,--wrap=realloc -Wl,--wrap=strdup)
 add_dependencies(belfry-specialize-memory belfry_specialize_helper) # makes the shaders

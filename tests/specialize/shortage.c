@@ -202,9 +202,8 @@ static void run_program(void)
     fake_close();
 }
 
-static void memory_is_short_at_each_allocation(void **state)
+TEST(memory_is_short_at_each_allocation)
 {
-    (void)state;
     for (int forever = 0; forever < 2; forever++) {
         uint32_t n = 0;
         do {
@@ -220,9 +219,8 @@ static void memory_is_short_at_each_allocation(void **state)
 }
 
 /* Whatever the driver says to a build is what the build says. */
-static void the_driver_refuses_each_call(void **state)
+TEST(the_driver_refuses_each_call)
 {
-    (void)state;
     static const VkResult results[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
                                        VK_ERROR_UNKNOWN, VK_PIPELINE_COMPILE_REQUIRED,
                                        VK_SUCCESS /* and no handle */};
@@ -256,13 +254,4 @@ static void the_driver_refuses_each_call(void **state)
     DONE(DESCRIPTOR_SET_LAYOUT, sets);
     DONE(RENDER_PASS, pass);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_short_at_each_allocation),
-        cmocka_unit_test(the_driver_refuses_each_call),
-    };
-    return cmocka_run_group_tests_name("shortage", tests, NULL, NULL);
 }

@@ -2,11 +2,8 @@
  * Recording and submissions, case by case: what random programs (recording_random.c) come to seldom
  * or never.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +83,8 @@ static uint64_t counted(void)
 }
 
 /* What is left over is not counted, neither then nor later. */
-static void a_full_list_loses_the_rest(void **state)
+TEST_WITH(a_full_list_loses_the_rest, set_up, tear_down)
 {
-    (void)state;
     use(recordings[0], 1, 2);
     for (uint32_t i = 0; i < BF_OPEN_SUBMISSIONS + 10; i++)
         submit(&vk, 1, recordings, VK_NULL_HANDLE);
@@ -106,9 +102,8 @@ static void a_full_list_loses_the_rest(void **state)
 }
 
 /* A program that waits for nothing but records its command buffers anew fills no list. */
-static void what_is_over_leaves_nothing(void **state)
+TEST_WITH(what_is_over_leaves_nothing, set_up, tear_down)
 {
-    (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
         struct bf_recording *r = recordings[i % 3];
         bf_recording_reset(r);
@@ -132,9 +127,8 @@ static void what_is_over_leaves_nothing(void **state)
 }
 
 /* Of a batch in several parts each command buffer counts once. */
-static void a_batch_of_many(void **state)
+TEST_WITH(a_batch_of_many, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 20; i++)
         use(recordings[i], (uint32_t)i, 0);
     uint64_t call = submit(&vk, 20, recordings, FENCE);
@@ -150,9 +144,8 @@ static void a_batch_of_many(void **state)
 }
 
 /* More queues reached at once than are remembered: what was shown itself is over all the same. */
-static void many_queues(void **state)
+TEST_WITH(many_queues, set_up, tear_down)
 {
-    (void)state;
     VkFence fences[20];
     for (int i = 0; i < 20; i++) {
         fences[i] = (VkFence)(uintptr_t)(0x100 + i);
@@ -191,9 +184,8 @@ static void was_measured(void *context, struct bf_recording *r)
 
 /* A word that is never the same is dropped by the table, and isn't noted any more, so that it need
  * not be known either; with the next epoch it comes back. */
-static void dropped_words_are_not_noted(void **state)
+TEST_WITH(dropped_words_are_not_noted, set_up, tear_down)
 {
-    (void)state;
     used_calls = 0;
     submissions.context = &vk;
     submissions.used = was_used;
@@ -224,9 +216,8 @@ static void dropped_words_are_not_noted(void **state)
 }
 
 /* However many tuples a recording has of a pipeline, that it was used is told once. */
-static void a_pipeline_is_told_once(void **state)
+TEST_WITH(a_pipeline_is_told_once, set_up, tear_down)
 {
-    (void)state;
     used_calls = 0;
     submissions.context = &vk;
     submissions.used = was_used;
@@ -251,9 +242,8 @@ static void give_trial(struct bf_recording *r)
 }
 
 /* Measurements are told of the latest submission, whether uses were noted or not. */
-static void measurements_are_told(void **state)
+TEST_WITH(measurements_are_told, set_up, tear_down)
 {
-    (void)state;
     struct bf_recording *r = recordings[1];
     give_trial(r);
     submit(&vk, 2, recordings, FENCE);
@@ -288,9 +278,8 @@ static void measurements_are_told(void **state)
 
 /* Those of a secondary one are told with the latest primary that executes it, or when it is begun
  * anew; once. */
-static void measurements_of_secondaries_are_told(void **state)
+TEST_WITH(measurements_of_secondaries_are_told, set_up, tear_down)
 {
-    (void)state;
     struct bf_recording *first = recordings[0], *second = recordings[1], *r = recordings[2];
     r->level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
     r->number = 77;
@@ -337,9 +326,8 @@ static void measurements_of_secondaries_are_told(void **state)
 }
 
 /* Pushes that Vulkan doesn't allow are survived, and make nothing known that isn't. */
-static void odd_pushes(void **state)
+TEST_WITH(odd_pushes, set_up, tear_down)
 {
-    (void)state;
     struct bf_recording *r = recordings[0];
     uint8_t bytes[512] = {0};
     bf_recording_push(r, 1, 0, BF_PUSH_BYTES, bytes);
@@ -366,9 +354,8 @@ static void odd_pushes(void **state)
 }
 
 /* Nothing is picked any more once the recorder has stopped; nor noted when it doesn't note. */
-static void switched_off(void **state)
+TEST_WITH(switched_off, set_up, tear_down)
 {
-    (void)state;
     const uint32_t words[BF_WATCHED] = {1, 2};
     struct bf_variant *v = fake_variant(&pipeline, 3, words);
     atomic_store(&pipeline.variants[0], v);
@@ -387,23 +374,4 @@ static void switched_off(void **state)
     bf_recording_reset(recordings[0]);
     assert_int_equal(v->picked, 2);
     fake_variant_free(v);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_list_loses_the_rest),
-        TEST(what_is_over_leaves_nothing),
-        TEST(a_batch_of_many),
-        TEST(many_queues),
-        TEST(dropped_words_are_not_noted),
-        TEST(a_pipeline_is_told_once),
-        TEST(measurements_are_told),
-        TEST(measurements_of_secondaries_are_told),
-        TEST(odd_pushes),
-        TEST(switched_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

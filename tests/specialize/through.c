@@ -344,9 +344,8 @@ static uint32_t count_in(const char *report, const char *word)
 
 static const struct push hot = {.rounds = 8, .mode = 1, .toggles = 0, .seed = 5};
 
-static void one_frame_and_a_commit_make_a_variant(void **state)
+TEST_WITH(one_frame_and_a_commit_make_a_variant, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     frame(&p, 1, &hot);
@@ -371,9 +370,8 @@ static void one_frame_and_a_commit_make_a_variant(void **state)
 }
 
 /* Programs that know Belfry submit to its own queues. */
-static void what_command_queues_execute_is_counted(void **state)
+TEST_WITH(what_command_queues_execute_is_counted, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     BfQueue queue = make_queue(&p.f, BF_QUEUE_TYPE_DIRECT);
@@ -398,9 +396,8 @@ static void what_command_queues_execute_is_counted(void **state)
     free(report);
 }
 
-static void values_that_always_change_build_nothing(void **state)
+TEST_WITH(values_that_always_change_build_nothing, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     for (uint32_t i = 0; i < 64; i++) {
@@ -414,9 +411,8 @@ static void values_that_always_change_build_nothing(void **state)
     free(report);
 }
 
-static void two_tuples_at_half_each_get_two_variants(void **state)
+TEST_WITH(two_tuples_at_half_each_get_two_variants, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     struct push both[2] = {hot, hot};
@@ -435,9 +431,8 @@ static void two_tuples_at_half_each_get_two_variants(void **state)
     free(report);
 }
 
-static void nothing_adapts_while_profiling_is_off(void **state)
+TEST_WITH(nothing_adapts_while_profiling_is_off, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     assert_success(bfSetBackgroundProcessingMode(
@@ -452,9 +447,8 @@ static void nothing_adapts_while_profiling_is_off(void **state)
 }
 
 /* PIX's flow: one replay, then a commit that switches profiling off: published without a verdict. */
-static void a_commit_that_ends_profiling_publishes_unjudged(void **state)
+TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     frame(&p, 1, &hot);
@@ -468,9 +462,8 @@ static void a_commit_that_ends_profiling_publishes_unjudged(void **state)
     free(report);
 }
 
-static void discarded_measurements_are_void(void **state)
+TEST_WITH(discarded_measurements_are_void, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     frame(&p, 1, &hot);
@@ -484,9 +477,8 @@ static void discarded_measurements_are_void(void **state)
 }
 
 /* A verdict, by measurements in the program's own frames; and a second run that begins with it. */
-static void what_was_learnt_is_there_at_the_next_start(void **state)
+TEST_WITH(what_was_learnt_is_there_at_the_next_start, fresh_cache, drop_cache)
 {
-    (void)state;
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     struct program p;
     program_open(&p);
@@ -525,9 +517,8 @@ static void what_was_learnt_is_there_at_the_next_start(void **state)
 
 /* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted, and
  * nothing is left in the folder of what is remembered. */
-static void it_is_off_by_itself(void **state)
+TEST_WITH(it_is_off_by_itself, fresh_cache, drop_cache)
 {
-    (void)state;
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
     struct program p;
     program_open(&p);
@@ -545,9 +536,8 @@ static void it_is_off_by_itself(void **state)
 
 /* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the folder
  * of what is remembered. */
-static void it_leaves_no_file_without_need(void **state)
+TEST_WITH(it_leaves_no_file_without_need, fresh_cache, drop_cache)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     fixture_close(&f);
@@ -564,9 +554,8 @@ static void it_leaves_no_file_without_need(void **state)
 }
 
 /* What was kept or rejected by one mode's rules says nothing by the other's. */
-static void modes_find_out_for_themselves(void **state)
+TEST_WITH(modes_find_out_for_themselves, fresh_cache, drop_cache)
 {
-    (void)state;
     static const char *const modes[] = {"relaxed", "exact", "relaxed"};
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     for (int run = 0; run < 3; run++) {
@@ -597,9 +586,8 @@ static void modes_find_out_for_themselves(void **state)
 }
 
 /* A build may be under way when its pipeline goes; another one comes to its place. */
-static void a_pipeline_may_go_while_it_is_built(void **state)
+TEST_WITH(a_pipeline_may_go_while_it_is_built, fresh_cache, drop_cache)
 {
-    (void)state;
     struct program p;
     program_open(&p);
     for (int i = 0; i < 8; i++) {
@@ -618,21 +606,3 @@ static void a_pipeline_may_go_while_it_is_built(void **state)
     }
     free(program_close(&p));
 }
-
-#define THROUGH(name_) cmocka_unit_test_setup_teardown(name_, fresh_cache, drop_cache)
-static const struct CMUnitTest tests[] = {
-    THROUGH(one_frame_and_a_commit_make_a_variant),
-    THROUGH(what_command_queues_execute_is_counted),
-    THROUGH(values_that_always_change_build_nothing),
-    THROUGH(two_tuples_at_half_each_get_two_variants),
-    THROUGH(nothing_adapts_while_profiling_is_off),
-    THROUGH(a_commit_that_ends_profiling_publishes_unjudged),
-    THROUGH(discarded_measurements_are_void),
-    THROUGH(what_was_learnt_is_there_at_the_next_start),
-    THROUGH(it_is_off_by_itself),
-    THROUGH(it_leaves_no_file_without_need),
-    THROUGH(modes_find_out_for_themselves),
-    THROUGH(a_pipeline_may_go_while_it_is_built),
-};
-
-FIXTURE_MAIN("through", tests)

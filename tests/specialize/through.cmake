@@ -17,7 +17,7 @@ belfry_add_shaders(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/pipel
   ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.frag ${CMAKE_CURRENT_LIST_DIR}/pipelines/full.vert)
 # (Its device is the layer's; of the specialiser it takes the pieces that gpu.c is made of.)
 target_link_libraries(belfry-specialize-secondaries PRIVATE belfry belfry_specialize belfry_internal PkgConfig::VULKAN
-  PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+  belfry_test_support ${CMAKE_DL_LIBS})
 add_dependencies(belfry-specialize-secondaries VkLayer_belfry)
 if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw
   belfry_add_test(specialize_secondaries SUITE specialize DRIVER lavapipe LAYER

@@ -412,28 +412,17 @@ static void expect_variant(VkSampleCountFlagBits samples, bool reads)
     free(report);
 }
 
-static void draws_to_several_samples_get_variants(void **state)
+TEST(draws_to_several_samples_get_variants)
 {
-    (void)state;
     expect_variant(VK_SAMPLE_COUNT_4_BIT, false);
 }
 
-static void draws_that_read_input_attachments_get_variants(void **state)
+TEST(draws_that_read_input_attachments_get_variants)
 {
-    (void)state;
     expect_variant(VK_SAMPLE_COUNT_1_BIT, true);
 }
 
-static void draws_that_do_both_get_variants(void **state)
+TEST(draws_that_do_both_get_variants)
 {
-    (void)state;
     expect_variant(VK_SAMPLE_COUNT_4_BIT, true);
 }
-
-static const struct CMUnitTest tests[] = {
-    TEST(draws_to_several_samples_get_variants),
-    TEST(draws_that_read_input_attachments_get_variants),
-    TEST(draws_that_do_both_get_variants),
-};
-
-FIXTURE_MAIN("draws through", tests)

@@ -18,9 +18,8 @@ static void reason_is(struct bf_shader *shader, const char *reason)
     bf_shader_release(shader);
 }
 
-static void compiled(void **state)
+TEST(compiled)
 {
-    (void)state;
     static const struct {
         const char *name, *reason;
     } shaders[] = {
@@ -90,9 +89,8 @@ static struct bf_shader *assembled(struct parts parts)
     return shader;
 }
 
-static void declared(void **state)
+TEST(declared)
 {
-    (void)state;
     reason_is(assembled((struct parts){0}), "foldable");
     reason_is(assembled((struct parts){.capabilities = "OpCapability Linkage"}), "capability");
     reason_is(
@@ -111,9 +109,8 @@ static void declared(void **state)
               "decoration-groups");
 }
 
-static void loaded(void **state)
+TEST(loaded)
 {
-    (void)state;
     reason_is(assembled((struct parts){.body = "%value = OpLoad %int %from Volatile"}), "volatile");
     /* Alignment and the like mean nothing here. */
     reason_is(assembled((struct parts){.body = "%value = OpLoad %int %from Aligned 4"}),
@@ -162,9 +159,8 @@ static void loaded(void **state)
 }
 
 /* An index by a specialization constant is one that the program has chosen. */
-static void indexed_by_specialization(void **state)
+TEST(indexed_by_specialization)
 {
-    (void)state;
     static const struct parts parts = {
         .decorations = "OpDecorate %index SpecId 5",
         .globals = "%index = OpSpecConstant %int 1",
@@ -188,9 +184,8 @@ static void indexed_by_specialization(void **state)
     bf_shader_release(shader);
 }
 
-static void entries(void **state)
+TEST(entries)
 {
-    (void)state;
     const struct spirv *spirv = spirv_find("types.comp");
     struct bf_shader_info info = {spirv->words, (size_t)(spirv->end - spirv->words), "mai",
                                   VK_SHADER_STAGE_COMPUTE_BIT, NULL};
@@ -210,14 +205,4 @@ static void entries(void **state)
     info.word_count = 6;
     assert_int_equal(bf_shader_create(&info, &shader), VK_SUCCESS);
     reason_is(shader, "unparsable");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiled), cmocka_unit_test(declared),
-        cmocka_unit_test(loaded),   cmocka_unit_test(indexed_by_specialization),
-        cmocka_unit_test(entries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

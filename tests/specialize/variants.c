@@ -68,9 +68,8 @@ static uint32_t published(const struct bf_pipeline *p)
     return count;
 }
 
-static void a_few_may_be_published(void **state)
+TEST(a_few_may_be_published)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     struct bf_variant *variants[BF_MAX_VARIANTS];
@@ -92,9 +91,8 @@ static void a_few_may_be_published(void **state)
 }
 
 /* A handle goes when no command buffer has it; whoever comes late keeps the general one. */
-static void what_is_recorded_stays(void **state)
+TEST(what_is_recorded_stays)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     struct bf_variant *v = build(s.copy);
@@ -119,9 +117,8 @@ static void what_is_recorded_stays(void **state)
 }
 
 /* A command buffer may outlive the pipeline that it was recorded with. */
-static void a_pipeline_goes_before_its_command_buffers(void **state)
+TEST(a_pipeline_goes_before_its_command_buffers)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     struct bf_variant *recorded = build(s.copy), *free_one = build(s.copy), *ended = build(s.copy);
@@ -145,9 +142,8 @@ static void a_pipeline_goes_before_its_command_buffers(void **state)
     scene_close(&s);
 }
 
-static void the_end_ends_them_all(void **state)
+TEST(the_end_ends_them_all)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     for (int i = 0; i < 3; i++) {
@@ -163,9 +159,8 @@ static void the_end_ends_them_all(void **state)
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1); /* the program's own */
 }
 
-static void one_sweep_is_for_many(void **state)
+TEST(one_sweep_is_for_many)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     enum { MANY = 100 };
@@ -180,9 +175,8 @@ static void one_sweep_is_for_many(void **state)
     scene_close(&s);
 }
 
-static void what_is_pinned_is_general(void **state)
+TEST(what_is_pinned_is_general)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     struct bf_variant *v = build(s.copy), *late = build(s.copy);
@@ -217,9 +211,8 @@ static void note_gone(void *context, struct bf_pipeline *pipeline)
     gone++;
 }
 
-static void a_record_is_visited_until_it_is_gone(void **state)
+TEST(a_record_is_visited_until_it_is_gone)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     fake.pipelines.on_gone = note_gone;
@@ -249,9 +242,8 @@ static void a_record_is_visited_until_it_is_gone(void **state)
     scene_close(&s);
 }
 
-static void names_are_cut_off(void **state)
+TEST(names_are_cut_off)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     bf_pipelines_name(&fake.pipelines, s.pipeline, "blur");
@@ -311,9 +303,8 @@ static void withdraw_all(struct bf_pipeline *pipeline, void *context)
 }
 
 /* Publishing, withdrawing, sweeping, recording and the end of the pipeline, all at once. */
-static void pipelines_go_during_builds(void **state)
+TEST(pipelines_go_during_builds)
 {
-    (void)state;
     struct scene s;
     scene_open(&s);
     fake.quiet = true;
@@ -413,9 +404,8 @@ static void *programmer(void *context)
     return NULL;
 }
 
-static void programs_have_threads(void **state)
+TEST(programs_have_threads)
 {
-    (void)state;
     fake_open(false);
     fake.quiet = true;
     pthread_t threads[THREADS];
@@ -432,21 +422,4 @@ static void programs_have_threads(void **state)
     assert_non_null(atomic_load(&seen->view));
     DONE(DESCRIPTOR_SET_LAYOUT, shared);
     fake_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_few_may_be_published),
-        cmocka_unit_test(what_is_recorded_stays),
-        cmocka_unit_test(a_pipeline_goes_before_its_command_buffers),
-        cmocka_unit_test(the_end_ends_them_all),
-        cmocka_unit_test(one_sweep_is_for_many),
-        cmocka_unit_test(what_is_pinned_is_general),
-        cmocka_unit_test(a_record_is_visited_until_it_is_gone),
-        cmocka_unit_test(names_are_cut_off),
-        cmocka_unit_test(pipelines_go_during_builds),
-        cmocka_unit_test(programs_have_threads),
-    };
-    return cmocka_run_group_tests_name("variants", tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@ static void watched(const struct bf_watch *watch, const uint16_t *offsets, uint3
 }
 
 /* Control first: loop, switch, branch and selection; then strides; then floats. */
-static void control_comes_first(void **state)
+TEST(control_comes_first)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("loops.comp", NULL);
     struct bf_watch watch;
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
@@ -29,9 +28,8 @@ static void control_comes_first(void **state)
 }
 
 /* Of what lies in several words all or none, whatever is left over. */
-static void wide_members_are_whole(void **state)
+TEST(wide_members_are_whole)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("types.comp", NULL), *frag = shader_of("reach.frag", NULL);
     const struct bf_shader *const both[] = {shader, frag};
     struct bf_watch watch;
@@ -66,9 +64,8 @@ static void wide_members_are_whole(void **state)
 }
 
 /* What exact mode leaves alone isn't marked, and comes after its equals. */
-static void exact_words_are_marked(void **state)
+TEST(exact_words_are_marked)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("reach.frag", NULL);
     struct bf_watch watch;
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
@@ -83,9 +80,8 @@ static void exact_words_are_marked(void **state)
     bf_shader_release(shader);
 }
 
-static void nothing_to_watch(void **state)
+TEST(nothing_to_watch)
 {
-    (void)state;
     struct bf_shader *shader = shader_of("none.comp", NULL);
     struct bf_watch watch = {.count = 3};
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
@@ -93,15 +89,4 @@ static void nothing_to_watch(void **state)
     bf_watch_choose(&watch, NULL, 0);
     assert_int_equal(watch.count, 0);
     bf_shader_release(shader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(control_comes_first),
-        cmocka_unit_test(wide_members_are_whole),
-        cmocka_unit_test(exact_words_are_marked),
-        cmocka_unit_test(nothing_to_watch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

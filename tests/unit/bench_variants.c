@@ -1,22 +1,18 @@
 /* What `./dev bench specialize` reads out of the layer's report. */
+#include "support/test.h"
 #include "../../samples/bench/variants.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define TAIL                                                                                       \
     " general=2310000 variant=231000 build=4100000 check=93000000 first=31000000 mask=0f "         \
     "uses=8192 picked=20480 form=no-contraction\n"
 
-static void a_line_is_read(void **state)
+TEST(a_line_is_read)
 {
     struct variant v;
-    (void)state;
     assert_true(variant_parse("belfry: specialize: post kept faster" TAIL, &v));
     assert_string_equal(v.name, "post");
     assert_int_equal(v.verdict, VARIANT_KEPT);
@@ -28,10 +24,9 @@ static void a_line_is_read(void **state)
     assert_string_equal(v.form, "no-contraction");
 }
 
-static void names_may_have_spaces(void **state)
+TEST(names_may_have_spaces)
 {
     struct variant v;
-    (void)state;
     assert_true(variant_parse("belfry: specialize: a b/c rejected no-gain" TAIL, &v));
     assert_string_equal(v.name, "a b/c");
     assert_int_equal(v.verdict, VARIANT_REJECTED);
@@ -41,7 +36,7 @@ static void names_may_have_spaces(void **state)
     assert_int_equal(v.verdict, VARIANT_QUEUED);
 }
 
-static void other_lines_are_none(void **state)
+TEST(other_lines_are_none)
 {
     static const char *const lines[] = {
         "",
@@ -57,17 +52,15 @@ static void other_lines_are_none(void **state)
         "uses=1 picked=1",
     };
     struct variant v;
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i)
         assert_false(variant_parse(lines[i], &v));
 }
 
-static void stderr_is_kept_and_given_back(void **state)
+TEST(stderr_is_kept_and_given_back)
 {
     static struct variants variants;
     struct variants_capture capture, outer;
     uint32_t at = 0;
-    (void)state;
     assert_true(variants_capture_begin(&outer)); /* what is passed on is not the test's output */
     assert_true(variants_capture_begin(&capture));
     dprintf(STDERR_FILENO, "belfry: specialize: 1 pipelines, 1 of them watched\n");
@@ -86,15 +79,4 @@ static void stderr_is_kept_and_given_back(void **state)
     assert_true(pread(outer.file, passed, sizeof passed - 1, 0) > 0);
     assert_string_equal(passed, "something else\n");
     variants_capture_finish(&outer, &variants);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_read),
-        cmocka_unit_test(names_may_have_spaces),
-        cmocka_unit_test(other_lines_are_none),
-        cmocka_unit_test(stderr_is_kept_and_given_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,11 @@
  * Events, clause by clause (belfry.h), on one thread: what others do at an awkward moment is done
  * around the call of ppoll, just before or just after it. Threads are in event_threads.c.
  */
+#include "support/test.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "fence/event.h"
 #include "base/clock.h"
@@ -169,50 +166,9 @@ static void capture_expect(const char *call)
 
 /* ---------------------------------------------------------------------------- Creating, handles */
 
-static void create_takes_each_flag(void **state)
+/* First: the table of handles is still small. */
+TEST_WITH(create_without_memory, setup, teardown)
 {
-    (void)state;
-    for (BfEventFlags flags = 0; flags < 4; flags++) {
-        BfEvent event = make(flags);
-        assert_int_equal(readable(event), (flags & SET) != 0);
-        assert_int_equal(look(event), flags & SET ? VK_SUCCESS : VK_TIMEOUT);
-        assert_int_equal(readable(event), flags == (SET | MANUAL));
-        bfDestroyEvent(event);
-    }
-}
-
-static void create_refuses_bad_input(void **state)
-{
-    (void)state;
-    BfEvent event = (BfEvent)(uintptr_t)0x5a5a;
-    COMPLAINS("bfCreateEvent", bfCreateEvent(4, &event), INVALID);
-    COMPLAINS("bfCreateEvent", bfCreateEvent(0x80000001u, &event), INVALID);
-    COMPLAINS("bfCreateEvent", bfCreateEvent(0, NULL), INVALID);
-    assert_ptr_equal(event, (void *)(uintptr_t)0x5a5a);
-}
-
-static void create_without_descriptors(void **state)
-{
-    (void)state;
-    BfEvent event = make(AUTO), other = (BfEvent)(uintptr_t)0x5a5a;
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    struct rlimit none = {.rlim_cur = (rlim_t)bfGetEventFd(event) + 1, .rlim_max = before.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    VkResult exhausted = bfCreateEvent(0, &other);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(exhausted, VK_ERROR_TOO_MANY_OBJECTS);
-    assert_ptr_equal(other, (void *)(uintptr_t)0x5a5a);
-    /* What was there is as it was. */
-    assert_int_equal(look(event), VK_TIMEOUT);
-    assert_int_equal(bfSetEvent(event), VK_SUCCESS);
-    assert_int_equal(look(event), VK_SUCCESS);
-    bfDestroyEvent(event);
-}
-
-static void create_without_memory(void **state)
-{
-    (void)state;
     BfEvent events[200];
     uint32_t count = 0;
     BfEvent event = (BfEvent)(uintptr_t)0x5a5a;
@@ -240,9 +196,46 @@ static void create_without_memory(void **state)
     bfDestroyEvent(event);
 }
 
-static void dead_and_foreign_handles_are_refused(void **state)
+TEST_WITH(create_takes_each_flag, setup, teardown)
 {
-    (void)state;
+    for (BfEventFlags flags = 0; flags < 4; flags++) {
+        BfEvent event = make(flags);
+        assert_int_equal(readable(event), (flags & SET) != 0);
+        assert_int_equal(look(event), flags & SET ? VK_SUCCESS : VK_TIMEOUT);
+        assert_int_equal(readable(event), flags == (SET | MANUAL));
+        bfDestroyEvent(event);
+    }
+}
+
+TEST_WITH(create_refuses_bad_input, setup, teardown)
+{
+    BfEvent event = (BfEvent)(uintptr_t)0x5a5a;
+    COMPLAINS("bfCreateEvent", bfCreateEvent(4, &event), INVALID);
+    COMPLAINS("bfCreateEvent", bfCreateEvent(0x80000001u, &event), INVALID);
+    COMPLAINS("bfCreateEvent", bfCreateEvent(0, NULL), INVALID);
+    assert_ptr_equal(event, (void *)(uintptr_t)0x5a5a);
+}
+
+TEST_WITH(create_without_descriptors, setup, teardown)
+{
+    BfEvent event = make(AUTO), other = (BfEvent)(uintptr_t)0x5a5a;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit none = {.rlim_cur = (rlim_t)bfGetEventFd(event) + 1, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    VkResult exhausted = bfCreateEvent(0, &other);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(exhausted, VK_ERROR_TOO_MANY_OBJECTS);
+    assert_ptr_equal(other, (void *)(uintptr_t)0x5a5a);
+    /* What was there is as it was. */
+    assert_int_equal(look(event), VK_TIMEOUT);
+    assert_int_equal(bfSetEvent(event), VK_SUCCESS);
+    assert_int_equal(look(event), VK_SUCCESS);
+    bfDestroyEvent(event);
+}
+
+TEST_WITH(dead_and_foreign_handles_are_refused, setup, teardown)
+{
     BfEvent dead = make(SET), alive = make(AUTO), foreign = (BfEvent)&descriptors_before;
     bfDestroyEvent(dead);
     BfEvent bad[] = {NULL, dead, foreign};
@@ -271,9 +264,8 @@ static void dead_and_foreign_handles_are_refused(void **state)
 
 /* --------------------------------------------------------------------------- Setting, resetting */
 
-static void auto_reset_is_consumed_by_one_wait(void **state)
+TEST_WITH(auto_reset_is_consumed_by_one_wait, setup, teardown)
 {
-    (void)state;
     a = make(AUTO);
     assert_int_equal(bfSetEvent(a), VK_SUCCESS);
     assert_int_equal(bfSetEvent(a), VK_SUCCESS); /* set is set: there is no counting */
@@ -282,9 +274,8 @@ static void auto_reset_is_consumed_by_one_wait(void **state)
     bfDestroyEvent(a);
 }
 
-static void manual_reset_stays_until_reset(void **state)
+TEST_WITH(manual_reset_stays_until_reset, setup, teardown)
 {
-    (void)state;
     a = make(MANUAL);
     assert_int_equal(bfSetEvent(a), VK_SUCCESS);
     for (int i = 0; i < 3; i++)
@@ -297,9 +288,8 @@ static void manual_reset_stays_until_reset(void **state)
     bfDestroyEvent(a);
 }
 
-static void reset_takes_all_that_was_set(void **state)
+TEST_WITH(reset_takes_all_that_was_set, setup, teardown)
 {
-    (void)state;
     for (BfEventFlags flags = AUTO; flags <= MANUAL; flags++) {
         a = make(flags | SET);
         for (int i = 0; i < 3; i++)
@@ -311,9 +301,8 @@ static void reset_takes_all_that_was_set(void **state)
     }
 }
 
-static void a_full_counter_is_just_set(void **state)
+TEST_WITH(a_full_counter_is_just_set, setup, teardown)
 {
-    (void)state;
     for (BfEventFlags flags = AUTO; flags <= MANUAL; flags++) {
         a = make(flags);
         struct bf_event *inner = bf_event_of(a, "test");
@@ -332,9 +321,8 @@ static void a_full_counter_is_just_set(void **state)
 
 /* --------------------------------------------------------------------------------- Descriptors */
 
-static void the_descriptor_is_the_events_own_and_stays(void **state)
+TEST_WITH(the_descriptor_is_the_events_own_and_stays, setup, teardown)
 {
-    (void)state;
     a = make(AUTO), b = make(AUTO);
     int fd = bfGetEventFd(a);
     assert_true(fd >= 0);
@@ -350,9 +338,8 @@ static void the_descriptor_is_the_events_own_and_stays(void **state)
     bfDestroyEvent(b);
 }
 
-static void poll_sees_it_while_it_is_set(void **state)
+TEST_WITH(poll_sees_it_while_it_is_set, setup, teardown)
 {
-    (void)state;
     for (BfEventFlags flags = AUTO; flags <= MANUAL; flags++) {
         a = make(flags);
         assert_false(readable(a));
@@ -368,9 +355,8 @@ static void poll_sees_it_while_it_is_set(void **state)
     }
 }
 
-static void epoll_sees_it_level_and_edge_triggered(void **state)
+TEST_WITH(epoll_sees_it_level_and_edge_triggered, setup, teardown)
 {
-    (void)state;
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     a = make(AUTO), b = make(MANUAL);
     struct epoll_event level = {.events = EPOLLIN, .data.u32 = 1};
@@ -400,9 +386,8 @@ static void epoll_sees_it_level_and_edge_triggered(void **state)
 
 /* ------------------------------------------------------------------------- Waiting for one of them */
 
-static void one_takes_the_lowest_alone(void **state)
+TEST_WITH(one_takes_the_lowest_alone, setup, teardown)
 {
-    (void)state;
     BfEvent events[] = {make(AUTO), make(AUTO | SET), make(MANUAL | SET), make(AUTO | SET)};
     uint32_t index = 77;
     assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, UINT64_MAX, &index), VK_SUCCESS);
@@ -423,9 +408,8 @@ static void one_takes_the_lowest_alone(void **state)
         bfDestroyEvent(events[i]);
 }
 
-static void one_may_name_an_event_twice(void **state)
+TEST_WITH(one_may_name_an_event_twice, setup, teardown)
 {
-    (void)state;
     a = make(AUTO | SET), b = make(AUTO);
     BfEvent events[] = {b, a, a};
     uint32_t index;
@@ -448,9 +432,8 @@ static void set_other(uint32_t call)
         bfSetEvent(b);
 }
 
-static void one_goes_on_when_somebody_was_faster(void **state)
+TEST_WITH(one_goes_on_when_somebody_was_faster, setup, teardown)
 {
-    (void)state;
     a = make(AUTO | SET), b = make(AUTO);
     BfEvent events[] = {a, b};
     polled.after = steal;
@@ -464,9 +447,8 @@ static void one_goes_on_when_somebody_was_faster(void **state)
 
 /* ------------------------------------------------------------------------ Waiting for all of them */
 
-static void all_resets_none_before_all_are_set(void **state)
+TEST_WITH(all_resets_none_before_all_are_set, setup, teardown)
 {
-    (void)state;
     BfEvent events[] = {make(AUTO | SET), make(AUTO), make(MANUAL | SET), make(AUTO | SET)};
     uint32_t index = 77;
     assert_int_equal(bfWaitForEvents(4, events, VK_TRUE, 0, &index), VK_TIMEOUT);
@@ -504,9 +486,8 @@ static void set_in_turn(uint32_t call)
     }
 }
 
-static void all_asks_that_they_be_set_together(void **state)
+TEST_WITH(all_asks_that_they_be_set_together, setup, teardown)
 {
-    (void)state;
     a = make(AUTO), b = make(AUTO);
     BfEvent events[] = {a, b};
     polled.before = set_in_turn;
@@ -526,9 +507,8 @@ static void read_second(uint32_t call)
 }
 
 /* Not for a program to do, but no reason to lose what others have set. */
-static void all_puts_back_when_one_is_stolen(void **state)
+TEST_WITH(all_puts_back_when_one_is_stolen, setup, teardown)
 {
-    (void)state;
     BfEvent manual = make(MANUAL | SET);
     a = make(AUTO | SET), b = make(AUTO | SET);
     BfEvent events[] = {a, manual, b};
@@ -545,9 +525,8 @@ static void all_puts_back_when_one_is_stolen(void **state)
     bfDestroyEvent(manual);
 }
 
-static void all_refuses_the_same_twice(void **state)
+TEST_WITH(all_refuses_the_same_twice, setup, teardown)
 {
-    (void)state;
     BfEvent events[] = {make(AUTO | SET), make(AUTO | SET), make(MANUAL | SET), NULL};
     for (uint32_t twice = 0; twice < 3; twice++) {
         events[3] = events[twice];
@@ -561,9 +540,8 @@ static void all_refuses_the_same_twice(void **state)
 
 /* -------------------------------------------------------------------------- Counts, times, errors */
 
-static void from_one_to_sixty_four(void **state)
+TEST_WITH(from_one_to_sixty_four, setup, teardown)
 {
-    (void)state;
     BfEvent events[BF_MAX_WAIT_EVENTS + 1];
     const uint32_t most = BF_MAX_WAIT_EVENTS;
     assert_int_equal(most, 64);
@@ -600,9 +578,8 @@ static void set_first(uint32_t call)
         bfSetEvent(a);
 }
 
-static void timeouts_count_from_the_call(void **state)
+TEST_WITH(timeouts_count_from_the_call, setup, teardown)
 {
-    (void)state;
     a = make(AUTO);
     for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
         uint64_t timeout = 3000000, begin = bf_now_ns();
@@ -637,9 +614,8 @@ static void let_time_pass(uint32_t call)
         polled.longer = false;
 }
 
-static void signals_interrupt_nothing(void **state)
+TEST_WITH(signals_interrupt_nothing, setup, teardown)
 {
-    (void)state;
     a = make(AUTO);
     polled.error = EINTR;
     for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
@@ -667,9 +643,8 @@ static void signals_interrupt_nothing(void **state)
     bfDestroyEvent(a);
 }
 
-static void a_poll_that_fails_is_an_error(void **state)
+TEST_WITH(a_poll_that_fails_is_an_error, setup, teardown)
 {
-    (void)state;
     a = make(AUTO | SET);
     for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
         polled.error = ENOMEM;
@@ -682,9 +657,8 @@ static void a_poll_that_fails_is_an_error(void **state)
 }
 
 /* Not for a program to do; it must not make a wait spin. */
-static void a_closed_descriptor_is_an_error(void **state)
+TEST_WITH(a_closed_descriptor_is_an_error, setup, teardown)
 {
-    (void)state;
     a = make(AUTO), b = make(AUTO);
     BfEvent events[] = {a, b};
     int fd = bfGetEventFd(b);
@@ -704,9 +678,8 @@ static void a_closed_descriptor_is_an_error(void **state)
 
 /* ------------------------------------------------------------------------------- Registered events */
 
-static void destroyed_while_registered(void **state)
+TEST_WITH(destroyed_while_registered, setup, teardown)
 {
-    (void)state;
     a = make(AUTO);
     int fd = bfGetEventFd(a);
     struct bf_event *first = bf_event_of(a, "test"), *second = bf_event_of(a, "test");
@@ -726,38 +699,4 @@ static void destroyed_while_registered(void **state)
     bf_event_release(second);
     bf_event_release(NULL);
     close(other);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(create_without_memory), /* first: the table of handles is still small */
-        TEST(create_takes_each_flag),
-        TEST(create_refuses_bad_input),
-        TEST(create_without_descriptors),
-        TEST(dead_and_foreign_handles_are_refused),
-        TEST(auto_reset_is_consumed_by_one_wait),
-        TEST(manual_reset_stays_until_reset),
-        TEST(reset_takes_all_that_was_set),
-        TEST(a_full_counter_is_just_set),
-        TEST(the_descriptor_is_the_events_own_and_stays),
-        TEST(poll_sees_it_while_it_is_set),
-        TEST(epoll_sees_it_level_and_edge_triggered),
-        TEST(one_takes_the_lowest_alone),
-        TEST(one_may_name_an_event_twice),
-        TEST(one_goes_on_when_somebody_was_faster),
-        TEST(all_resets_none_before_all_are_set),
-        TEST(all_asks_that_they_be_set_together),
-        TEST(all_puts_back_when_one_is_stolen),
-        TEST(all_refuses_the_same_twice),
-        TEST(from_one_to_sixty_four),
-        TEST(timeouts_count_from_the_call),
-        TEST(signals_interrupt_nothing),
-        TEST(a_poll_that_fails_is_an_error),
-        TEST(a_closed_descriptor_is_an_error),
-        TEST(destroyed_while_registered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ foreach(name event event_threads)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${runtime}/fence/event.c ${parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)
   target_compile_options(test_${name} PRIVATE -U_FORTIFY_SOURCE) # it renames ppoll
-  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN belfry_test_support)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
 target_link_options(test_event PRIVATE -Wl,--wrap=ppoll -Wl,--wrap=calloc)

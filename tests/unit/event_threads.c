@@ -2,18 +2,15 @@
  * Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
  * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long.
  */
+#include "support/test.h"
+
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "fence/event.h"
 
@@ -59,9 +56,8 @@ static void *relay_consume(void *argument)
     }
 }
 
-static void each_setting_wakes_one_waiter(void **state)
+TEST(each_setting_wakes_one_waiter)
 {
-    (void)state;
     enum { CONSUMERS = 4 };
     struct relay r = {.full = make(0), .empty = make(0), .rounds = 3000};
     pthread_t threads[CONSUMERS];
@@ -88,9 +84,8 @@ static void *wait_for_manual(void *argument)
     return (void *)(uintptr_t)bfWaitForEvents(1, event, VK_FALSE, UINT64_MAX, NULL);
 }
 
-static void a_manual_one_wakes_all(void **state)
+TEST(a_manual_one_wakes_all)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         BfEvent event = make(BF_EVENT_MANUAL_RESET_BIT);
         pthread_t threads[4];
@@ -151,9 +146,8 @@ static void *dine(void *argument)
     return NULL;
 }
 
-static void nothing_is_consumed_twice(void **state)
+TEST(nothing_is_consumed_twice)
 {
-    (void)state;
     struct table t = {.rounds = 1000};
     for (int i = 0; i < 3; i++)
         t.forks[i] = make(BF_EVENT_INITIALLY_SET_BIT);
@@ -201,9 +195,8 @@ static void *take_both(void *argument)
     return NULL;
 }
 
-static void all_or_nothing_for_whoever_looks(void **state)
+TEST(all_or_nothing_for_whoever_looks)
 {
-    (void)state;
     struct pair p = {
         .both = {make(BF_EVENT_INITIALLY_SET_BIT), make(BF_EVENT_INITIALLY_SET_BIT)},
     };
@@ -248,9 +241,8 @@ static void *set_late(void *argument)
     return NULL;
 }
 
-static void a_late_signal_hits_no_other_file(void **state)
+TEST(a_late_signal_hits_no_other_file)
 {
-    (void)state;
     struct late l = {.rounds = 5000};
     pthread_barrier_init(&l.begin, NULL, 2);
     pthread_t thread = start(set_late, &l);
@@ -290,9 +282,8 @@ static void *churn(void *argument)
     return NULL;
 }
 
-static void created_and_destroyed_by_many(void **state)
+TEST(created_and_destroyed_by_many)
 {
-    (void)state;
     uint32_t wrong[4] = {0};
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
@@ -313,15 +304,7 @@ static int descriptors(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_setting_wakes_one_waiter),
-        cmocka_unit_test(a_manual_one_wakes_all),
-        cmocka_unit_test(nothing_is_consumed_twice),
-        cmocka_unit_test(all_or_nothing_for_whoever_looks),
-        cmocka_unit_test(a_late_signal_hits_no_other_file),
-        cmocka_unit_test(created_and_destroyed_by_many),
-    };
     int before = descriptors();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_run(NULL);
     return failed ? failed : descriptors() != before;
 }

@@ -1,12 +1,8 @@
 /*
  * Which families a program is shown, for the shapes of real GPUs and for odd ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "device/family.h"
 
 #define G            VK_QUEUE_GRAPHICS_BIT
@@ -101,9 +97,8 @@ static uint32_t fill(const struct real *real, VkQueueFamilyProperties *propertie
     return n;
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         VkQueueFamilyProperties real[MAX];
         struct bf_family_map map;
@@ -126,9 +121,8 @@ static void test_shapes(void **state)
     }
 }
 
-static void test_native(void **state)
+TEST(test_native)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         VkQueueFamilyProperties real[MAX];
         struct bf_family_map map;
@@ -145,9 +139,8 @@ static void test_native(void **state)
     }
 }
 
-static void test_sentinels(void **state)
+TEST(test_sentinels)
 {
-    (void)state;
     VkQueueFamilyProperties real[MAX];
     struct bf_family_map map;
     bf_family_map_init(real, fill(shapes[0].real, real), BF_QUEUES_APPEND, 16, &map);
@@ -168,9 +161,8 @@ static void test_sentinels(void **state)
 }
 
 /* Families beyond what fits: shown as they are. */
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     VkQueueFamilyProperties real[40];
     struct bf_family_map map;
     for (uint32_t i = 0; i < 40; i++)
@@ -187,15 +179,4 @@ static void test_many(void **state)
     }
     bf_family_map_init(real, 0, BF_QUEUES_APPEND, 16, &map);
     assert_int_equal(map.shown_count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_native),
-        cmocka_unit_test(test_sentinels),
-        cmocka_unit_test(test_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * those around it stay as they are; nothing is lost or freed twice. The engine below is the test's
  * own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "device/device.h"
 #include "scheduler/label.h"
@@ -112,9 +108,8 @@ static void end(void)
 }
 
 /* a ( b ( c ) d ) e, with each begin failing in turn. */
-static void test_a_begin_without_memory(void **state)
+TEST(test_a_begin_without_memory)
 {
-    (void)state;
     static const char *const expected[] = {
         "!1 +e - !2 ",           /* a is left out, and all within it */
         "+a !1 +d - - +e - !2 ", /* b, and c in it */
@@ -149,9 +144,8 @@ static void test_a_begin_without_memory(void **state)
 }
 
 /* Behind held packets: an insert that can't be kept is left out, the next isn't. */
-static void test_an_insert_without_memory(void **state)
+TEST(test_an_insert_without_memory)
 {
-    (void)state;
     set_up();
     struct bf_packet packet = {0};
     begin("o");
@@ -175,13 +169,4 @@ static void test_an_insert_without_memory(void **state)
     assert_null(engine.labels);
     bf_label_drop(&packet);
     tear_down();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_begin_without_memory),
-        cmocka_unit_test(test_an_insert_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

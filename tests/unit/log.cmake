@@ -9,7 +9,7 @@ add_executable(test_log_decode ${CMAKE_CURRENT_LIST_DIR}/log_decode.c ${decode})
 foreach(name log_reader log_times log_threads log_decode)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include)
-  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::CMOCKA)
+  target_link_libraries(test_${name} PRIVATE belfry_options belfry_test_support)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
 

@@ -2,15 +2,11 @@
  * Dumps of native fence logs taken apart (log/decode.h). The dumps are made byte by byte, by the
  * offsets that WDDM documents.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "log/decode.h"
 
@@ -117,9 +113,8 @@ static void expect_error(struct bf_log_dump *dump, const char *expected)
 
 /* --- Good dumps -------------------------------------------------------------------------------*/
 
-static void entries_come_by_age_from_the_index(void **state)
+TEST(entries_come_by_age_from_the_index)
 {
-    (void)state;
     static const struct {
         uint32_t entries, index, wraparounds;
         uint64_t first;
@@ -137,9 +132,8 @@ static void entries_come_by_age_from_the_index(void **state)
     }
 }
 
-static void logs_follow_each_other_packed_or_in_pages(void **state)
+TEST(logs_follow_each_other_packed_or_in_pages)
 {
-    (void)state;
     /* Counts whose last page is full but for 8 bytes, for 24, and nearly empty. */
     static const uint32_t counts[] = {1, 2, 83, 84, 85, 255, 256};
     static const uint32_t indices[] = {0, 1, 2, 3};
@@ -166,9 +160,8 @@ static void logs_follow_each_other_packed_or_in_pages(void **state)
     }
 }
 
-static void last_page_may_be_cut_off_behind_the_entries(void **state)
+TEST(last_page_may_be_cut_off_behind_the_entries)
 {
-    (void)state;
     for (uint64_t zeros = 0; zeros <= 24; zeros++) {
         file_clear();
         log_add(1, 84, 1, 0);
@@ -181,9 +174,8 @@ static void last_page_may_be_cut_off_behind_the_entries(void **state)
 
 /* --- Bad ones ---------------------------------------------------------------------------------*/
 
-static void what_is_no_log_is_told_with_its_offset(void **state)
+TEST(what_is_no_log_is_told_with_its_offset)
 {
-    (void)state;
     file_clear();
     struct bf_log_dump dump = dump_begin();
     expect_error(&dump,
@@ -253,9 +245,8 @@ static void what_is_no_log_is_told_with_its_offset(void **state)
                  "at byte 4072: 1 bytes are left, and a log's header has 40: cut off, or no log");
 }
 
-static void no_bytes_whatever_make_the_decoder_stray(void **state)
+TEST(no_bytes_whatever_make_the_decoder_stray)
 {
-    (void)state;
     uint32_t random = 1;
     uint64_t logs = 0;
     uint64_t errors = 0;
@@ -295,16 +286,4 @@ static void no_bytes_whatever_make_the_decoder_stray(void **state)
         dump_end(&dump);
     }
     assert_true(logs > 3000 && errors > 300);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_come_by_age_from_the_index),
-        cmocka_unit_test(logs_follow_each_other_packed_or_in_pages),
-        cmocka_unit_test(last_page_may_be_cut_off_behind_the_entries),
-        cmocka_unit_test(what_is_no_log_is_told_with_its_offset),
-        cmocka_unit_test(no_bytes_whatever_make_the_decoder_stray),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

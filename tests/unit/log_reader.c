@@ -2,16 +2,12 @@
  * The reader of native fence logs (log/reader.h), in one thread: the writer writes when the reader
  * flushes, which is between any two looks at the memory.
  */
+#include "support/test.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "log_helper.h"
 
@@ -51,9 +47,8 @@ static void assert_counts(const struct bf_log_reader *reader, uint64_t delivered
 
 /* --- What is written is read ------------------------------------------------------------------*/
 
-static void new_log_is_empty_and_entries_come_once_in_order(void **state)
+TEST(new_log_is_empty_and_entries_come_once_in_order)
 {
-    (void)state;
     BfFenceLogBuffer *log = log_create(84, BF_FENCE_LOG_TYPE_WAITS);
     struct bf_log_reader_info info = log_info(log, 1);
     struct bf_log_reader reader;
@@ -82,9 +77,8 @@ static void new_log_is_empty_and_entries_come_once_in_order(void **state)
     free(log);
 }
 
-static void oldest_entry_is_lost_as_soon_as_the_writer_may_overwrite_it(void **state)
+TEST(oldest_entry_is_lost_as_soon_as_the_writer_may_overwrite_it)
 {
-    (void)state;
     for (uint32_t ahead = 0; ahead < 4; ahead++) {
         BfFenceLogBuffer *log = log_create(4, BF_FENCE_LOG_TYPE_WAITS);
         struct bf_log_reader_info info = log_info(log, ahead);
@@ -103,9 +97,8 @@ static void oldest_entry_is_lost_as_soon_as_the_writer_may_overwrite_it(void **s
     }
 }
 
-static void overrun_by_several_rounds_is_counted_exactly(void **state)
+TEST(overrun_by_several_rounds_is_counted_exactly)
 {
-    (void)state;
     BfFenceLogBuffer *log = log_create(84, BF_FENCE_LOG_TYPE_WAITS);
     struct bf_log_reader_info info = log_info(log, 1);
     struct bf_log_reader reader;
@@ -122,9 +115,8 @@ static void overrun_by_several_rounds_is_counted_exactly(void **state)
     free(log);
 }
 
-static void count_of_wraparounds_may_overflow(void **state)
+TEST(count_of_wraparounds_may_overflow)
 {
-    (void)state;
     /* Three entries: 3 * 2^32 isn't a power of two. */
     BfFenceLogBuffer *log = log_create(3, BF_FENCE_LOG_TYPE_WAITS);
     struct bf_log_reader_info info = log_info(log, 1);
@@ -184,9 +176,8 @@ static bool writer_goes_on(void *context)
     return ++writer->flushes != writer->fails_at;
 }
 
-static void what_is_delivered_was_written_whatever_the_writer_does_meanwhile(void **state)
+TEST(what_is_delivered_was_written_whatever_the_writer_does_meanwhile)
 {
-    (void)state;
     uint64_t random = 1;
     uint64_t delivered_in_all = 0;
     for (int round = 0; round < 400; round++) {
@@ -240,9 +231,8 @@ static bool writer_laps_the_reader(void *context)
     return ++writer->flushes < 100;
 }
 
-static void writer_that_is_always_faster_doesnt_keep_the_reader(void **state)
+TEST(writer_that_is_always_faster_doesnt_keep_the_reader)
 {
-    (void)state;
     struct writer writer = {.log = log_create(8, BF_FENCE_LOG_TYPE_WAITS)};
     struct bf_log_reader_info info = log_info(writer.log, 1);
     info.flush = writer_laps_the_reader;
@@ -269,9 +259,8 @@ static bool writer_laps_the_reader_once(void *context)
     return true;
 }
 
-static void batch_that_was_lost_whole_is_read_again_at_once(void **state)
+TEST(batch_that_was_lost_whole_is_read_again_at_once)
 {
-    (void)state;
     struct writer writer = {.log = log_create(8, BF_FENCE_LOG_TYPE_WAITS)};
     struct bf_log_reader_info info = log_info(writer.log, 1);
     info.flush = writer_laps_the_reader_once;
@@ -287,9 +276,8 @@ static void batch_that_was_lost_whole_is_read_again_at_once(void **state)
 
 /* --- Flushes ----------------------------------------------------------------------------------*/
 
-static void memory_is_flushed_before_each_look_and_a_failure_changes_nothing(void **state)
+TEST(memory_is_flushed_before_each_look_and_a_failure_changes_nothing)
 {
-    (void)state;
     struct writer writer = {.log = log_create(8, BF_FENCE_LOG_TYPE_WAITS), .burst = 1};
     struct bf_log_reader_info info = log_info(writer.log, 1);
     info.flush = writer_goes_on;
@@ -322,9 +310,8 @@ static void memory_is_flushed_before_each_look_and_a_failure_changes_nothing(voi
 
 /* --- Entries that aren't complete yet ---------------------------------------------------------*/
 
-static void what_lies_beyond_the_limit_comes_later(void **state)
+TEST(what_lies_beyond_the_limit_comes_later)
 {
-    (void)state;
     BfFenceLogBuffer *log = log_create(8, BF_FENCE_LOG_TYPE_WAITS);
     struct bf_log_reader_info info = log_info(log, 1);
     struct bf_log_reader reader;
@@ -364,9 +351,8 @@ static void what_lies_beyond_the_limit_comes_later(void **state)
 
 /* --- Logs that are re-created -----------------------------------------------------------------*/
 
-static void sequence_goes_on_in_a_log_that_is_created_anew(void **state)
+TEST(sequence_goes_on_in_a_log_that_is_created_anew)
 {
-    (void)state;
     BfFenceLogBuffer *old = log_create(8, BF_FENCE_LOG_TYPE_WAITS);
     struct bf_log_reader_info info = log_info(old, 1);
     struct bf_log_reader reader;
@@ -434,9 +420,8 @@ static void expect_error(struct bf_log_reader *reader, enum bf_log_read expected
     assert_memory_equal(little, "the lo\0x", 8);
 }
 
-static void damaged_header_is_an_error_of_one_line(void **state)
+TEST(damaged_header_is_an_error_of_one_line)
 {
-    (void)state;
     BfFenceLogBuffer *log = log_create(8, BF_FENCE_LOG_TYPE_SIGNALS);
     struct bf_log_reader_info info = log_info(log, 1);
     struct bf_log_reader reader;
@@ -485,9 +470,8 @@ static bool header_is_damaged(void *context)
     return true;
 }
 
-static void header_damaged_while_it_is_read_delivers_nothing(void **state)
+TEST(header_damaged_while_it_is_read_delivers_nothing)
 {
-    (void)state;
     struct writer writer = {.log = log_create(8, BF_FENCE_LOG_TYPE_WAITS)};
     struct bf_log_reader_info info = log_info(writer.log, 1);
     info.flush = header_is_damaged;
@@ -503,9 +487,8 @@ static void header_damaged_while_it_is_read_delivers_nothing(void **state)
     free(writer.log);
 }
 
-static void damaged_entries_are_lost_and_counted(void **state)
+TEST(damaged_entries_are_lost_and_counted)
 {
-    (void)state;
     static const struct {
         BfFenceLogType type;
         uint32_t good, bad;
@@ -542,9 +525,8 @@ static void damaged_entries_are_lost_and_counted(void **state)
     }
 }
 
-static void sources_that_cant_be_are_refused(void **state)
+TEST(sources_that_cant_be_are_refused)
 {
-    (void)state;
     BfFenceLogBuffer *log = log_create(8, BF_FENCE_LOG_TYPE_WAITS);
     const struct bf_log_reader_info good = log_info(log, 1);
     struct bf_log_reader reader;
@@ -600,9 +582,8 @@ static bool memory_is_anything(void *context)
     return true;
 }
 
-static void no_bytes_whatever_make_the_reader_stray(void **state)
+TEST(no_bytes_whatever_make_the_reader_stray)
 {
-    (void)state;
     uint64_t random = 2;
     uint64_t results[BF_LOG_READ_WORD_FELL + 1] = {0};
     for (int round = 0; round < 300; round++) {
@@ -650,26 +631,4 @@ static void no_bytes_whatever_make_the_reader_stray(void **state)
     for (int i = 0; i <= BF_LOG_READ_WORD_FELL; i++) {
         assert_true(i == BF_LOG_READ_NOT_FLUSHED || results[i] > 100);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_log_is_empty_and_entries_come_once_in_order),
-        cmocka_unit_test(oldest_entry_is_lost_as_soon_as_the_writer_may_overwrite_it),
-        cmocka_unit_test(overrun_by_several_rounds_is_counted_exactly),
-        cmocka_unit_test(count_of_wraparounds_may_overflow),
-        cmocka_unit_test(what_is_delivered_was_written_whatever_the_writer_does_meanwhile),
-        cmocka_unit_test(writer_that_is_always_faster_doesnt_keep_the_reader),
-        cmocka_unit_test(batch_that_was_lost_whole_is_read_again_at_once),
-        cmocka_unit_test(memory_is_flushed_before_each_look_and_a_failure_changes_nothing),
-        cmocka_unit_test(what_lies_beyond_the_limit_comes_later),
-        cmocka_unit_test(sequence_goes_on_in_a_log_that_is_created_anew),
-        cmocka_unit_test(damaged_header_is_an_error_of_one_line),
-        cmocka_unit_test(header_damaged_while_it_is_read_delivers_nothing),
-        cmocka_unit_test(damaged_entries_are_lost_and_counted),
-        cmocka_unit_test(sources_that_cant_be_are_refused),
-        cmocka_unit_test(no_bytes_whatever_make_the_reader_stray),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,11 @@
  * The writer owes R-1. Its stores of an entry release, so that who sees one of them sees the word
  * that was written before; and its store of the word releases the entries that it counts.
  */
+#include "support/test.h"
+
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "log_helper.h"
 
@@ -130,45 +126,28 @@ static void run(uint32_t entries, uint32_t ahead, uint64_t start, uint64_t count
     free(writing.log);
 }
 
-static void one_page_read_against_a_writer_at_full_speed(void **state)
+TEST(one_page_read_against_a_writer_at_full_speed)
 {
-    (void)state;
     run(84, 1, 84, 3000000, 0, 84);
 }
 
-static void one_page_read_against_a_writer_that_rests(void **state)
+TEST(one_page_read_against_a_writer_that_rests)
 {
-    (void)state;
     run(84, 1, 84, 1000000, 20000, 84);
 }
 
-static void few_entries_and_a_writer_ahead_of_its_word(void **state)
+TEST(few_entries_and_a_writer_ahead_of_its_word)
 {
-    (void)state;
     run(4, 2, 4, 1000000, 3000, 3);
     run(5, 3, 5, 1000000, 0, 5);
 }
 
-static void large_log_read_in_small_batches(void **state)
+TEST(large_log_read_in_small_batches)
 {
-    (void)state;
     run(3000, 1, 3000, 2000000, 30000, 100);
 }
 
-static void count_of_wraparounds_overflows_on_the_way(void **state)
+TEST(count_of_wraparounds_overflows_on_the_way)
 {
-    (void)state;
     run(7, 1, ((uint64_t)7 << 32) - 50000, 1000000, 3000, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_page_read_against_a_writer_at_full_speed),
-        cmocka_unit_test(one_page_read_against_a_writer_that_rests),
-        cmocka_unit_test(few_entries_and_a_writer_ahead_of_its_word),
-        cmocka_unit_test(large_log_read_in_small_batches),
-        cmocka_unit_test(count_of_wraparounds_overflows_on_the_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* The times that the reader of native fence logs makes of raw stamps (log/reader.h, R-5). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "log_helper.h"
 
@@ -63,9 +59,8 @@ static void check(struct times *t, uint64_t observed, uint64_t end, uint64_t exp
 
 #define RANGE_36 ((uint64_t)1 << 36)
 
-static void stamps_of_36_bits_go_on_over_their_overflow(void **state)
+TEST(stamps_of_36_bits_go_on_over_their_overflow)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 36, 0);
     check(&t, RANGE_36 - 100, RANGE_36 - 90, RANGE_36 - 100, RANGE_36 - 90);
@@ -84,9 +79,8 @@ static void stamps_of_36_bits_go_on_over_their_overflow(void **state)
     times_end(&t, 0);
 }
 
-static void stamp_behind_its_predecessor_is_raised_to_it(void **state)
+TEST(stamp_behind_its_predecessor_is_raised_to_it)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 36, 0);
     check(&t, 900, 1000, 900, 1000);
@@ -107,9 +101,8 @@ static void stamp_behind_its_predecessor_is_raised_to_it(void **state)
     times_end(&t, 2);
 }
 
-static void zero_stays_zero_and_moves_nothing(void **state)
+TEST(zero_stays_zero_and_moves_nothing)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 36, 0);
     check(&t, 0, 0, 0, 0);
@@ -123,9 +116,8 @@ static void zero_stays_zero_and_moves_nothing(void **state)
     times_end(&t, 1);
 }
 
-static void observed_is_never_later_than_its_end(void **state)
+TEST(observed_is_never_later_than_its_end)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 64, 0);
     check(&t, 100, 90, 90, 90);
@@ -141,9 +133,8 @@ static void observed_is_never_later_than_its_end(void **state)
     times_end(&t, 0);
 }
 
-static void known_time_tells_the_overflows_that_were_before(void **state)
+TEST(known_time_tells_the_overflows_that_were_before)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 36, 7 * RANGE_36 - 100);
     check(&t, 50, 60, 7 * RANGE_36 + 50, 7 * RANGE_36 + 60);
@@ -173,9 +164,8 @@ static void known_time_tells_the_overflows_that_were_before(void **state)
     times_end(&t, 0);
 }
 
-static void stamps_have_any_number_of_bits(void **state)
+TEST(stamps_have_any_number_of_bits)
 {
-    (void)state;
     struct times t;
     times_begin(&t, 0, 0);
     check(&t, 5, 6, 0, 0);
@@ -205,9 +195,8 @@ static void stamps_have_any_number_of_bits(void **state)
 
 /* True times, shown in some bits, a little shuffled: what comes out is the true time, or, where it
  * was shuffled, what lies before it. */
-static void unwrapped_times_are_the_true_ones(void **state)
+TEST(unwrapped_times_are_the_true_ones)
 {
-    (void)state;
     uint64_t random = 3;
     for (int round = 0; round < 200; round++) {
         uint32_t bits = 8 + (uint32_t)random_below(&random, 49);
@@ -232,18 +221,4 @@ static void unwrapped_times_are_the_true_ones(void **state)
         }
         times_end(&t, expected_adjusted);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamps_of_36_bits_go_on_over_their_overflow),
-        cmocka_unit_test(stamp_behind_its_predecessor_is_raised_to_it),
-        cmocka_unit_test(zero_stays_zero_and_moves_nothing),
-        cmocka_unit_test(observed_is_never_later_than_its_end),
-        cmocka_unit_test(known_time_tells_the_overflows_that_were_before),
-        cmocka_unit_test(stamps_have_any_number_of_bits),
-        cmocka_unit_test(unwrapped_times_are_the_true_ones),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
  * The map of handles: against a model, with keys that collide, and under readers that never lock
  * (guarantees M-1 to M-3 of base/map.h).
  */
+#include "support/test.h"
+
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* A reader may be held up between two steps: base/map.h with the break hook_map_probe. */
 #include "support/hook.h"
@@ -79,24 +76,21 @@ static void against_model(bool collide, uint32_t live_bound)
     bf_map_finish(&map, NULL, NULL);
 }
 
-static void test_model(void **state)
+TEST(test_model)
 {
-    (void)state;
     against_model(false, KEYS);
     against_model(false, 20);
 }
 
-static void test_model_colliding(void **state)
+TEST(test_model_colliding)
 {
-    (void)state;
     against_model(true, 100);
     against_model(true, 12);
 }
 
 /* A program that makes and ends objects for ever needs no more room than it has objects. */
-static void test_does_not_grow(void **state)
+TEST(test_does_not_grow)
 {
-    (void)state;
     struct bf_map map = {0};
     for (uint64_t i = 1; i <= 100000; i++) {
         assert_true(bf_map_insert(&map, i * 64, &map));
@@ -111,9 +105,8 @@ static void test_does_not_grow(void **state)
 }
 
 /* Nor where no key ever comes back, and most removed slots lie before others. */
-static void test_tables_are_reused(void **state)
+TEST(test_tables_are_reused)
 {
-    (void)state;
     enum { LIVE = 12, MOST = 2000 };
     struct bf_map map = {0};
     uint64_t random = 88172645463325252u, keys[MOST] = {0};
@@ -136,9 +129,8 @@ static void test_tables_are_reused(void **state)
     bf_map_finish(&map, NULL, NULL);
 }
 
-static void test_no_keys(void **state)
+TEST(test_no_keys)
 {
-    (void)state;
     struct bf_map map = {0};
     assert_null(bf_map_find(&map, 5));
     assert_null(bf_map_remove(&map, 5));
@@ -163,9 +155,8 @@ static void count_visit(void *value, void *context)
     ++*(uint32_t *)context;
 }
 
-static void test_finish_visits_all(void **state)
+TEST(test_finish_visits_all)
 {
-    (void)state;
     struct bf_map map = {0};
     for (uint64_t i = 1; i <= 300; i++)
         assert_true(bf_map_insert(&map, i * 8, &map));
@@ -215,9 +206,8 @@ static void *own(void *argument)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     uint64_t keys[KEYS];
     for (uint32_t round = 0; round < 4; round++) {
         keys_fill(keys, round % 2);
@@ -263,9 +253,8 @@ static void change_tables(enum test_hook_point point)
     bf_map_remove(&slow.map, key);
 }
 
-static void test_a_reader_whose_table_is_reused(void **state)
+TEST(test_a_reader_whose_table_is_reused)
 {
-    (void)state;
     uint64_t keys[OWN];
     slow.random = 88172645463325252u;
     for (uint32_t i = 0; i < 12; i++) {
@@ -314,9 +303,8 @@ static void *look_for_what_stays(void *argument)
     return NULL;
 }
 
-static void test_threads_and_reuse(void **state)
+TEST(test_threads_and_reuse)
 {
-    (void)state;
     static struct churn c;
     pthread_t readers[READERS];
     uint64_t random = 88172645463325252u;
@@ -338,20 +326,4 @@ static void test_threads_and_reuse(void **state)
         pthread_join(readers[i], NULL);
     assert_int_equal(atomic_load(&c.wrong), 0);
     bf_map_finish(&c.map, NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_model),
-        cmocka_unit_test(test_model_colliding),
-        cmocka_unit_test(test_does_not_grow),
-        cmocka_unit_test(test_no_keys),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_finish_visits_all),
-        cmocka_unit_test(test_tables_are_reused),
-        cmocka_unit_test(test_threads_and_reuse),
-        cmocka_unit_test(test_a_reader_whose_table_is_reused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

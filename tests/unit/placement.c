@@ -1,12 +1,8 @@
 /*
  * Which VkQueues are opened for what a program asks for, and who goes where.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "device/placement.h"
 #include "base/message.h"
 
@@ -45,9 +41,8 @@ static const float half[64] = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f,
 
 /* Three families that are one below become one request; the one VkQueue has the highest priority.
  */
-static void test_merged(void **state)
+TEST(test_merged)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){1, 0}, &map);
     const float a[] = {0.25f, 0.125f}, b[] = {0.75f}, c[] = {0.0f, 0.5f};
@@ -73,9 +68,8 @@ static void test_merged(void **state)
 }
 
 /* No more VkQueues than asked for, nor than there are; the rest share in turn. */
-static void test_counts(void **state)
+TEST(test_counts)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){8, 0}, &map);
     struct bf_placement p;
@@ -105,9 +99,8 @@ static void test_counts(void **state)
 }
 
 /* Requests with flags are families of queues of their own (protected queues above all). */
-static void test_flags(void **state)
+TEST(test_flags)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){2, 0}, &map);
     const float low[] = {0.0f}, high[] = {1.0f};
@@ -145,9 +138,8 @@ static void test_flags(void **state)
     assert_null(p.requests);
 }
 
-static void test_chains(void **state)
+TEST(test_chains)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){1, 0}, &map);
     static const VkDeviceQueueGlobalPriorityCreateInfoKHR first = {0}, second = {0};
@@ -161,9 +153,8 @@ static void test_chains(void **state)
 
 /* A real family has one global priority. Where families that are one below ask for several, the
  * highest holds for all: MEDIUM is what nothing chained means. */
-static void test_global_priorities(void **state)
+TEST(test_global_priorities)
 {
-    (void)state;
     const VkDeviceQueueCreateFlags flag = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
 #define CHAIN(priority)                                                                            \
     {                                                                                              \
@@ -218,9 +209,8 @@ static void test_global_priorities(void **state)
 }
 
 /* Computes, may have the priority, is asked nothing of: without graphics if there is one. */
-static void test_spare_family(void **state)
+TEST(test_spare_family)
 {
-    (void)state;
     const VkQueueFamilyProperties real[] = {
         {.queueFlags = G | C | T, .queueCount = 4}, {.queueFlags = T, .queueCount = 2},
         {.queueFlags = G | C | T, .queueCount = 1}, {.queueFlags = C | T, .queueCount = 8},
@@ -249,9 +239,8 @@ static void test_spare_family(void **state)
     }
 }
 
-static void test_reserved(void **state)
+TEST(test_reserved)
 {
-    (void)state;
     const VkQueueFamilyProperties real[] = {{.queueFlags = G | C | T, .queueCount = 64},
                                             {.queueFlags = C | T, .queueCount = 8}};
     struct bf_family_map map;
@@ -299,9 +288,8 @@ static void test_reserved(void **state)
     bf_placement_finish(&p);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){1, 0}, &map);
     struct bf_placement p;
@@ -313,9 +301,8 @@ static void test_none(void **state)
     bf_placement_finish(&p);
 }
 
-static void test_never_shown(void **state)
+TEST(test_never_shown)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){1, 0}, &map);
     bf_message_set_level(BF_MESSAGE_NONE);
@@ -329,9 +316,8 @@ static void test_never_shown(void **state)
 }
 
 /* Engines are bits of 64, however many queues a GPU has. */
-static void test_engine_limit(void **state)
+TEST(test_engine_limit)
 {
-    (void)state;
     struct bf_family_map map;
     map_init((uint32_t[]){64, 64, 64, 0}, &map);
     struct bf_placement p;
@@ -353,16 +339,4 @@ static void test_engine_limit(void **state)
     for (uint32_t i = 0; i < 64; i++)
         assert_in_range(users[i], 2, 4);
     bf_placement_finish(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merged),       cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_flags),        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_none),         cmocka_unit_test(test_never_shown),
-        cmocka_unit_test(test_engine_limit), cmocka_unit_test(test_global_priorities),
-        cmocka_unit_test(test_spare_family), cmocka_unit_test(test_reserved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ belfry_objects(placement_parts device/placement.c device/family.c base/message.c
 foreach(name map semaphore family placement)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${${name}_parts})
   target_include_directories(test_${name} PRIVATE ${runtime} ${runtime}/include)
-  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN belfry_test_support)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()
 # Its readers may be held up.
@@ -20,6 +20,6 @@ target_include_directories(test_map BEFORE PRIVATE ${map_header_folder} ${CMAKE_
 belfry_objects(label_parts scheduler/label.c)
 add_executable(test_label ${CMAKE_CURRENT_LIST_DIR}/label.c ${label_parts})
 target_include_directories(test_label PRIVATE ${runtime} ${runtime}/include)
-target_link_libraries(test_label PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+target_link_libraries(test_label PRIVATE belfry_options PkgConfig::VULKAN belfry_test_support)
 target_link_options(test_label PRIVATE -Wl,--wrap=malloc -Wl,--wrap=free)
 belfry_add_test(unit_label SUITE unit DRIVER none COMMAND test_label)

@@ -3,14 +3,11 @@
  * (scheduler/semaphore.h) between a queue that blocks and a thread that raises the counter. The device
  * below, the pump and the trace are the test's own.
  */
+#include "support/test.h"
+
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "device/device.h"
 #include "base/message.h"
@@ -115,9 +112,8 @@ static void finish(struct world *w)
     bf_map_finish(&w->device.semaphores, NULL, NULL);
 }
 
-static void test_timeline(void **state)
+TEST(test_timeline)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 5);
@@ -132,9 +128,8 @@ static void test_timeline(void **state)
     finish(&w);
 }
 
-static void test_waiters_by_value(void **state)
+TEST(test_waiters_by_value)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
@@ -156,9 +151,8 @@ static void test_waiters_by_value(void **state)
     finish(&w);
 }
 
-static void test_binary_sides(void **state)
+TEST(test_binary_sides)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, false, false, 0);
@@ -174,9 +168,8 @@ static void test_binary_sides(void **state)
     finish(&w);
 }
 
-static void test_unblock(void **state)
+TEST(test_unblock)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
@@ -190,9 +183,8 @@ static void test_unblock(void **state)
     finish(&w);
 }
 
-static void test_host_signal(void **state)
+TEST(test_host_signal)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
@@ -205,9 +197,8 @@ static void test_host_signal(void **state)
 }
 
 /* Who exports or imports asks the driver, whose value may have been changed by others. */
-static void test_external(void **state)
+TEST(test_external)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, true, 0);
@@ -224,9 +215,8 @@ static void test_external(void **state)
 }
 
 /* S-3: a packet keeps its semaphores' records when the program destroys the handles. */
-static void test_references(void **state)
+TEST(test_references)
 {
-    (void)state;
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
@@ -298,20 +288,8 @@ static void race(bool timeline, uint32_t rounds)
     finish(&w);
 }
 
-static void test_block_against_raise(void **state)
+TEST(test_block_against_raise)
 {
-    (void)state;
     race(true, 10000);
     race(false, 10000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timeline),     cmocka_unit_test(test_waiters_by_value),
-        cmocka_unit_test(test_binary_sides), cmocka_unit_test(test_unblock),
-        cmocka_unit_test(test_host_signal),  cmocka_unit_test(test_external),
-        cmocka_unit_test(test_references),   cmocka_unit_test(test_block_against_raise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static struct loaded load_api(const void *next)
     return load_as(&info, NULL, false, false);
 }
 
-static void all_types(void **state)
+TEST(all_types)
 {
-    (void)state;
     static const VkBool32 b = VK_TRUE;
     static const int32_t i32 = 11;
     static const int64_t i64 = 12;
@@ -65,9 +64,8 @@ static void all_types(void **state)
     }
 }
 
-static void strings(void **state)
+TEST(strings)
 {
-    (void)state;
     const char *queues = "native", *trace = "/tmp/t", *summary = "true", *empty = "";
     LayerSetting settings[] = {
         {BF_LAYER_NAME, "queues", STRING, 1, &queues},
@@ -87,9 +85,8 @@ static void strings(void **state)
     loaded_finish(&l);
 }
 
-static void first_reference_counts(void **state)
+TEST(first_reference_counts)
 {
-    (void)state;
     const char *info_level = "info", *none = "none";
     LayerSetting first[] = {{BF_LAYER_NAME, "messages", STRING, 1, &info_level},
                             {BF_LAYER_NAME, "messages", STRING, 1, &none}};
@@ -103,9 +100,8 @@ static void first_reference_counts(void **state)
     loaded_finish(&l);
 }
 
-static void other_layers(void **state)
+TEST(other_layers)
 {
-    (void)state;
     const char *value = "nonsense";
     LayerSetting settings[] = {
         {"VK_LAYER_KHRONOS_validation", "messages", STRING, 1, &value},
@@ -124,9 +120,8 @@ static void other_layers(void **state)
     loaded_finish(&l);
 }
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
-    (void)state;
     static const VkBool32 yes[] = {VK_TRUE, VK_FALSE};
     static const double half = 15.5;
     static const int64_t lots = INT64_MAX, negative = -3;
@@ -167,14 +162,4 @@ static void mistakes(void **state)
     assert_one_line(&l, "'summary'", "not 2", "first counts");
     assert_true(l.settings.summary);
     loaded_finish(&l);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_types),    cmocka_unit_test(strings),
-        cmocka_unit_test(other_layers), cmocka_unit_test(first_reference_counts),
-        cmocka_unit_test(mistakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static uint32_t read_with(char *const *environment)
     return count;
 }
 
-static void where_it_is_found(void **state)
+TEST_WITH(where_it_is_found, place_make, place_remove)
 {
     struct place *place = *state;
     assert_int_equal(read_with(ENVIRONMENT(place->home, place->data_home)), 16);
@@ -103,7 +103,7 @@ static void where_it_is_found(void **state)
     loaded_finish(&l);
 }
 
-static void what_it_may_contain(void **state)
+TEST_WITH(what_it_may_contain, place_make, place_remove)
 {
     struct place *place = *state;
     file_put("named", "\xef\xbb\xbf  belfry_multi_engine.queues=native\r\n"
@@ -127,7 +127,7 @@ static void what_it_may_contain(void **state)
     loaded_finish(&l);
 }
 
-static void mistakes_cost_one_line(void **state)
+TEST_WITH(mistakes_cost_one_line, place_make, place_remove)
 {
     struct place *place = *state;
     static const struct {
@@ -149,7 +149,7 @@ static void mistakes_cost_one_line(void **state)
     }
 }
 
-static void missing(void **state)
+TEST_WITH(missing, place_make, place_remove)
 {
     struct place *place = *state;
     file_put(FILE_NAME, "belfry_multi_engine.queues_per_family = 7");
@@ -165,7 +165,7 @@ static void missing(void **state)
     loaded_finish(&l);
 }
 
-static void unreadable(void **state)
+TEST_WITH(unreadable, place_make, place_remove)
 {
     struct place *place = *state;
     file_put("named", "belfry_multi_engine.queues_per_family = 7");
@@ -179,7 +179,7 @@ static void unreadable(void **state)
     loaded_finish(&l);
 }
 
-static void no_regular_file(void **state)
+TEST_WITH(no_regular_file, place_make, place_remove)
 {
     struct place *place = *state;
     assert_int_equal(mkfifo("named", 0644), 0);
@@ -188,7 +188,7 @@ static void no_regular_file(void **state)
     loaded_finish(&l);
 }
 
-static void huge(void **state)
+TEST_WITH(huge, place_make, place_remove)
 {
     struct place *place = *state;
     const char setting[] = "belfry_multi_engine.queues_per_family = 9\n";
@@ -223,7 +223,7 @@ static void huge(void **state)
     free(text);
 }
 
-static void binary(void **state)
+TEST_WITH(binary, place_make, place_remove)
 {
     struct place *place = *state;
     const char bytes[] =
@@ -254,7 +254,7 @@ static void binary(void **state)
     }
 }
 
-static void raised_privileges(void **state)
+TEST_WITH(raised_privileges, place_make, place_remove)
 {
     struct place *place = *state;
     file_put("named", "belfry_multi_engine.trace = /tmp/x\nbelfry_multi_engine.summary = 1\n");
@@ -263,21 +263,4 @@ static void raised_privileges(void **state)
     assert_null(l.settings.trace);
     assert_true(l.settings.summary);
     loaded_finish(&l);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_make, place_remove)
-    const struct CMUnitTest tests[] = {
-        TEST(where_it_is_found),
-        TEST(what_it_may_contain),
-        TEST(mistakes_cost_one_line),
-        TEST(missing),
-        TEST(unreadable),
-        TEST(no_regular_file),
-        TEST(huge),
-        TEST(binary),
-        TEST(raised_privileges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,11 @@
 #ifndef BELFRY_TESTS_SETTINGS_HELPER_H
 #define BELFRY_TESTS_SETTINGS_HELPER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "belfry/belfry.h"
 #include "settings/settings.h"

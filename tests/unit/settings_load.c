@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     struct loaded l = load(NULL);
     assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
     assert_int_equal(l.settings.queues_per_family, 16);
@@ -35,9 +34,8 @@ static void defaults(void **state)
     loaded_finish(&l);
 }
 
-static void table_agrees_with_defaults(void **state)
+TEST(table_agrees_with_defaults)
 {
-    (void)state;
     const struct bf_setting_row *rows;
     uint32_t count = bf_settings_rows(&rows);
     assert_int_equal(count, BF_KEY_COUNT);
@@ -55,9 +53,8 @@ static void table_agrees_with_defaults(void **state)
     loaded_finish(&l);
 }
 
-static void environment_sets_everything(void **state)
+TEST(environment_sets_everything)
 {
-    (void)state;
     struct loaded l = load(ENVIRONMENT(
         "VK_BELFRY_MULTI_ENGINE_QUEUES=native", "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0x20",
         "VK_BELFRY_MULTI_ENGINE_TRACE=/tmp/a b#c", "VK_BELFRY_MULTI_ENGINE_SUMMARY=on",
@@ -90,9 +87,8 @@ static void environment_sets_everything(void **state)
     loaded_finish(&l);
 }
 
-static void cache_folder_is_the_users(void **state)
+TEST(cache_folder_is_the_users)
 {
-    (void)state;
     struct loaded l = load(ENVIRONMENT("XDG_CACHE_HOME=/c d", "HOME=/home/a"));
     assert_string_equal(l.settings.user_cache, "/c d/belfry");
     loaded_finish(&l);
@@ -107,9 +103,8 @@ static void cache_folder_is_the_users(void **state)
     loaded_finish(&l);
 }
 
-static void longer_variable_wins(void **state)
+TEST(longer_variable_wins)
 {
-    (void)state;
     struct loaded l = load(ENVIRONMENT("VK_MULTI_ENGINE_QUEUES_PER_FAMILY=3",
                                        "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=4"));
     assert_int_equal(l.settings.queues_per_family, 4);
@@ -129,9 +124,8 @@ static void longer_variable_wins(void **state)
     loaded_finish(&l);
 }
 
-static void precedence(void **state)
+TEST(precedence)
 {
-    (void)state;
     char folder[] = "/tmp/belfry_settings_XXXXXX";
     assert_non_null(mkdtemp(folder));
     char path[64], variable[128];
@@ -184,9 +178,8 @@ static void precedence(void **state)
     rmdir(folder);
 }
 
-static void bad_values(void **state)
+TEST(bad_values)
 {
-    (void)state;
     static const struct {
         const char *variable, *nearest;
     } cases[] = {
@@ -227,9 +220,8 @@ static void bad_values(void **state)
     loaded_finish(&l);
 }
 
-static void unknown_names(void **state)
+TEST(unknown_names)
 {
-    (void)state;
     static const struct {
         const char *variable, *nearest;
     } cases[] = {
@@ -258,9 +250,8 @@ static void unknown_names(void **state)
     bf_settings_finish(NULL);
 }
 
-static void check_names_the_place(void **state)
+TEST(check_names_the_place)
 {
-    (void)state;
     struct loaded l = {.messages = NULL};
     FILE *messages = open_memstream(&l.messages, &l.length);
     assert_false(bf_setting_check("trase", "/tmp/x", "--set", messages));
@@ -272,9 +263,8 @@ static void check_names_the_place(void **state)
     assert_false(bf_setting_check("messages", "nothing", "--set", NULL));
 }
 
-static void raised_privileges(void **state)
+TEST(raised_privileges)
 {
-    (void)state;
     char *const *environment =
         ENVIRONMENT("VK_BELFRY_MULTI_ENGINE_TRACE=/etc/passwd", "VK_MULTI_ENGINE_SUMMARY=true");
     struct loaded l = load_as(NULL, environment, true, false);
@@ -287,9 +277,8 @@ static void raised_privileges(void **state)
     assert_false(bf_settings_is_privileged());
 }
 
-static void implicit_or_asked_for(void **state)
+TEST(implicit_or_asked_for)
 {
-    (void)state;
     const char *ours[] = {"VK_LAYER_A", BF_LAYER_NAME}, *others[] = {"VK_LAYER_A"};
     VkInstanceCreateInfo with = {.enabledLayerCount = 2, .ppEnabledLayerNames = ours};
     VkInstanceCreateInfo without = {.enabledLayerCount = 1, .ppEnabledLayerNames = others};
@@ -318,22 +307,4 @@ static void implicit_or_asked_for(void **state)
     /* The manifest's value is 1, and the loader compares it. */
     assert_false(bf_settings_is_implicit(NULL, ENVIRONMENT("BELFRY=yes")));
     assert_false(bf_settings_is_implicit(NULL, NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(table_agrees_with_defaults),
-        cmocka_unit_test(environment_sets_everything),
-        cmocka_unit_test(cache_folder_is_the_users),
-        cmocka_unit_test(longer_variable_wins),
-        cmocka_unit_test(precedence),
-        cmocka_unit_test(bad_values),
-        cmocka_unit_test(unknown_names),
-        cmocka_unit_test(check_names_the_place),
-        cmocka_unit_test(raised_privileges),
-        cmocka_unit_test(implicit_or_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

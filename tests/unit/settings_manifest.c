@@ -225,25 +225,14 @@ static void manifest_agrees(const char *name, bool implicit_layer)
     json_free(json);
 }
 
-static void explicit_manifests(void **state)
+TEST(explicit_manifests)
 {
-    (void)state;
     manifest_agrees("lib/VkLayer_belfry_multi_engine.json", false);
     manifest_agrees("install/explicit/VkLayer_belfry_multi_engine.json", false);
 }
 
-static void implicit_manifests(void **state)
+TEST(implicit_manifests)
 {
-    (void)state;
     manifest_agrees("lib/implicit_layer.d/VkLayer_belfry_multi_engine.json", true);
     manifest_agrees("install/implicit/VkLayer_belfry_multi_engine.json", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(explicit_manifests),
-        cmocka_unit_test(implicit_manifests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-static void every_allocation_fails(void **state)
+TEST(every_allocation_fails)
 {
-    (void)state;
     char folder[] = "/tmp/belfry_settings_XXXXXX";
     assert_non_null(mkdtemp(folder));
     char path[64], variable[128], home[64];
@@ -98,10 +97,4 @@ static void every_allocation_fails(void **state)
     assert_in_range(failures, 8, 40);
     unlink(path);
     rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

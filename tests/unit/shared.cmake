@@ -5,6 +5,6 @@ foreach(name shared_page shared_area)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${parts})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/runtime
     ${CMAKE_SOURCE_DIR}/runtime/include)
-  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN PkgConfig::CMOCKA)
+  target_link_libraries(test_${name} PRIVATE belfry_options PkgConfig::VULKAN belfry_test_support)
   belfry_add_test(unit_${name} SUITE unit DRIVER none COMMAND test_${name})
 endforeach()

@@ -3,16 +3,13 @@
  * the kernel's to say (SH-14), what is on its way is found until it begins to apply (SH-15), and
  * whatever lies there, nobody comes to harm (SH-16).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <string.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "fence/peer_memory.h"
 
@@ -46,9 +43,8 @@ static uint32_t turn_of(const struct opener *o)
     return atomic_load(bf_shared_page_turn(&o->page));
 }
 
-static void a_carrier_has_one_signaller_and_none_after_a_death(void **state)
+TEST(a_carrier_has_one_signaller_and_none_after_a_death)
 {
-    (void)state;
     struct opener o[3];
     open_all(o, 3);
     assert_true(bf_peer_memory_claim(&o[0].area, 0));
@@ -90,9 +86,8 @@ static void assert_found(const struct opener *o, uint64_t value, uint32_t carrie
     assert_int_equal(which, point ? carrier : UINT32_MAX);
 }
 
-static void a_signal_is_found_from_its_publication_until_it_begins_to_apply(void **state)
+TEST(a_signal_is_found_from_its_publication_until_it_begins_to_apply)
 {
-    (void)state;
     struct opener o[2];
     uint64_t largest;
     open_all(o, 2);
@@ -128,9 +123,8 @@ static void a_signal_is_found_from_its_publication_until_it_begins_to_apply(void
 }
 
 /* The last sixteen are known; those before reach what they do. */
-static void what_is_overwritten_is_not_found(void **state)
+TEST(what_is_overwritten_is_not_found)
 {
-    (void)state;
     struct opener o[2];
     open_all(o, 2);
     assert_true(bf_peer_memory_claim(&o[0].area, 0));
@@ -142,9 +136,8 @@ static void what_is_overwritten_is_not_found(void **state)
     close_one(&o[1]);
 }
 
-static void those_are_woken_whom_it_concerns(void **state)
+TEST(those_are_woken_whom_it_concerns)
 {
-    (void)state;
     struct opener o[3];
     open_all(o, 3);
     assert_true(bf_peer_memory_claim(&o[0].area, 0));
@@ -169,9 +162,8 @@ static void those_are_woken_whom_it_concerns(void **state)
         close_one(&o[i]);
 }
 
-static void whatever_lies_there_harms_nobody(void **state)
+TEST(whatever_lies_there_harms_nobody)
 {
-    (void)state;
     struct opener o[2];
     uint64_t random = 1, value;
     uint32_t carrier = 0;
@@ -197,9 +189,8 @@ static void whatever_lies_there_harms_nobody(void **state)
     close_one(&o[1]);
 }
 
-static void what_is_no_area_is_refused(void **state)
+TEST(what_is_no_area_is_refused)
 {
-    (void)state;
     struct bf_peer_memory_view view;
     int page = -1, area = -1;
     assert_int_equal(bf_shared_page_create(0, &page), VK_SUCCESS);
@@ -241,9 +232,8 @@ static void *write_entries(void *argument)
     return NULL;
 }
 
-static void an_entry_is_read_whole(void **state)
+TEST(an_entry_is_read_whole)
 {
-    (void)state;
     struct opener o[2];
     pthread_t thread;
     open_all(o, 2);
@@ -259,18 +249,4 @@ static void an_entry_is_read_whole(void **state)
     pthread_join(thread, NULL);
     close_one(&o[0]);
     close_one(&o[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_carrier_has_one_signaller_and_none_after_a_death),
-        cmocka_unit_test(a_signal_is_found_from_its_publication_until_it_begins_to_apply),
-        cmocka_unit_test(what_is_overwritten_is_not_found),
-        cmocka_unit_test(those_are_woken_whom_it_concerns),
-        cmocka_unit_test(whatever_lies_there_harms_nobody),
-        cmocka_unit_test(what_is_no_area_is_refused),
-        cmocka_unit_test(an_entry_is_read_whole),
-    };
-    return cmocka_run_group_tests_name("unit/shared_area", tests, NULL, NULL);
 }

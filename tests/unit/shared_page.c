@@ -3,10 +3,8 @@
  * wakes those alone who wait for less (SH-1, SH-2), nobody's bytes are believed (SH-4), and slots
  * are the kernel's to give (SH-5).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <string.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "fence/shared_page.h"
 
@@ -44,9 +41,8 @@ static uint32_t turn_of(const struct bf_shared_view *view)
     return atomic_load(bf_shared_page_turn(view));
 }
 
-static void a_page_can_neither_shrink_nor_grow_nor_be_sealed_more(void **state)
+TEST(a_page_can_neither_shrink_nor_grow_nor_be_sealed_more)
 {
-    (void)state;
     int fd = create(0);
     assert_int_equal(ftruncate(fd, 0), -1);
     assert_int_equal(ftruncate(fd, 2 * BF_SHARED_SIZE), -1);
@@ -57,9 +53,8 @@ static void a_page_can_neither_shrink_nor_grow_nor_be_sealed_more(void **state)
     close(fd);
 }
 
-static void a_value_reaches_every_slot_but_its_writers(void **state)
+TEST(a_value_reaches_every_slot_but_its_writers)
 {
-    (void)state;
     int fd = create(7);
     struct bf_shared_view views[3];
     for (int i = 0; i < 3; i++) {
@@ -81,9 +76,8 @@ static void a_value_reaches_every_slot_but_its_writers(void **state)
     close(fd);
 }
 
-static void only_values_above_what_is_monitored_change_the_turn(void **state)
+TEST(only_values_above_what_is_monitored_change_the_turn)
 {
-    (void)state;
     int fd = create(0);
     struct bf_shared_view sets = join(fd), waits = join(fd), idles = join(fd);
     uint32_t turn = turn_of(&waits), idle = turn_of(&idles);
@@ -105,9 +99,8 @@ static void only_values_above_what_is_monitored_change_the_turn(void **state)
     close(fd);
 }
 
-static void who_has_left_is_told_nothing_and_can_still_set(void **state)
+TEST(who_has_left_is_told_nothing_and_can_still_set)
 {
-    (void)state;
     int fd = create(0);
     struct bf_shared_view gone = join(fd), here = join(fd);
     bf_shared_page_leave(&gone);
@@ -122,9 +115,8 @@ static void who_has_left_is_told_nothing_and_can_still_set(void **state)
 }
 
 /* Whatever the page says of who lives. */
-static void slots_are_the_kernels_to_give(void **state)
+TEST(slots_are_the_kernels_to_give)
 {
-    (void)state;
     int fd = create(0);
     struct bf_shared_view views[BF_SHARED_SLOTS], more;
     bool taken[BF_SHARED_SLOTS] = {false};
@@ -175,9 +167,8 @@ static void fence_out(const struct bf_shared_view *view)
 }
 
 /* Every byte pattern is one that a peer might leave. */
-static void nothing_in_the_page_leads_out_of_it(void **state)
+TEST(nothing_in_the_page_leads_out_of_it)
 {
-    (void)state;
     static const uint8_t patterns[] = {0x00, 0xff, 0x80, 0x7f, 0x55};
     int fd = create(0);
     struct bf_shared_view one = join(fd), two = join(fd), more;
@@ -213,9 +204,8 @@ static int forge(off_t size, int seals, uint64_t magic, uint32_t version)
     return fd;
 }
 
-static void what_is_no_page_is_refused(void **state)
+TEST(what_is_no_page_is_refused)
 {
-    (void)state;
     const int good = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     const struct {
         off_t size;
@@ -246,9 +236,8 @@ static void what_is_no_page_is_refused(void **state)
     assert_int_equal(bf_shared_page_join(&view, -1, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
 }
 
-static void without_descriptors_nothing_is_left_behind(void **state)
+TEST(without_descriptors_nothing_is_left_behind)
 {
-    (void)state;
     int fd = create(0), next = dup(fd), out = -1;
     struct rlimit before, none;
     struct bf_shared_view view;
@@ -304,9 +293,8 @@ static void *set_values(void *argument)
 
 /* Round by round: the larger value is in what was taken meanwhile or afterwards, whoever raised the
  * peak first; and everybody reads the same value in the end. */
-static void no_peak_is_lost_between_setters_and_takers(void **state)
+TEST(no_peak_is_lost_between_setters_and_takers)
 {
-    (void)state;
     int fd = create(0);
     struct bf_shared_view takers[TAKERS], own = join(fd);
     struct setter other = {.view = join(fd)};
@@ -335,20 +323,4 @@ static void no_peak_is_lost_between_setters_and_takers(void **state)
     part(&own);
     part(&other.view);
     close(fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_can_neither_shrink_nor_grow_nor_be_sealed_more),
-        cmocka_unit_test(a_value_reaches_every_slot_but_its_writers),
-        cmocka_unit_test(only_values_above_what_is_monitored_change_the_turn),
-        cmocka_unit_test(who_has_left_is_told_nothing_and_can_still_set),
-        cmocka_unit_test(slots_are_the_kernels_to_give),
-        cmocka_unit_test(nothing_in_the_page_leads_out_of_it),
-        cmocka_unit_test(what_is_no_page_is_refused),
-        cmocka_unit_test(without_descriptors_nothing_is_left_behind),
-        cmocka_unit_test(no_peak_is_lost_between_setters_and_takers),
-    };
-    return cmocka_run_group_tests_name("shared_page", tests, NULL, NULL);
 }

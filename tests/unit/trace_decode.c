@@ -1,12 +1,9 @@
+#include "support/test.h"
 #include "trace_decode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* --- Wire format ------------------------------------------------------------------------------*/
 

@@ -77,9 +77,8 @@ static uint64_t clock_now(void)
 }
 
 /* The four conditions, and the arrow from the signal to the wait. */
-static void boxes(void **state)
+TEST(boxes)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_name_semaphore(r.trace, 0x50, "frame");
     uint64_t before = clock_now();
@@ -113,9 +112,8 @@ static void boxes(void **state)
 }
 
 /* The logs of two queues may be read in either order: the arrow is the same. */
-static void wait_read_before_its_signal(void **state)
+TEST(wait_read_before_its_signal)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 0, SIGNAL, SYNC(5, 1));
     for (int i = 0; i < 3; i++)
@@ -138,9 +136,8 @@ static void wait_read_before_its_signal(void **state)
 
 /* By its own clock a wait was over before its signal: the arrow leaves from inside the signal's
  * box. */
-static void clocks_that_disagree(void **state)
+TEST(clocks_that_disagree)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 0, SIGNAL, SYNC(5, 1));
     logged(&r, 1, WAIT, SYNC(5, 1));
@@ -165,9 +162,8 @@ static void clocks_that_disagree(void **state)
 }
 
 /* A time of the GPU that is still to come by the CPU's clock: the box has its lane to itself. */
-static void gpu_ahead_of_the_cpu(void **state)
+TEST(gpu_ahead_of_the_cpu)
 {
-    (void)state;
     struct run r = run_begin();
     for (uint64_t i = 1; i <= 3; i++) {
         logged(&r, 0, SIGNAL, SYNC(5, i));
@@ -179,9 +175,8 @@ static void gpu_ahead_of_the_cpu(void **state)
 }
 
 /* A signal that was queued after a wait was over didn't satisfy it, though its value would. */
-static void signalled_again(void **state)
+TEST(signalled_again)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 1, WAIT, SYNC(5, 1));
     uint64_t t = clock_now();
@@ -198,9 +193,8 @@ static void signalled_again(void **state)
 }
 
 /* Equal values, over and over: each entry ends the oldest. */
-static void equal_values_in_order(void **state)
+TEST(equal_values_in_order)
 {
-    (void)state;
     struct run r = run_begin();
     for (int i = 0; i < 4; i++)
         logged(&r, 0, SIGNAL, SYNC(5, 1));
@@ -214,9 +208,8 @@ static void equal_values_in_order(void **state)
 }
 
 /* Entries that were overwritten: their boxes end when a later one is read. */
-static void lost_entries(void **state)
+TEST(lost_entries)
 {
-    (void)state;
     struct run r = run_begin();
     for (uint64_t i = 1; i <= 3; i++) {
         logged(&r, 0, SIGNAL, SYNC(5, i));
@@ -269,9 +262,8 @@ static void lost_entries(void **state)
     decoded_free(&d);
 }
 
-static void entries_without_time(void **state)
+TEST(entries_without_time)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 0, SIGNAL, SYNC(5, 1));
     uint64_t before = clock_now();
@@ -285,9 +277,8 @@ static void entries_without_time(void **state)
 }
 
 /* However many are queued and never heard of again, as many are remembered as there are places. */
-static void bounded(void **state)
+TEST(bounded)
 {
-    (void)state;
     struct run r = run_begin();
     for (uint64_t i = 0; i < 100000; i++) {
         logged(&r, 0, SIGNAL, SYNC(5, i + 1));
@@ -320,9 +311,8 @@ static void bounded(void **state)
 }
 
 /* No log: a packet's stamps tell. */
-static void by_stamps(void **state)
+TEST(by_stamps)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet p = queued(r.trace, r.queues[0]);
     bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
@@ -347,9 +337,8 @@ static void by_stamps(void **state)
 }
 
 /* Signals and waits of command queues: a box each, and nothing on the hardware queue. */
-static void calls_on_command_queues(void **state)
+TEST(calls_on_command_queues)
 {
-    (void)state;
     struct run r = run_begin();
     /* Nothing under way: both are over in the call. */
     struct bf_trace_packet s, w;
@@ -399,9 +388,8 @@ static void calls_on_command_queues(void **state)
 
 /* A chain of signals and waits as long as there are places ends with its first signal, without
  * recursion. */
-static void long_chains(void **state)
+TEST(long_chains)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet p = queued(r.trace, r.queues[0]), s, w;
     handed_over(r.trace, &p, NOTHING, NOTHING);
@@ -428,9 +416,8 @@ static void long_chains(void **state)
 
 /* Whatever is reported, no two operations wait for each other: only what was handed over before can
  * be what a wait ends with. */
-static void no_circles(void **state)
+TEST(no_circles)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet w[2], s[2];
     for (int q = 0; q < 2; q++) {
@@ -456,9 +443,8 @@ static void no_circles(void **state)
 }
 
 /* Under way while thousands of others come and go: nothing of it is forgotten. */
-static void outlives_thousands(void **state)
+TEST(outlives_thousands)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet w;
     logged(&r, 0, SIGNAL, SYNC(5, 1));
@@ -506,9 +492,8 @@ static void outlives_thousands(void **state)
     rmdir(r.folder);
 }
 
-static void dropped_with_their_packet(void **state)
+TEST(dropped_with_their_packet)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet p = queued(r.trace, r.queues[0]);
     bf_trace_fence_queued(r.trace, r.queues[0], &p, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
@@ -521,9 +506,8 @@ static void dropped_with_their_packet(void **state)
 }
 
 /* The host's signal satisfies waits of queues, too. */
-static void signalled_by_the_host(void **state)
+TEST(signalled_by_the_host)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 0, WAIT, SYNC(5, 1));
     logged(&r, 1, WAIT, SYNC(5, 2));
@@ -540,9 +524,8 @@ static void signalled_by_the_host(void **state)
     decoded_free(&d);
 }
 
-static void signals_pending(void **state)
+TEST(signals_pending)
 {
-    (void)state;
     struct run r = run_begin();
     logged(&r, 0, SIGNAL, SYNC(5, 1));
     logged(&r, 1, SIGNAL, SYNC(6, 1));
@@ -563,9 +546,8 @@ static void signals_pending(void **state)
 }
 
 /* No trace, no file, no queue. */
-static void nobody_to_tell(void **state)
+TEST(nobody_to_tell)
 {
-    (void)state;
     struct bf_trace *summary = trace_open(NULL);
     struct bf_trace *traces[] = {NULL, summary};
     for (int i = 0; i < 2; i++) {
@@ -580,29 +562,4 @@ static void nobody_to_tell(void **state)
         bf_trace_drain(traces[i]);
     }
     bf_trace_destroy(summary);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes),
-        cmocka_unit_test(wait_read_before_its_signal),
-        cmocka_unit_test(clocks_that_disagree),
-        cmocka_unit_test(gpu_ahead_of_the_cpu),
-        cmocka_unit_test(signalled_again),
-        cmocka_unit_test(equal_values_in_order),
-        cmocka_unit_test(lost_entries),
-        cmocka_unit_test(entries_without_time),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(by_stamps),
-        cmocka_unit_test(calls_on_command_queues),
-        cmocka_unit_test(long_chains),
-        cmocka_unit_test(no_circles),
-        cmocka_unit_test(outlives_thousands),
-        cmocka_unit_test(dropped_with_their_packet),
-        cmocka_unit_test(signalled_by_the_host),
-        cmocka_unit_test(signals_pending),
-        cmocka_unit_test(nobody_to_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,8 @@ static void write_names(const char *folder)
     }
 }
 
-static void never_overwrites(void **state)
+TEST(never_overwrites)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     FILE *precious = fopen(in_folder(folder, "a.pftrace"), "w");
@@ -114,9 +113,8 @@ static void create_in_vain(const char *folder)
     assert_null(trace);
 }
 
-static void says_why_there_is_no_file(void **state)
+TEST(says_why_there_is_no_file)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     char *said = stderr_of(create_in_vain, folder);
@@ -145,9 +143,8 @@ static void write_to_full_disk(const char *folder)
     bf_trace_destroy(trace);
 }
 
-static void full_disk(void **state)
+TEST(full_disk)
 {
-    (void)state;
     if (access("/dev/full", W_OK) != 0)
         skip();
     char folder[64];
@@ -177,9 +174,8 @@ static void fill_up(const char *folder)
     bf_trace_destroy(trace);
 }
 
-static void fills_up(void **state)
+TEST(fills_up)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     char *said = stderr_of(fill_up, folder);
@@ -206,9 +202,8 @@ static size_t on_disk(const char *path)
 }
 
 /* Nobody need ask: what is pending is written before long, whatever happens next. */
-static void written_as_it_happens(void **state)
+TEST(written_as_it_happens)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     char path[128];
@@ -238,9 +233,8 @@ static void written_as_it_happens(void **state)
     rmdir(folder);
 }
 
-static void loads_after_a_crash(void **state)
+TEST(loads_after_a_crash)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     char path[128];
@@ -262,9 +256,8 @@ static void loads_after_a_crash(void **state)
     rmdir(folder);
 }
 
-static void summary_without_a_file(void **state)
+TEST(summary_without_a_file)
 {
-    (void)state;
     struct bf_trace *trace = trace_open(NULL);
     assert_null(bf_trace_path(trace));
     packets(trace, 10);
@@ -277,18 +270,4 @@ static void summary_without_a_file(void **state)
     assert_null(strstr(text, "timeline"));
     free(text);
     bf_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_overwrites),
-        cmocka_unit_test(says_why_there_is_no_file),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(fills_up),
-        cmocka_unit_test(written_as_it_happens),
-        cmocka_unit_test(loads_after_a_crash),
-        cmocka_unit_test(summary_without_a_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Which signal a wait's arrow comes from, and what the tables forget. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "trace/flow.h"
 
 static void signal_add(struct bf_flow *flow, uint64_t semaphore, uint64_t value, uint64_t packet)
@@ -20,9 +15,8 @@ static uint64_t source(struct bf_flow *flow, uint64_t semaphore, uint64_t value)
     return s ? s->packet : 0;
 }
 
-static void smallest_value_that_satisfies(void **state)
+TEST(smallest_value_that_satisfies)
 {
-    (void)state;
     struct bf_flow *flow = bf_flow_create(1);
     assert_int_equal(source(flow, 5, 1), 0);
     signal_add(flow, 5, 10, 1);
@@ -41,9 +35,8 @@ static void smallest_value_that_satisfies(void **state)
 }
 
 /* Handles come back as other semaphores, whose values start again from below. */
-static void handles_come_back(void **state)
+TEST(handles_come_back)
 {
-    (void)state;
     struct bf_flow *flow = bf_flow_create(1);
     signal_add(flow, 5, 10, 1);
     signal_add(flow, 5, 11, 2);
@@ -59,9 +52,8 @@ static void handles_come_back(void **state)
     bf_flow_destroy(flow);
 }
 
-static void old_signals_are_forgotten(void **state)
+TEST(old_signals_are_forgotten)
 {
-    (void)state;
     struct bf_flow *flow = bf_flow_create(1);
     for (uint64_t i = 1; i <= 3 * BF_FLOW_SIGNALS; i++) {
         signal_add(flow, 100 + i % 7, i, i);
@@ -76,9 +68,8 @@ static void old_signals_are_forgotten(void **state)
 }
 
 /* A semaphore whose only other signal was where its newest is now. */
-static void once_around(void **state)
+TEST(once_around)
 {
-    (void)state;
     struct bf_flow *flow = bf_flow_create(1);
     signal_add(flow, 5, 10, 1);
     for (uint64_t i = 1; i < BF_FLOW_SIGNALS; i++)
@@ -91,9 +82,8 @@ static void once_around(void **state)
     bf_flow_destroy(flow);
 }
 
-static void old_packets_are_forgotten(void **state)
+TEST(old_packets_are_forgotten)
 {
-    (void)state;
     struct bf_flow *flow = bf_flow_create(1);
     assert_null(bf_flow_packet_find(flow, 0));
     for (uint64_t id = 1; id <= 2 * BF_FLOW_PACKETS; id++)
@@ -102,14 +92,4 @@ static void old_packets_are_forgotten(void **state)
     assert_non_null(bf_flow_packet_find(flow, BF_FLOW_PACKETS + 1));
     assert_null(bf_flow_packet_find(flow, 2 * BF_FLOW_PACKETS + 1));
     bf_flow_destroy(flow);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smallest_value_that_satisfies), cmocka_unit_test(handles_come_back),
-        cmocka_unit_test(old_signals_are_forgotten),     cmocka_unit_test(once_around),
-        cmocka_unit_test(old_packets_are_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,12 @@
 #ifndef BELFRY_TESTS_TRACE_HELPER_H
 #define BELFRY_TESTS_TRACE_HELPER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "trace/trace.h"
 #include "trace_decode.h"

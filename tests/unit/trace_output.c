@@ -101,9 +101,8 @@ static unsigned marks(const struct decoded *d)
 
 /* A disk that takes nothing: nobody waits for it, and what has no room is left out whole and
  * counted. */
-static void slow_disk(void **state)
+TEST(slow_disk)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_drain(r.trace);
     disk_stall(true);
@@ -155,9 +154,8 @@ static void slow_disk(void **state)
 }
 
 /* What was lost when the disk was full: to the event. */
-static void full_disk(void **state)
+TEST(full_disk)
 {
-    (void)state;
     for (size_t room = 300000; room < 300050; room += 7) {
         struct run r = run_begin();
         bf_trace_drain(r.trace);
@@ -187,9 +185,8 @@ static void full_disk(void **state)
 }
 
 /* Nothing is written when nothing happens, and a lot at once when a lot does. */
-static void few_writes(void **state)
+TEST(few_writes)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_drain(r.trace);
     uint64_t before = disk.writes;
@@ -211,9 +208,8 @@ static void few_writes(void **state)
 }
 
 /* A child that a program forks has the trace, but not its thread: the file stays its parent's. */
-static void forked(void **state)
+TEST(forked)
 {
-    (void)state;
     struct run r = run_begin();
     report(&r, 10);
     pid_t child = fork();
@@ -232,15 +228,4 @@ static void forked(void **state)
     struct decoded d = trace_close(r.trace, r.folder, NULL);
     assert_int_equal(events_in(&d), 20 * EVENTS_EACH + 1);
     decoded_free(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_disk),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(few_writes),
-        cmocka_unit_test(forked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* What the report says of timelines whose times were chosen by hand, number by number. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "trace_helper.h"
 #include "trace_report_make.h"
@@ -61,9 +56,8 @@ static const struct trace_wait_row *row_of(const struct trace_load *load, const 
     return NULL;
 }
 
-static void busy_and_overlap(void **state)
+TEST(busy_and_overlap)
 {
-    (void)state;
     struct made made;
     two_frames(&made, false);
     struct trace_load *load = made_load(&made, 0);
@@ -96,9 +90,8 @@ static void busy_and_overlap(void **state)
     made_finish(&made);
 }
 
-static void waits_and_who_ended_them(void **state)
+TEST(waits_and_who_ended_them)
 {
-    (void)state;
     struct made made;
     two_frames(&made, false);
     struct trace_load *load = made_load(&made, 0);
@@ -127,9 +120,8 @@ static void waits_and_who_ended_them(void **state)
     made_finish(&made);
 }
 
-static void holds(void **state)
+TEST(holds)
 {
-    (void)state;
     struct made made;
     two_frames(&made, false);
     struct trace_load *load = made_load(&made, 0);
@@ -171,9 +163,8 @@ static void path_is(const struct trace_load *load, const struct expected_hop *ho
     }
 }
 
-static void critical_path_of_a_frame(void **state)
+TEST(critical_path_of_a_frame)
 {
-    (void)state;
     struct made made;
     two_frames(&made, false);
     struct trace_load *load = made_load(&made, 2);
@@ -200,9 +191,8 @@ static void critical_path_of_a_frame(void **state)
 }
 
 /* A packet that is held starts after the CPU's signal, and the path ends there. */
-static void critical_path_to_the_cpus_signal(void **state)
+TEST(critical_path_to_the_cpus_signal)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -230,9 +220,8 @@ static void critical_path_to_the_cpus_signal(void **state)
 }
 
 /* The call of a present takes until the GPU is done: the GPU is what the frame waited for. */
-static void critical_path_through_a_present(void **state)
+TEST(critical_path_through_a_present)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -262,9 +251,8 @@ static void critical_path_through_a_present(void **state)
 }
 
 /* The path goes along the engine where another queue's packet kept it busy, and along the queue. */
-static void critical_path_along_the_engine(void **state)
+TEST(critical_path_along_the_engine)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -302,9 +290,8 @@ static void critical_path_along_the_engine(void **state)
 }
 
 /* Fence operations as boxes of their own, as the GPU's log tells them. */
-static void fence_operations(void **state)
+TEST(fence_operations)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -371,9 +358,8 @@ static void fence_operations(void **state)
 
 /* Where the trace has no arrow, the signal that must have ended the wait is found by its fence: the
  * first that is high enough, of those since the wait was queued. */
-static void waits_without_an_arrow(void **state)
+TEST(waits_without_an_arrow)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -417,9 +403,8 @@ static void waits_without_an_arrow(void **state)
 }
 
 /* An end that was found only when the log was read is no end: the packet before the signal tells. */
-static void ends_found_late(void **state)
+TEST(ends_found_late)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -465,9 +450,8 @@ static void ends_found_late(void **state)
 }
 
 /* In a trace with others', even if their tracks have the names of ours. */
-static void among_others_tracks(void **state)
+TEST(among_others_tracks)
 {
-    (void)state;
     struct made made;
     two_frames(&made, true);
     uint64_t process = made_track(&made, 0, "browser", true);
@@ -483,9 +467,8 @@ static void among_others_tracks(void **state)
 }
 
 /* Of several signals that a packet waits for, the last releases it. */
-static void the_last_of_several_signals(void **state)
+TEST(the_last_of_several_signals)
 {
-    (void)state;
     for (int turned = 0; turned < 2; turned++) {
         struct made m_;
         struct made *m = &m_;
@@ -511,9 +494,8 @@ static void the_last_of_several_signals(void **state)
 }
 
 /* GPU times that come when their packet has left the window count as such, not as new packets. */
-static void times_that_come_too_late(void **state)
+TEST(times_that_come_too_late)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -535,9 +517,8 @@ static void times_that_come_too_late(void **state)
 }
 
 /* Names said once: the first ones stay known however many come after them. */
-static void names_without_end(void **state)
+TEST(names_without_end)
 {
-    (void)state;
     struct trace_decoder decoder = {0};
     struct trace_item *item = malloc(sizeof(*item));
     assert_non_null(item);
@@ -571,9 +552,8 @@ static void names_without_end(void **state)
 }
 
 /* The same run in both ways of writing: the same report. */
-static void both_formats_say_the_same(void **state)
+TEST(both_formats_say_the_same)
 {
-    (void)state;
     struct made made[2];
     char *json[2];
     for (int i = 0; i < 2; i++) {
@@ -592,9 +572,8 @@ static void both_formats_say_the_same(void **state)
 }
 
 /* Without presents a frame is as many submissions as it takes until they look alike again. */
-static void frames_of_several_submissions(void **state)
+TEST(frames_of_several_submissions)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, false);
@@ -620,9 +599,8 @@ static void frames_of_several_submissions(void **state)
 }
 
 /* A frame that has left the window is read for a second time. */
-static void frame_long_ago(void **state)
+TEST(frame_long_ago)
 {
-    (void)state;
     struct made m_;
     struct made *m = &m_;
     made_begin(m, true);
@@ -645,9 +623,8 @@ static void frame_long_ago(void **state)
 }
 
 /* What the runtime itself writes. */
-static void the_runtimes_own_timeline(void **state)
+TEST(the_runtimes_own_timeline)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     char path[128];
@@ -693,29 +670,4 @@ static void the_runtimes_own_timeline(void **state)
     trace_load_destroy(load);
     unlink(path);
     rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(busy_and_overlap),
-        cmocka_unit_test(waits_and_who_ended_them),
-        cmocka_unit_test(holds),
-        cmocka_unit_test(critical_path_of_a_frame),
-        cmocka_unit_test(critical_path_to_the_cpus_signal),
-        cmocka_unit_test(critical_path_through_a_present),
-        cmocka_unit_test(critical_path_along_the_engine),
-        cmocka_unit_test(fence_operations),
-        cmocka_unit_test(waits_without_an_arrow),
-        cmocka_unit_test(ends_found_late),
-        cmocka_unit_test(among_others_tracks),
-        cmocka_unit_test(the_last_of_several_signals),
-        cmocka_unit_test(times_that_come_too_late),
-        cmocka_unit_test(names_without_end),
-        cmocka_unit_test(both_formats_say_the_same),
-        cmocka_unit_test(frames_of_several_submissions),
-        cmocka_unit_test(frame_long_ago),
-        cmocka_unit_test(the_runtimes_own_timeline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,8 @@
  * Files that are cut, damaged, foreign or made up: a clear line, and never a crash. With an argument,
  * a number: so many times as many of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace_helper.h"
 #include "trace_report_make.h"
@@ -70,9 +65,8 @@ static void show_all(struct trace_load *load)
     trace_load_destroy(load);
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
-    (void)state;
     for (int interned = 0; interned < 2; interned++) {
         struct made m;
         everything(&m, interned);
@@ -110,9 +104,8 @@ static uint32_t dice(uint32_t sides)
     return (uint32_t)(dice_state >> 33) % sides;
 }
 
-static void random_bytes(void **state)
+TEST(random_bytes)
 {
-    (void)state;
     enum { SIZE = 4096 };
     uint8_t bytes[SIZE];
     for (int round = 0; round < 100 * effort; round++) {
@@ -198,9 +191,8 @@ static void mutate(const uint8_t *good, size_t good_size, uint64_t seed)
     free(bytes);
 }
 
-static void mutated_traces(void **state)
+TEST(mutated_traces)
 {
-    (void)state;
     for (int interned = 0; interned < 2; interned++) {
         struct made m;
         everything(&m, interned);
@@ -226,9 +218,8 @@ static void said(const void *bytes, size_t size, const char *expected)
     trace_load_destroy(load);
 }
 
-static void what_is_no_trace(void **state)
+TEST(what_is_no_trace)
 {
-    (void)state;
     said("", 0, "'made.pftrace' is empty");
     said("\x89PNG\r\n", 6, "is no Perfetto trace");
     said("\n", 1, "is cut short: its last packet begins at byte 0; nothing of Belfry's");
@@ -248,9 +239,8 @@ static void what_is_no_trace(void **state)
 }
 
 /* One bad packet costs that packet, and says where it was; one bad length the rest. */
-static void damage_in_the_middle(void **state)
+TEST(damage_in_the_middle)
 {
-    (void)state;
     struct made m;
     everything(&m, false);
     uint8_t *bytes = malloc(m.pb.size + 4);
@@ -284,9 +274,8 @@ static void damage_in_the_middle(void **state)
     made_finish(&m);
 }
 
-static void large_packets_are_stepped_over(void **state)
+TEST(large_packets_are_stepped_over)
 {
-    (void)state;
     struct made m;
     everything(&m, true);
     size_t at = m.pb.size;
@@ -305,9 +294,8 @@ static void large_packets_are_stepped_over(void **state)
 }
 
 /* More of everything than there is room for. */
-static void tables_that_are_full(void **state)
+TEST(tables_that_are_full)
 {
-    (void)state;
     struct made m;
     made_begin(&m, false);
     char name[32];
@@ -352,9 +340,8 @@ static void tables_that_are_full(void **state)
 }
 
 /* Waits in a ring, and a packet that waits for itself. */
-static void rings_of_waits(void **state)
+TEST(rings_of_waits)
 {
-    (void)state;
     struct made m;
     made_begin(&m, false);
     struct made_queue q[2];
@@ -374,11 +361,5 @@ int main(int argc, char **argv)
 {
     if (argc == 2)
         effort = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_anywhere),         cmocka_unit_test(random_bytes),
-        cmocka_unit_test(mutated_traces),       cmocka_unit_test(what_is_no_trace),
-        cmocka_unit_test(damage_in_the_middle), cmocka_unit_test(large_packets_are_stepped_over),
-        cmocka_unit_test(tables_that_are_full), cmocka_unit_test(rings_of_waits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

@@ -1,15 +1,11 @@
+#include "support/test.h"
 #include "trace_report_make.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NAMES, NOTES }; /* tables of words: InternedData 2 and 3 */
 

@@ -2,10 +2,9 @@
  * A long timeline in little memory. With arguments, 'FILE MEBIBYTES': writes such a file, to try
  * 'belfry trace' on what is too large for a test.
  */
+#include "support/test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "trace_report_make.h"
 
@@ -119,9 +116,8 @@ static int limited_read(int fd, uint64_t frames, uint64_t frame)
     return right ? 0 : 5;
 }
 
-static void long_timeline_in_little_memory(void **state)
+TEST(long_timeline_in_little_memory)
 {
-    (void)state;
     int fd = memfd_create("long", MFD_CLOEXEC);
     assert_true(fd >= 0);
     uint64_t frames = timeline_write(fd, (SANITIZED ? 16 : 64) * MIB);
@@ -147,8 +143,5 @@ int main(int argc, char **argv)
                (unsigned long long)timeline_write(fd, strtoull(argv[2], NULL, 10) * MIB));
         return close(fd) ? 1 : 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_timeline_in_little_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL);
 }

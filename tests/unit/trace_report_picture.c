@@ -1,12 +1,9 @@
 /* The picture: well-formed XML with the names, numbers and colours that it should have. */
+#include "support/test.h"
+
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace_report_make.h"
 
@@ -161,9 +158,8 @@ static char *picture(struct made *m, uint64_t frame)
     return svg;
 }
 
-static void has_names_and_numbers(void **state)
+TEST(has_names_and_numbers)
 {
-    (void)state;
     struct made m;
     run(&m, 5, 3);
     char *svg = picture(&m, 3);
@@ -219,9 +215,8 @@ static void has_names_and_numbers(void **state)
     made_finish(&m);
 }
 
-static void first_and_last_frame(void **state)
+TEST(first_and_last_frame)
 {
-    (void)state;
     struct made m;
     run(&m, 3, 2);
     for (uint64_t frame = 1; frame <= 3; frame++) {
@@ -237,9 +232,8 @@ static void first_and_last_frame(void **state)
 
 /* A submission that waits for a fence has an arrow for itself and one for the fence operation: one is
  * drawn. */
-static void one_arrow_for_each_wait(void **state)
+TEST(one_arrow_for_each_wait)
 {
-    (void)state;
     struct made m;
     made_begin(&m, true);
     struct made_queue q[2];
@@ -279,9 +273,8 @@ static void one_arrow_for_each_wait(void **state)
 }
 
 /* However much a frame holds, the picture stays one that can be opened. */
-static void crowded_frames(void **state)
+TEST(crowded_frames)
 {
-    (void)state;
     struct made m;
     run(&m, 3, 4000);
     char *svg = picture(&m, 2);
@@ -293,9 +286,8 @@ static void crowded_frames(void **state)
 }
 
 /* Names that are no UTF-8, or that XML doesn't allow, become ones that it does. */
-static void names_that_are_no_text(void **state)
+TEST(names_that_are_no_text)
 {
-    (void)state;
     static const char *const names[] = {
         "\xff\xfe", "a\x01\x1f\x7f",    "\xed\xa0\x80", "\xef\xbf\xbf", "]]>",
         "<!--",     "\xf4\x90\x80\x80", "\xc3",         "\xc0\x80",     ""};
@@ -321,14 +313,4 @@ static void names_that_are_no_text(void **state)
         free(svg);
         made_finish(&m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_names_and_numbers),   cmocka_unit_test(first_and_last_frame),
-        cmocka_unit_test(one_arrow_for_each_wait), cmocka_unit_test(crowded_frames),
-        cmocka_unit_test(names_that_are_no_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* Stamps on a GPU made of paper: its clock, its counters and its failures are ours. */
+#include "support/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "trace/stamps.h"
 
@@ -327,9 +323,8 @@ static void assert_near(uint64_t value, uint64_t expected, uint64_t tolerance)
     assert_in_range(value, expected - tolerance, expected + tolerance);
 }
 
-static void who_can_be_timed(void **state)
+TEST(who_can_be_timed)
 {
-    (void)state;
     const struct {
         VkQueueFlags flags;
         uint32_t bits;
@@ -365,9 +360,8 @@ static void who_can_be_timed(void **state)
     bf_stamps_collect(NULL, 1);
 }
 
-static void commands(void **state)
+TEST(commands)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct bf_stamps_info info = info_make(64, 1);
         info.host_query_reset = i & 1;
@@ -392,9 +386,8 @@ static void commands(void **state)
 }
 
 /* Many wraps of 36 bits at once, any period, any distance between packets. */
-static void calibrated_times(void **state)
+TEST(calibrated_times)
 {
-    (void)state;
     static const double rates[] = {1, 0.0192, 0.1, 1.0 / 3, 2.5};
     for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
         for (int b = 0; b < 2; b++) {
@@ -422,9 +415,8 @@ static void calibrated_times(void **state)
 }
 
 /* A clock that runs 50 ppm faster than it says is followed. */
-static void drift(void **state)
+TEST(drift)
 {
-    (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     gpu.ticks_per_ns = 1.00005;
     struct bf_stamps *s = stamps_make(&info);
@@ -442,9 +434,8 @@ static void drift(void **state)
  * and are interrupted one time in four: no event is off by 20 us, from the first on, and on no
  * engine of those that share the calibration do times go backwards.
  */
-static void a_minute(void **state)
+TEST(a_minute)
 {
-    (void)state;
     enum { ENGINES = 3 };
     for (uint32_t seed = 1; seed <= 8; seed++) {
         struct bf_stamps_info info = info_make(seed % 2 ? 36 : 64, seed % 3 ? 1 : 0.0192);
@@ -487,9 +478,8 @@ static void a_minute(void **state)
 
 /* The CPU's clock stands still while the machine sleeps, and the device's starts again at 0: what
  * comes afterwards is placed right again. */
-static void clocks_that_jump(void **state)
+TEST(clocks_that_jump)
 {
-    (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     struct bf_stamps *s = stamps_make(&info);
     for (uint64_t i = 1; i <= 20; i++) {
@@ -507,9 +497,8 @@ static void clocks_that_jump(void **state)
 }
 
 /* Readings that are wrong, and don't show it, don't take the stamps of an engine backwards. */
-static void never_backwards(void **state)
+TEST(never_backwards)
 {
-    (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     struct bf_stamps *s = stamps_make(&info);
     uint64_t last = 0;
@@ -526,9 +515,8 @@ static void never_backwards(void **state)
 
 /* Without calibration: never before the packet was given to the driver, never after it was done,
  * and right to the nanosecond once a packet has started at once. */
-static void uncalibrated_times(void **state)
+TEST(uncalibrated_times)
 {
-    (void)state;
     for (int b = 0; b < 2; b++) {
         struct bf_stamps_info info = info_make(b ? 36 : 64, 1);
         info.calibrated = false;
@@ -553,9 +541,8 @@ static void uncalibrated_times(void **state)
 }
 
 /* As many as there are, then none, then all again; in the order of acceptance. */
-static void slots_run_out(void **state)
+TEST(slots_run_out)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         struct bf_stamps_info info = info_make(64, 1);
         if (round)
@@ -593,9 +580,8 @@ static void slots_run_out(void **state)
     }
 }
 
-static void no_results(void **state)
+TEST(no_results)
 {
-    (void)state;
     struct bf_stamps_info info = info_make(64, 1);
     struct bf_stamps *s = stamps_make(&info);
     for (int i = 0; i < 3; i++) {
@@ -616,16 +602,4 @@ static void no_results(void **state)
     gpu.results = VK_SUCCESS;
     packet_run(s, 9, 1, 1);
     bf_stamps_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_can_be_timed), cmocka_unit_test(commands),
-        cmocka_unit_test(calibrated_times), cmocka_unit_test(drift),
-        cmocka_unit_test(a_minute),         cmocka_unit_test(clocks_that_jump),
-        cmocka_unit_test(never_backwards),  cmocka_unit_test(uncalibrated_times),
-        cmocka_unit_test(slots_run_out),    cmocka_unit_test(no_results),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* Busy time and overlap against a count of every nanosecond, and the table that shows them. */
+#include "support/test.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace/overlap.h"
 #include "trace/trace.h"
@@ -34,9 +30,8 @@ static void overlap_free(struct bf_overlap *o)
     free(o);
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     struct bf_overlap *o = overlap_make();
     bf_overlap_add(o, 0, 100, 200);
     bf_overlap_add(o, 0, 150, 250); /* its own queue: busy once */
@@ -61,9 +56,8 @@ static void by_hand(void **state)
 }
 
 /* Random intervals, out of order by less than the sweep lags behind, against a plain count. */
-static void against_counting(void **state)
+TEST(against_counting)
 {
-    (void)state;
     enum { SPAN = 30000, COUNT = 4000 };
     uint8_t *busy = calloc(SPAN + 2000, 1); /* a bit per queue */
     struct bf_overlap *o = overlap_make();
@@ -106,9 +100,8 @@ static void against_counting(void **state)
 }
 
 /* What comes too late counts from where the sweep stands, and is said. */
-static void too_late(void **state)
+TEST(too_late)
 {
-    (void)state;
     struct bf_overlap *o = overlap_make();
     for (uint64_t i = 0; i < BF_OVERLAP_PENDING + 100; i++)
         bf_overlap_add(o, 0, 1000 + 10 * i, 1005 + 10 * i);
@@ -155,9 +148,8 @@ static void line_has(const char *text, const char *start, const char *expected)
     fail_msg("no line '%s … %s' in\n%s", start, expected, text);
 }
 
-static void table(void **state)
+TEST(table)
 {
-    (void)state;
     const struct bf_trace_info info = {
         .program = "synthetic", .device = "Paper GPU", .driver = "pencil 1.0"};
     struct bf_trace *trace;
@@ -209,9 +201,8 @@ static void table(void **state)
 }
 
 /* An engine that can't be timed isn't idle: nobody knows. */
-static void untimed(void **state)
+TEST(untimed)
 {
-    (void)state;
     struct bf_trace *trace;
     const struct bf_trace_info info = {.program = "p", .device = "d", .driver = ""};
     assert_int_equal(bf_trace_create(&info, &trace), VK_SUCCESS);
@@ -230,13 +221,4 @@ static void untimed(void **state)
     line_has(text, "held: none", "");
     free(text);
     bf_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand), cmocka_unit_test(against_counting), cmocka_unit_test(too_late),
-        cmocka_unit_test(table),   cmocka_unit_test(untimed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void all_at_once(void **state)
+TEST(all_at_once)
 {
-    (void)state;
     char folder[64];
     folder_make(folder);
     struct bf_trace *trace = trace_open(in_folder(folder, "run"));
@@ -95,10 +94,4 @@ static void all_at_once(void **state)
     assert_true(slices > THREADS * PACKETS);
     assert_int_equal(slices, ends);
     decoded_free(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_at_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

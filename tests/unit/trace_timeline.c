@@ -26,9 +26,8 @@ static struct decoded run_end(struct run *r, size_t *arrows)
     return trace_close(r->trace, r->folder, arrows);
 }
 
-static void tracks_and_slices(void **state)
+TEST(tracks_and_slices)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_name_semaphore(r.trace, 0x50, "frame");
     struct bf_trace_packet late = queued(r.trace, r.queues[1]);
@@ -82,9 +81,8 @@ static void tracks_and_slices(void **state)
     decoded_free(&d);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet a = queued(r.trace, r.queues[0]);
     struct bf_trace_packet b = queued(r.trace, r.queues[1]);
@@ -116,9 +114,8 @@ static void counters(void **state)
 }
 
 /* A second wait for a signal has an arrow of its own, whenever it comes. */
-static void arrows_to_several_waits(void **state)
+TEST(arrows_to_several_waits)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet source = queued(r.trace, r.queues[0]);
     handed_over(r.trace, &source, NOTHING, SYNC(1, 5));
@@ -154,9 +151,8 @@ static void arrows_to_several_waits(void **state)
 }
 
 /* What isn't timed is drawn at its hand-over, and its arrows begin and end there. */
-static void arrows_without_times(void **state)
+TEST(arrows_without_times)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet source = queued(r.trace, r.queues[0]);
     source.timed = false;
@@ -197,9 +193,8 @@ static void arrows_without_times(void **state)
     decoded_free(&d);
 }
 
-static void arrows_from_the_host(void **state)
+TEST(arrows_from_the_host)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_name_semaphore(r.trace, 9, "start");
     struct bf_trace_packet a = queued(r.trace, r.queues[0]);
@@ -223,9 +218,8 @@ static void arrows_from_the_host(void **state)
 }
 
 /* More waits and signals than have a place cost arrows, nothing else. */
-static void arrows_without_end(void **state)
+TEST(arrows_without_end)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_sync many[40];
     for (uint32_t i = 0; i < 40; i++)
@@ -250,9 +244,8 @@ static void arrows_without_end(void **state)
 }
 
 /* Slices that overlap don't nest: they lie on tracks of one name. */
-static void lanes(void **state)
+TEST(lanes)
 {
-    (void)state;
     enum { COUNT = 300 }; /* more than there are lanes */
     struct run r = run_begin();
     struct bf_trace_packet *packets = calloc(COUNT, sizeof(*packets));
@@ -282,9 +275,8 @@ static void lanes(void **state)
 }
 
 /* One after the other, all packets lie on one track. */
-static void one_lane(void **state)
+TEST(one_lane)
 {
-    (void)state;
     struct run r = run_begin();
     for (int i = 0; i < 10; i++) {
         struct bf_trace_packet p = queued(r.trace, r.queues[0]);
@@ -303,9 +295,8 @@ static void one_lane(void **state)
 }
 
 /* The handle of a destroyed semaphore comes back as another. */
-static void destroyed_semaphore(void **state)
+TEST(destroyed_semaphore)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet a = queued(r.trace, r.queues[0]);
     handed_over(r.trace, &a, NOTHING, SYNC(5, 10));
@@ -320,9 +311,8 @@ static void destroyed_semaphore(void **state)
     decoded_free(&d);
 }
 
-static void dropped(void **state)
+TEST(dropped)
 {
-    (void)state;
     struct run r = run_begin();
     struct bf_trace_packet a = queued(r.trace, r.queues[0]);
     bf_trace_packet_held(r.trace, &a, SYNC(0, 0));
@@ -335,9 +325,8 @@ static void dropped(void **state)
     decoded_free(&d);
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     struct run r = run_begin();
     char longest[300];
     memset(longest, 'n', sizeof(longest) - 3);
@@ -394,9 +383,8 @@ static struct bf_trace_packet submit(struct run *r, uint32_t count, const VkComm
 
 /* What a program calls its command buffers, and the labels in them and around them, is on its
  * packets. */
-static void captions(void **state)
+TEST(captions)
 {
-    (void)state;
     struct run r = run_begin();
     VkCommandBuffer b[3] = {(VkCommandBuffer)0x10, (VkCommandBuffer)0x20, (VkCommandBuffer)0x30};
     bf_trace_name_command_buffer(r.trace, b[0], "shadows");
@@ -448,9 +436,8 @@ static void captions(void **state)
     decoded_free(&d);
 }
 
-static void uncalibrated(void **state)
+TEST(uncalibrated)
 {
-    (void)state;
     struct run r = run_begin();
     bf_trace_mark_uncalibrated(r.trace);
     bf_trace_mark_uncalibrated(r.trace);
@@ -461,9 +448,8 @@ static void uncalibrated(void **state)
 }
 
 /* However short the file was cut, all whole packets before the cut are there. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
-    (void)state;
     struct run r = run_begin();
     for (int i = 0; i < 4; i++) {
         struct bf_trace_packet p = queued(r.trace, r.queues[i % 3]);
@@ -486,9 +472,8 @@ static void cut_anywhere(void **state)
 }
 
 /* A numberless queue or engine (memory ran out) and a missing trace are no reason to stop. */
-static void nothing_to_write_to(void **state)
+TEST(nothing_to_write_to)
 {
-    (void)state;
     struct run r = run_begin();
     assert_int_equal(bf_trace_add_queue(r.trace, UINT32_MAX, "lost"), UINT32_MAX);
     struct bf_trace *traces[] = {r.trace, NULL};
@@ -519,26 +504,4 @@ static void nothing_to_write_to(void **state)
     struct decoded d = run_end(&r, NULL);
     assert_int_equal(d.count, 4); /* what every trace begins with */
     decoded_free(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tracks_and_slices),
-        cmocka_unit_test(counters),
-        cmocka_unit_test(arrows_to_several_waits),
-        cmocka_unit_test(arrows_without_times),
-        cmocka_unit_test(arrows_from_the_host),
-        cmocka_unit_test(arrows_without_end),
-        cmocka_unit_test(lanes),
-        cmocka_unit_test(one_lane),
-        cmocka_unit_test(destroyed_semaphore),
-        cmocka_unit_test(dropped),
-        cmocka_unit_test(names),
-        cmocka_unit_test(captions),
-        cmocka_unit_test(uncalibrated),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(nothing_to_write_to),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

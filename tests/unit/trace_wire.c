@@ -1,13 +1,9 @@
 /* The wire format, byte by byte, as protobuf.dev and Perfetto's .proto files describe it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "trace/perfetto.h"
 #include "trace/protobuf.h"
@@ -24,9 +20,8 @@ static void expect(struct bf_protobuf *pb, const uint8_t *bytes, size_t size)
     bf_protobuf_rewind(pb, 0);
 }
 
-static void fields(void **state)
+TEST(fields)
 {
-    (void)state;
     uint8_t memory[64];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -52,9 +47,8 @@ static void fields(void **state)
     EXPECT(0x12, 0x00);
 }
 
-static void nesting(void **state)
+TEST(nesting)
 {
-    (void)state;
     uint8_t memory[64];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -69,9 +63,8 @@ static void nesting(void **state)
 }
 
 /* Lengths of one, two and three bytes, in canonical form, with what surrounds them in place. */
-static void long_messages(void **state)
+TEST(long_messages)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 125, 126, 127, 128, 16379, 16380, 16381, 16382, 20000};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct bf_protobuf pb;
@@ -104,9 +97,8 @@ static void long_messages(void **state)
 }
 
 /* A message that doesn't fit fails as a whole wherever the end lies, and writes past no end. */
-static void bounds(void **state)
+TEST(bounds)
 {
-    (void)state;
     uint8_t memory[256];
     for (size_t capacity = 0; capacity <= 200; capacity++) {
         struct bf_protobuf pb;
@@ -132,9 +124,8 @@ static struct bf_perfetto_sequence sequence(uint32_t id)
     return (struct bf_perfetto_sequence){.id = id, .interning = &interning};
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
-    (void)state;
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -164,9 +155,8 @@ static void clocks(void **state)
            0xda, 0x03, 0x03, 0xd0, 0x03, 0x03); /* trace_packet_defaults: MONOTONIC */
 }
 
-static void tracks(void **state)
+TEST(tracks)
 {
-    (void)state;
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -198,9 +188,8 @@ static void tracks(void **state)
            0x60, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
 }
 
-static void events(void **state)
+TEST(events)
 {
-    (void)state;
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -263,9 +252,8 @@ static void events(void **state)
 }
 
 /* An incremental clock: distances, which are never negative. */
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     uint8_t memory[256];
     struct bf_protobuf buffer;
     struct bf_protobuf *pb = &buffer;
@@ -284,9 +272,8 @@ static void distances(void **state)
 }
 
 /* A program's names: few places, numbers for ever. */
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     memset(&interning, 0, sizeof(interning));
     char text[200];
     uint64_t first = bf_interning_number(&interning, "first");
@@ -323,14 +310,4 @@ static void names(void **state)
                      126);
     for (uint32_t i = 1; i < BF_STRING_OWN; i++)
         assert_non_null(bf_interning_text(&interning, i));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields), cmocka_unit_test(nesting),   cmocka_unit_test(long_messages),
-        cmocka_unit_test(bounds), cmocka_unit_test(clocks),    cmocka_unit_test(tracks),
-        cmocka_unit_test(events), cmocka_unit_test(distances), cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,38 @@
+/*
+ * What every test in C stands on: cmocka with the headers that it asks for, tests that enlist
+ * themselves, and a main that runs them.
+ */
+#ifndef BELFRY_TESTS_SUPPORT_TEST_H
+#define BELFRY_TESTS_SUPPORT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* A test: TEST(name) { ... }. It is run with all others of its executable, in the order in which
+ * they stand in the file. With a set-up and a tear-down, 'state' is what cmocka makes of them. */
+#define TEST(name_) TEST_WITH(name_, NULL, NULL)
+#define TEST_WITH(name_, setup_, teardown_)                                                        \
+    static void name_(void **state);                                                               \
+    __attribute__((constructor)) static void test_enlists_##name_(void)                            \
+    {                                                                                              \
+        test_enlist(&(struct CMUnitTest){#name_, name_, setup_, teardown_, NULL}, __LINE__);       \
+    }                                                                                              \
+    static void name_(__attribute__((unused)) void **state)
+
+void test_enlist(const struct CMUnitTest *test, int line);
+
+/* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main returns. */
+int test_run(const char *pattern);
+/* All of them, between that set-up and that tear-down; the name is for what is printed, and may be
+ * NULL. */
+int test_run_group(const char *name, CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* What main does, for a fixture to set before it begins (by a constructor); at first it is test_run
+ * with the first argument, if there is one. An executable may have a main of its own instead. */
+extern int (*test_main)(int argc, char **argv);
+
+#endif
