@@ -1,7 +1,7 @@
 /*
  * Native fence logs: what a GPU writes into memory about the waits and signals of a queue.
  *
- * Self-contained (C11 and C++17; neither Vulkan nor belfry.h is needed), so that tools can read
+ * Self-contained (C99, C11 and C++11; neither Vulkan nor belfry.h is needed), so that tools can read
  * dumps of logs. The layouts are those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of WDDM
  * 3.2 to the bit, on every target, little-endian; nothing here is ever to move.
  *
@@ -41,15 +41,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* 32-bit targets would align 64 bits to 4 bytes. What C99 and C++11 lack (alignment, unnamed unions,
+ * static assertions), GNU compilers have as extensions. */
 #ifdef __cplusplus
 extern "C" {
 #define BF_FENCE_LOG_ALIGNED      alignas(8)
 #define BF_FENCE_LOG_ALIGNMENT    alignof
 #define BF_FENCE_LOG_ASSERT(what) static_assert(what, #what)
-#else
-#define BF_FENCE_LOG_ALIGNED      _Alignas(8) /* 32-bit targets would align 64 bits to 4 bytes */
+#define BF_FENCE_LOG_UNNAMED
+#elif __STDC_VERSION__ >= 201112L
+#define BF_FENCE_LOG_ALIGNED      _Alignas(8)
 #define BF_FENCE_LOG_ALIGNMENT    _Alignof
 #define BF_FENCE_LOG_ASSERT(what) _Static_assert(what, #what)
+#define BF_FENCE_LOG_UNNAMED
+#else
+#define BF_FENCE_LOG_ALIGNED      __attribute__((aligned(8)))
+#define BF_FENCE_LOG_ALIGNMENT    __alignof__
+#define BF_FENCE_LOG_ASSERT(what) __extension__ _Static_assert(what, #what)
+#define BF_FENCE_LOG_UNNAMED      __extension__
 #endif
 
 /* DXGK_NATIVE_FENCE_LOG_TYPE: which log it is. */
@@ -87,7 +96,7 @@ typedef struct BfFenceLogPosition {
 /* DXGK_NATIVE_FENCE_LOG_HEADER */
 typedef struct BfFenceLogHeader {
     /* One word: read it in one piece, by atomicWraparoundAndEntryIndex. */
-    union {
+    BF_FENCE_LOG_UNNAMED union {
         BF_FENCE_LOG_ALIGNED uint64_t atomicWraparoundAndEntryIndex;
         BfFenceLogPosition position;
     };
@@ -188,5 +197,6 @@ BF_FENCE_LOG_ASSERT(BF_FENCE_LOG_BYTES(BF_FENCE_LOG_DEFAULT_ENTRIES) <= BF_FENCE
 #undef BF_FENCE_LOG_ALIGNED
 #undef BF_FENCE_LOG_ALIGNMENT
 #undef BF_FENCE_LOG_ASSERT
+#undef BF_FENCE_LOG_UNNAMED
 
 #endif
