@@ -1,7 +1,7 @@
 /*
  * Belfry's public C API: D3D12's queues and fences on a Vulkan device.
  *
- * Self-contained: compiles as C11 and as C++17. Every declaration says what it does, who owns what,
+ * Self-contained: compiles as C99, C11 and C++11. Every declaration says what it does, who owns what,
  * whether it may be called from several threads at once, and every error it returns.
  *
  * Where clauses are named, [ME n] is section n of Microsoft's "Multi-engine synchronization"
@@ -326,7 +326,7 @@ BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, u
 /* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
     BF_FENCE_FLAGS_NONE = 0,
-    BF_FENCE_SHARED_BIT = 1 << 0,        /* 'Shared fences', below */
+    BF_FENCE_SHARED_BIT = 1 << 0,        /* docs/shared-fences.md */
     BF_FENCE_CROSS_ADAPTER_BIT = 1 << 2, /* shared, and meant for devices of other adapters */
     BF_FENCE_NO_SIGNAL_BIT = 1 << 4,     /* neither queues nor the CPU may signal it */
     BF_FENCE_NO_WAIT_BIT = 1 << 5,       /* neither queues nor the CPU may wait for it */
@@ -453,51 +453,10 @@ BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
 /* ------------------------------------------------------------------------------- Shared fences --
  */
 
-/*
- * A fence that is made with BF_FENCE_SHARED_BIT can be opened in other processes, on other devices,
- * and again on its own: each object that bfCreateFence and bfOpenFenceFd give is a local one of the
- * same global fence ([NF], "Global and local handles for shared fences"). Every function that takes
- * a BfFence takes any of them, and all of them have one value, which each may set, on the CPU and
- * from queues, to anything. The object that bfCreateFence made is the owner's.
- *
- *  - What one of them is set to, the others read at once; waits of theirs, on CPU and queues, are
- *    satisfied by every value from their arming on, also by one that was overwritten before they
- *    looked. Of two signals that race either may come last, but the same one for all. A signal whose
- *    call is still running when a wait is armed may satisfy it, even if another one has come last.
- *  - A queue's signal reaches the others once the work before it is complete, with no further call
- *    of this process's; also if the object is destroyed meanwhile. It never does if the process
- *    ends first, or its device is lost. A peer that is killed in the midst of a signal may have told
- *    only some of the others' waiters.
- *  - What the work before a signal wrote is complete. How memory is shared is Vulkan's affair.
- *  - A peer that misuses what it was given can set the fence to any value and keep others' waiters
- *    for it waiting; it can keep others from opening it. It can do nothing else.
- *
- * When an object is destroyed, what waits for it here goes on, and the fence lives on in the others.
- * With BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT only queues go on then. The CPU's waiters
- * (events, and blocked threads) still wait for the global fence's value, and are released when the
- * last object, and the last descriptor of the fence, is gone, or their device. A program that waits
- * so for nobody else's signal closes its descriptors.
- *
- * When the process of the owner's object ends before it has destroyed it, every other object is
- * orphaned, for good: it reads UINT64_MAX, events are set, queues go on, and bfWaitFences,
- * bfSignalFence, bfQueueSignal and bfExportFenceFd return VK_ERROR_INVALID_EXTERNAL_HANDLE; so does
- * bfOpenFenceFd. A process that replaces itself (exec) hasn't ended. (Before Linux 6.5 it has, and
- * an owner that has forked ends with its children.) An owner that has destroyed its object, with all
- * signals to it complete, can end and nobody minds. The end of another's process, of whatever kind,
- * leaves the fence as it is (but see bfGetDeviceShareFlags for queues that wait natively).
- *
- * When the device of the owner's object is lost, the fence is set to UINT64_MAX for all; with
- * BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT it stays as it is for all. When another's is lost,
- * only its own object reads UINT64_MAX.
- *
- * The flags have the numbers of D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS. A fence can be open 126 times
- * at once. An object takes three to five descriptors, and with BF_SHARE_TRUSTED_BIT two more, four
- * semaphores of the driver's, and what these take. Programs that fork without exec do not use
- * shared fences in the child.
- */
+/* How one fence has objects in several processes and on several devices: docs/shared-fences.md. */
 typedef enum BfShareFlagBits {
-    /* The peer is trusted, as far as the GPU goes: queues of both sides wait for each other's
-     * signals natively, without a CPU in between. */
+    /* Queues of both sides wait for each other's signals on the GPU, without a CPU in between. For
+     * peers that are trusted not to stall this side's GPU. */
     BF_SHARE_TRUSTED_BIT = 1,
 } BfShareFlagBits;
 typedef VkFlags BfShareFlags;
@@ -505,41 +464,17 @@ typedef VkFlags BfShareFlags;
 /*
  * The flags that bfExportFenceFd and bfOpenFenceFd take for fences of this device.
  * BF_SHARE_TRUSTED_BIT: its driver can export and import timeline semaphores as opaque descriptors,
- * and VK_KHR_external_semaphore_fd is enabled: the layer does that itself, an attached device says
- * so in BfAttachInfo.
- *
- * With the flag on both sides, and the same device and driver under both (deviceUUID and driverUUID
- * of VkPhysicalDeviceIDProperties), what a queue signals goes to the other process's GPU as well: a
- * signal that can't be settled at once costs a submission, a wait that it reaches is given to the
- * driver, and the waiting queue's work begins when the work before the signal ends, whatever the
- * CPUs do. The value itself is set as ever, and by the same rules; what comes after such a wait is
- * seen by this process's CPU once the other's has set the value. Up to four queues, in all
- * processes, can have such signals on their way at once, and the last sixteen of each; what is more,
- * and what the CPU signals, goes by the CPU. Where one side didn't say so, or is of another device,
- * the fence works as without the flag.
- *
- * What trust means: a descriptor that was exported with the flag carries semaphores of the driver's.
- * Who has it can keep the other side's GPU waiting as long as it lives, or let it go too early, and
- * by stopping its own CPU (a debugger will do) keep the other side's from being told of what comes
- * behind such a wait on the same VkQueue. So it is never to be passed to those who aren't to have
- * that; for these there is an export without the flag. Whoever opens a descriptor without the flag
- * takes none of the driver's out of it.
- *
- * Where a process ends, or loses its device, with such a signal on its way, queues elsewhere that
- * wait for it natively are let go within a tenth of a second, and their object, unless the value was
- * reached otherwise, is orphaned, whoever the owner is: better that than work on what was never
- * finished without anybody's knowing. (A process that has forked without exec ends, for that, with
- * its children.)
+ * and VK_KHR_external_semaphore_fd is enabled (the layer enables it itself; an attached device says
+ * so in BfAttachInfo). A descriptor with that flag lets its holder delay this device's GPU work.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfGetDeviceShareFlags(BfDevice device, BfShareFlags *pFlags);
 
 /*
- * A descriptor of the fence, for bfOpenFenceFd: the caller's to close. It can be sent over a Unix
- * socket (SCM_RIGHTS), inherited, and used any number of times, also by several processes; reading
- * from it makes it useless. It is a socket itself, and nothing of the program's is to be written to
- * it.
+ * A descriptor of the fence, for bfOpenFenceFd; the caller closes it. It can be sent over a Unix
+ * socket (SCM_RIGHTS), inherited, and used any number of times, also by several processes. It is a
+ * socket itself: the program must neither read from it, which makes it useless, nor write to it.
  *
  * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left, or too many of this user's lie in sockets:
  * six for each fence that has been exported with BF_SHARE_TRUSTED_BIT), VK_ERROR_OUT_OF_HOST_MEMORY,
