@@ -513,6 +513,36 @@ TEST(test_unknown_struct)
     fake_close();
 }
 
+/* VkPhysicalDeviceMaintenance11FeaturesKHR: newer than the oldest headers. Its size is known all the
+ * same, so that it can be copied. */
+TEST(test_newer_struct)
+{
+    const struct newer {
+        VkStructureType sType;
+        const void *pNext;
+        VkBool32 maintenance11;
+    } newer = {.sType = (VkStructureType)1000657000, .maintenance11 = VK_TRUE};
+    open_instance(NULL);
+    struct program p;
+    program_init(&p, one);
+    CHAIN(&p, v12_off);
+    const struct newer *own = CHAIN(&p, newer);
+    assert_int_equal(create(&p), VK_SUCCESS);
+    const struct fake_request *r = &fake.requests[0];
+    assert_int_equal(r->timeline, 1);
+    assert_true(is_scheduled());
+    bool found = false;
+    for (uint32_t i = 0; i < r->chain_count; i++) {
+        if (r->chain[i] != newer.sType)
+            continue;
+        found = true;
+        assert_ptr_not_equal(r->chain_at[i], own);
+    }
+    assert_true(found);
+    page_free(&p.page);
+    fake_close();
+}
+
 /* Drivers that can't, and those that won't -------------------------------------------------- */
 
 TEST(test_incapable)
