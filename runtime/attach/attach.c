@@ -30,26 +30,26 @@ static void attachment_finish(struct attachment *a)
 
 static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
 {
-#define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
-    GET(vkGetPhysicalDeviceProperties);
-    GET(vkGetPhysicalDeviceQueueFamilyProperties);
-    GET(vkGetPhysicalDeviceMemoryProperties);
-#undef GET
-    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties ||
-        !vkGetPhysicalDeviceMemoryProperties)
+#define FIND(name) (PFN_##name) info->pfnGetInstanceProcAddr(info->instance, #name)
+    PFN_vkGetPhysicalDeviceProperties get_properties = FIND(vkGetPhysicalDeviceProperties);
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties get_families =
+        FIND(vkGetPhysicalDeviceQueueFamilyProperties);
+    PFN_vkGetPhysicalDeviceMemoryProperties get_memory = FIND(vkGetPhysicalDeviceMemoryProperties);
+#undef FIND
+    if (!get_properties || !get_families || !get_memory)
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
-    vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
+    get_memory(info->physicalDevice, &a->memory);
+    get_properties(info->physicalDevice, &a->properties);
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
                        &a->sharing);
-    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
+    get_families(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
     a->queues = calloc(info->queueCount, sizeof(*a->queues));
     if (!a->families || !a->engines || !a->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, a->families);
+    get_families(info->physicalDevice, &a->family_count, a->families);
     return VK_SUCCESS;
 }
 

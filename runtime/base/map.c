@@ -144,5 +144,5 @@ void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context)
         free(t);
         t = older;
     }
-    *map = (struct bf_map){0};
+    *map = (struct bf_map){.live = 0};
 }

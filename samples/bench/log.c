@@ -76,7 +76,7 @@ static void show_row(struct bench_report *report, const char *name, const char *
 static void caller_rows(struct bench_report *report)
 {
     static struct bench_found found;
-    const struct bench_options any = {NULL};
+    const struct bench_options any = {.gpu = NULL};
     char driver[4200], driver_too[4200];
     const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
                                        "BELFRY_ICD_SHAPE=q1", NULL};

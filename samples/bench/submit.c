@@ -340,7 +340,7 @@ static void icd_part_run(const struct bench_options *options, enum bench_side si
 static void icd_rows(struct bench_report *report)
 {
     static struct bench_found found;
-    const struct bench_options any = {NULL};
+    const struct bench_options any = {.gpu = NULL};
     char driver[4200], driver_too[4200];
     /* VK_DRIVER_FILES wins where both are set, older loaders know only the other. */
     const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",

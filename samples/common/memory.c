@@ -210,35 +210,39 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
     } uses[] = {
         /* Discarding still waits for whoever used the image last. The attachment stage is also
          * where a submission waits for an acquired image: the transition comes after that. */
-        [SAMPLE_USE_DISCARD] = {VK_IMAGE_LAYOUT_UNDEFINED,
-                                VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT |
-                                    VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |
-                                    VK_PIPELINE_STAGE_2_COPY_BIT,
-                                VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT},
-        [SAMPLE_USE_DEPTH] = {VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
-                              VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
-                                  VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT,
-                              VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
-                                  VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
-                              VK_IMAGE_ASPECT_DEPTH_BIT},
-        [SAMPLE_USE_COMMON] = {VK_IMAGE_LAYOUT_GENERAL, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                               VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT},
-        [SAMPLE_USE_TARGET] = {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
-                               VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
-                               VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
-                                   VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT},
-        [SAMPLE_USE_SAMPLED] = {VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
-                                VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
-                                VK_ACCESS_2_SHADER_SAMPLED_READ_BIT},
-        [SAMPLE_USE_SOURCE] = {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                               VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT,
-                               VK_ACCESS_2_TRANSFER_READ_BIT},
-        [SAMPLE_USE_DEST] = {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                             VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT,
-                             VK_ACCESS_2_TRANSFER_WRITE_BIT},
+        [SAMPLE_USE_DISCARD] = {.layout = VK_IMAGE_LAYOUT_UNDEFINED,
+                                .stages = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT |
+                                          VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |
+                                          VK_PIPELINE_STAGE_2_COPY_BIT,
+                                .access = VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT},
+        [SAMPLE_USE_DEPTH] = {.layout = VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
+                              .stages = VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
+                                        VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT,
+                              .access = VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                        VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+                              .aspect = VK_IMAGE_ASPECT_DEPTH_BIT},
+        [SAMPLE_USE_COMMON] = {.layout = VK_IMAGE_LAYOUT_GENERAL,
+                               .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                               .access =
+                                   VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT},
+        [SAMPLE_USE_TARGET] = {.layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+                               .stages = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+                               .access = VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
+                                         VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT},
+        [SAMPLE_USE_SAMPLED] = {.layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+                                .stages = VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+                                .access = VK_ACCESS_2_SHADER_SAMPLED_READ_BIT},
+        [SAMPLE_USE_SOURCE] = {.layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                               .stages =
+                                   VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT,
+                               .access = VK_ACCESS_2_TRANSFER_READ_BIT},
+        [SAMPLE_USE_DEST] = {.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                             .stages = VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT,
+                             .access = VK_ACCESS_2_TRANSFER_WRITE_BIT},
         /* The semaphore that the present waits for carries on from here. */
-        [SAMPLE_USE_PRESENT] = {VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_NONE,
-                                VK_ACCESS_2_NONE},
+        [SAMPLE_USE_PRESENT] = {.layout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
+                                .stages = VK_PIPELINE_STAGE_2_NONE,
+                                .access = VK_ACCESS_2_NONE},
     };
 
     /* What is discarded was used in the same way the last time, but for targets. */

@@ -116,7 +116,6 @@ TEST(test_large_and_scribbled)
     struct world w;
     world_open(&w, "SHAPE=q1", two);
     VkFence fence = world_fence(&w, false);
-    uint64_t value = 0;
     for (int held = 0; held < 2; held++) {
         for (int old = 0; old < 2; old++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -146,7 +145,6 @@ TEST(test_large_and_scribbled)
                     vkDestroySemaphore(w.device, waits[s], NULL);
                     vkDestroySemaphore(w.device, signals[s], NULL);
                 }
-                value++;
             }
         }
     }

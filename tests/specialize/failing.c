@@ -45,7 +45,8 @@ static void warm_up(struct program *p, bool draws)
 
 static void play(struct program *p, struct round *r)
 {
-    const struct program_push push = {serial % 2, 8, ++serial};
+    const struct program_push push = {.mode = serial % 2, .rounds = 8, .factor = serial + 1};
+    serial++;
     snprintf(r->name, sizeof(r->name), "%s:%s:%d:%llu", r->draws ? "draws" : "computes",
              r->command ? r->command : "any", r->result, (unsigned long long)r->n);
     uint64_t pipelines = p->f.icd.live("pipeline"), others = other_objects(p);

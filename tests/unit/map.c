@@ -45,7 +45,7 @@ static void against_model(bool collide, uint32_t live_bound)
     uint64_t keys[KEYS];
     void *model[KEYS] = {0};
     keys_fill(keys, collide);
-    struct bf_map map = {0};
+    struct bf_map map = {.live = 0};
     uint64_t random = 88172645463325252u;
     uint32_t live = 0;
     for (uint32_t step = 0; step < 100000; step++) {
@@ -91,7 +91,7 @@ TEST(test_model_colliding)
 /* A program that makes and ends objects for ever needs no more room than it has objects. */
 TEST(test_does_not_grow)
 {
-    struct bf_map map = {0};
+    struct bf_map map = {.live = 0};
     for (uint64_t i = 1; i <= 100000; i++) {
         assert_true(bf_map_insert(&map, i * 64, &map));
         assert_true(bf_map_insert(&map, i * 64 + 8, &map));
@@ -108,7 +108,7 @@ TEST(test_does_not_grow)
 TEST(test_tables_are_reused)
 {
     enum { LIVE = 12, MOST = 2000 };
-    struct bf_map map = {0};
+    struct bf_map map = {.live = 0};
     uint64_t random = 88172645463325252u, keys[MOST] = {0};
     for (uint32_t step = 0; step < 200000; step++) {
         /* Now and then as many as need a larger table. */
@@ -131,7 +131,7 @@ TEST(test_tables_are_reused)
 
 TEST(test_no_keys)
 {
-    struct bf_map map = {0};
+    struct bf_map map = {.live = 0};
     assert_null(bf_map_find(&map, 5));
     assert_null(bf_map_remove(&map, 5));
     assert_false(bf_map_insert(&map, 0, &map));
@@ -157,7 +157,7 @@ static void count_visit(void *value, void *context)
 
 TEST(test_finish_visits_all)
 {
-    struct bf_map map = {0};
+    struct bf_map map = {.live = 0};
     for (uint64_t i = 1; i <= 300; i++)
         assert_true(bf_map_insert(&map, i * 8, &map));
     for (uint64_t i = 1; i <= 300; i += 3)
@@ -211,7 +211,7 @@ TEST(test_threads)
     uint64_t keys[KEYS];
     for (uint32_t round = 0; round < 4; round++) {
         keys_fill(keys, round % 2);
-        struct bf_map map = {0};
+        struct bf_map map = {.live = 0};
         struct owner owners[THREADS] = {0};
         for (uint32_t t = 0; t < THREADS; t++) {
             owners[t].map = &map;

@@ -286,7 +286,7 @@ void bf_cache_file_close(struct bf_cache_file *file)
 
 bool bf_cache_file_read(struct bf_cache_file *file, struct bf_snapshot *snapshot)
 {
-    *snapshot = (struct bf_snapshot){0};
+    *snapshot = (struct bf_snapshot){.index.count = 0};
     if (!file->on)
         return true;
     int error = EBUSY;

@@ -17,7 +17,7 @@ void bf_snapshot_finish(struct bf_snapshot *snapshot)
 {
     bf_index_finish(&snapshot->index);
     free(snapshot->builds);
-    *snapshot = (struct bf_snapshot){0};
+    *snapshot = (struct bf_snapshot){.index.count = 0};
 }
 
 static bool builds_add(struct bf_snapshot *snapshot, const struct bf_snapshot_build *build)
@@ -99,7 +99,7 @@ static void builds_settle(struct bf_snapshot *snapshot)
 
 int bf_snapshot_read(struct bf_snapshot *snapshot, int fd, uint64_t size)
 {
-    *snapshot = (struct bf_snapshot){0};
+    *snapshot = (struct bf_snapshot){.index.count = 0};
     uint8_t header[BF_HEADER_SIZE];
     ssize_t n = pread(fd, header, sizeof(header), 0);
     if (n < 0)
