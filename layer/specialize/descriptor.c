@@ -1,4 +1,6 @@
-/* The specialiser's eyes on what is put into descriptor sets: runtime/specialize/pipeline/descriptor_shape.h. */
+/* The specialiser's commands for descriptor sets, layouts of updates and views: each goes to the
+ * driver, and the shape of what it writes is noted
+ * (runtime/specialize/pipeline/descriptor_shape.h). */
 #include "layer/specialize/specialize.h"
 
 #include "specialize/pipeline/pipeline.h"
@@ -144,8 +146,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplate(
     d->more.vkCmdPushDescriptorSetWithTemplate(buffer, handle, layout, set, data);
 }
 
-/* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest headers.
- * A layout may be chained instead of given: then nothing is seen. */
+/* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest Vulkan
+ * headers. A layout may be chained instead of given: then no shapes are noted. */
 struct push_info {
     VkStructureType type;
     const void *next;

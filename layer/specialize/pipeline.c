@@ -1,7 +1,6 @@
-/*
- * The specialiser's eyes on pipelines and what they are made of. The program's call always goes down
- * first, as it is; what is kept of it afterwards is runtime/specialize/pipeline/pipeline.h's business.
- */
+/* The specialiser's commands for pipelines and what they are made of: shader modules, samplers,
+ * layouts and render passes. Each goes to the driver first, as it is; then the specialiser is
+ * told (runtime/specialize/pipeline/pipeline.h). */
 #include "layer/specialize/specialize.h"
 
 #include "specialize/pipeline/pipeline.h"
@@ -32,7 +31,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
     d->vk.vkDestroyShaderModule(device, module, allocator);
 }
 
-/* What is kept: made below and then known, and destroyed below when nobody needs it any more. */
+/* Retained objects: created in the driver and then noted, and destroyed in the driver when
+ * nobody needs them any more. */
 #define RETAINED(name_, info_, handle_, add_, type_)                                               \
     VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreate##name_(                               \
         VkDevice device, const info_ *info, const VkAllocationCallbacks *allocator,                \
@@ -84,7 +84,7 @@ layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateI
 
 /* ---- Pipelines ---- */
 
-/* With an error the handles may be anything. */
+/* If the driver returns an error the handles may be anything. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateComputePipelines(
     VkDevice device, VkPipelineCache cache, uint32_t count,
     const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *allocator,
@@ -111,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateGraphicsPipelines(
     return result;
 }
 
-/* Those of a deferred operation come later, and stay unknown. */
+/* Pipelines of a deferred operation come later, and stay unknown. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesKHR(
     VkDevice device, VkDeferredOperationKHR operation, VkPipelineCache cache, uint32_t count,
     const VkRayTracingPipelineCreateInfoKHR *infos, const VkAllocationCallbacks *allocator,
@@ -153,7 +153,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkSetDebugUtilsObjectNameEXT(
 {
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkSetDebugUtilsObjectNameEXT(device, info);
-    /* Loaders find it by the instance: not every device of that is specialised. */
+    /* Loaders find this command by the instance, not all of whose devices are specialised. */
     if (d->specializer && info->objectType == VK_OBJECT_TYPE_PIPELINE)
         bf_pipelines_name(layer_pipelines(d), (VkPipeline)info->objectHandle, info->pObjectName);
     return result;
@@ -170,7 +170,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkGetGeneratedCommandsMemoryRequirem
     d->vk.vkGetGeneratedCommandsMemoryRequirementsNV(device, info, requirements);
 }
 
-/* VkPipelineIndirectDeviceAddressInfoNV, newer than the oldest headers, as are those below. */
+/* VkPipelineIndirectDeviceAddressInfoNV; newer than the oldest Vulkan headers, as are those
+ * below. */
 struct address_info {
     VkStructureType type;
     const void *next;
@@ -197,7 +198,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdUpdatePipelineIndirectBufferNV(
 struct execution_set_info {
     VkStructureType type;
     const void *next;
-    uint32_t kind; /* 0: of pipelines */
+    uint32_t kind; /* 0: pipelines */
     const struct {
         VkStructureType type;
         const void *next;

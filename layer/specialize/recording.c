@@ -1,7 +1,6 @@
-/*
- * The specialiser: command buffers and their pools, and what they bind and push. Each command goes
- * down as the program gave it; the model is told before, but for what may fail.
- */
+/* The specialiser's commands for command buffers and their pools: begin and reset, what they
+ * bind and push, and queries. Each goes to the driver as the program gave it. The recording
+ * (runtime/specialize/recording.h) is told before, except of commands that may fail. */
 #include "layer/specialize/recording.h"
 
 #include <stdlib.h>
@@ -13,14 +12,15 @@ _Atomic uint64_t layer_recording_generation = 1;
 
 struct layer_recorder {
     struct bf_recorder *shared;
-    struct bf_map pools;   /* of struct recorded_pool */
-    struct bf_map queries; /* pools whose results tell pipelines apart; the value says nothing */
+    struct bf_map pools; /* of struct recorded_pool */
+    /* query pools whose results depend on which pipeline is bound; the value has no meaning */
+    struct bf_map queries;
 };
 
 /* Externally synchronised wherever it is used, as Vulkan asks. */
 struct recorded_pool {
-    uint32_t blocks;         /* of all its command buffers: enum bf_recording_block */
-    uint32_t timestamp_bits; /* of the queues that they are for */
+    uint32_t blocks;         /* enum bf_recording_block, for all its command buffers */
+    uint32_t timestamp_bits; /* of the queues that its command buffers are for */
     struct bf_recording *first;
 };
 
@@ -31,7 +31,7 @@ static uint64_t recording_key(VkCommandBuffer buffer)
 
 struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
 {
-    /* Before the look-up: what is freed after it will be noticed. */
+    /* Read before the look-up: a command buffer that is freed afterwards will be noticed. */
     uint64_t generation = atomic_load(&layer_recording_generation);
     struct layer_specializer *s = layer_device_of(buffer)->specializer;
     struct bf_recording *recording = s ? bf_map_find(&s->recordings, recording_key(buffer)) : NULL;
@@ -85,7 +85,7 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
     struct recorded_pool *pool =
         result == VK_SUCCESS && d->specializer ? calloc(1, sizeof(*pool)) : NULL;
     if (!pool)
-        return result; /* without it, its command buffers aren't known */
+        return result; /* without it its command buffers stay unknown */
     if (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)
         pool->blocks = BF_RECORDING_PROTECTED;
     uint32_t family = bf_family_real(&d->physical->map, info->queueFamilyIndex);
@@ -115,7 +115,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
     pool->first = r;
 }
 
-/* Before the driver frees it: its handle may come back at once, to another thread. */
+/* Before the driver frees it: another thread may get the same handle at once. */
 static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
 {
     struct bf_recording *r = bf_map_remove(&d->specializer->recordings, recording_key(buffer));
@@ -198,7 +198,7 @@ layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBuf
     bf_recording_measure(r, info->flags);
     if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
         info->pInheritanceInfo->pipelineStatistics)
-        bf_recording_query(r, true); /* perhaps, in whichever primary executes it */
+        bf_recording_query(r, true); /* perhaps active, in whichever primary executes it */
     return result;
 }
 
@@ -249,7 +249,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipeline(VkCommandBuffer bu
     layer_recording_table(r, buffer)->vkCmdBindPipeline(buffer, point, pipeline);
 }
 
-/* A group of a pipeline is bound, which is none of those that have variants. */
+/* One of a pipeline's shader groups is bound: it has no variants. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
     VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline, uint32_t group)
 {
@@ -262,7 +262,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
                                                                      group);
 }
 
-/* Shader objects take the place of the bind point's pipeline. */
+/* Shader objects replace the bind point's pipeline. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer buffer,
                                                                 uint32_t count,
                                                                 const VkShaderStageFlagBits *stages,
@@ -279,7 +279,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer 
 
 /* Generated commands ----------------------------------------------------------------------------- */
 
-/* They go with the program's own pipelines. */
+/* Generated commands run with the program's own pipelines. */
 static void restore(VkCommandBuffer buffer)
 {
     struct bf_recording *r = layer_recording_find(buffer);
@@ -289,7 +289,7 @@ static void restore(VkCommandBuffer buffer)
     bf_recording_restore(r, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
-/* They may bind and push. */
+/* Generated commands may bind and push. */
 static void forget_all(VkCommandBuffer buffer)
 {
     struct bf_recording *r = layer_recording_find(buffer);
@@ -334,7 +334,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsEXT(VkC
     forget_all(buffer);
 }
 
-/* The state is another command buffer's. */
+/* The state is that of another command buffer. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
     VkCommandBuffer buffer, const void *info, VkCommandBuffer state)
 {
@@ -368,8 +368,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants(VkCommandBuffer b
                                                          values);
 }
 
-/* VkPushConstantsInfo. Without a layout, ranges are chained, and not looked at: nothing is known
- * then. */
+/* VkPushConstantsInfo. Without a layout its ranges are chained, and not looked at: all push
+ * constants become unknown. */
 struct push_constants_info {
     VkStructureType sType;
     const void *pNext;
@@ -390,7 +390,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer 
     d->more.vkCmdPushConstants2(buffer, told);
 }
 
-/* Data of descriptor heaps, which shares its room with push constants. */
+/* Data for descriptor heaps, which shares its storage with push constants. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buffer,
                                                              const void *info)
 {
@@ -401,7 +401,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buf
     d->more.vkCmdPushDataEXT(buffer, info);
 }
 
-/* Queries that tell pipelines apart, and transform feedback -------------------------------------- */
+/* Queries whose results depend on the bound pipeline, and transform feedback
+ * --------------------- */
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkCreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo *info,
@@ -413,7 +414,7 @@ layer_specialize_vkCreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo 
     bool tells = info->queryType == VK_QUERY_TYPE_PIPELINE_STATISTICS ||
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_KHR ||
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_INTEL;
-    /* Without memory its queries can't be known: no variants any more. */
+    /* Out of memory: its queries can't be recognised, so no variant is used any more. */
     if (result == VK_SUCCESS && d->specializer && tells &&
         !bf_map_insert(&d->specializer->recorder->queries, (uint64_t)*pool, d->specializer))
         atomic_store(&d->specializer->recorder->shared->stopped, true);

@@ -1,28 +1,27 @@
-/*
- * Command buffers as the specialiser's hooks see them (recording.c, recording_draw.c, submission.c).
- */
+/* Command buffers as the specialiser's commands see them (recording.c, recording_draw.c,
+ * submission.c). */
 #ifndef BELFRY_LAYER_RECORDING_H
 #define BELFRY_LAYER_RECORDING_H
 
 #include "layer/specialize/specialize.h"
 #include "specialize/recording.h"
 
-/* The command buffer that this thread used last. One that is freed may come back as another:
- * whoever frees any counts the generation up, and who is given a handle afterwards sees that. */
+/* The command buffer that this thread used last. A handle may be freed and given out again:
+ * whoever frees one counts the generation up, and threads that use the handle afterwards notice. */
 struct layer_last_recording {
     VkCommandBuffer handle;
     uint64_t generation;
     struct bf_recording *recording;
 };
 
-/* In the layer's share of the threads' static storage: no call is needed to find it. */
+/* In the thread-local storage that the layer has from its loading: access needs no call. */
 extern _Thread_local struct layer_last_recording layer_last_recording
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern _Atomic uint64_t layer_recording_generation __attribute__((visibility("hidden")));
 
 struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer);
 
-/* NULL: it isn't known, nor recorded with anything but the program's own pipelines. */
+/* NULL: the command buffer is unknown, and is recorded with the program's own pipelines alone. */
 static inline struct bf_recording *layer_recording_find(VkCommandBuffer buffer)
 {
     if (layer_last_recording.handle == buffer &&
@@ -32,7 +31,7 @@ static inline struct bf_recording *layer_recording_find(VkCommandBuffer buffer)
     return layer_recording_look_up(buffer);
 }
 
-/* What lies below. */
+/* The next layer's or driver's functions. */
 static inline const struct VolkDeviceTable *layer_recording_table(struct bf_recording *recording,
                                                                   VkCommandBuffer buffer)
 {

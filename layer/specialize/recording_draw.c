@@ -1,8 +1,8 @@
-/* The specialiser: draws and dispatches, which may be recorded with a variant of what is bound, and
- * the passes that draws are in. */
+/* The specialiser's commands for draws and dispatches, which may be recorded with a variant of
+ * the bound pipeline, and for the passes that contain draws. */
 #include "layer/specialize/recording.h"
 
-/* Before a draw or dispatch: the table of what lies below. */
+/* Before a draw or dispatch: returns the driver's functions. */
 static inline const struct VolkDeviceTable *recording_use(VkCommandBuffer buffer,
                                                           VkPipelineBindPoint point)
 {
@@ -67,7 +67,7 @@ INDIRECT(vkCmdDrawIndexedIndirect, recording_draw)
 INDIRECT(vkCmdDrawMeshTasksIndirectNV, recording_draw)
 INDIRECT(vkCmdDrawMeshTasksIndirectEXT, recording_draw)
 
-/* Under whichever of its names the driver has it. */
+/* Calls it by whichever of its names the driver has. */
 #define COUNTED(name, other_name, third_name)                                                      \
     VKAPI_ATTR void VKAPI_CALL layer_specialize_##name(                                            \
         VkCommandBuffer buffer, VkBuffer indirect, VkDeviceSize offset, VkBuffer counts,           \
@@ -149,9 +149,10 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
         bf_recording_dispatched(recording);
 }
 
-/* Passes, which are measured as a whole ---------------------------------------------------------- */
+/* Passes, which are timed as a whole
+ * --------------------------------------------------------------- */
 
-/* The recording, told that a pass begins. */
+/* Tells the recording that a pass begins, and returns it. */
 static struct bf_recording *recording_pass_begin(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
@@ -199,7 +200,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass2(VkCommandBuffer 
     end_pass(recording);
 }
 
-/* Between the parts of a pass that is suspended and resumed nothing may stand. */
+/* No command may stand between the parts of a pass that is suspended and resumed. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer buffer,
                                                                 const VkRenderingInfo *info)
 {

@@ -1,4 +1,5 @@
-/* The specialiser of a device: where it is made, and which commands it sees. */
+/* The specialiser of a device: creation, destruction, and unknown commands that the program asks
+ * for. */
 #include "layer/specialize/specialize.h"
 
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "specialize/isolate/isolate.h"
 #include "specialize/recording.h"
 
-/* Who the device is, to another process and to another run. Zeroes where the driver can't say: no
- * helper finds it. */
+/* Identifies the device to another process and to another run. Zeros where the driver can't say:
+ * then no helper finds the device. */
 struct identity {
     VkPhysicalDeviceProperties2 properties;
     VkPhysicalDeviceIDProperties id;
@@ -89,7 +90,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     };
     struct layer_specializer *s = calloc(1, sizeof(*s));
     if (!s || bf_specializer_create(&info, &s->model) != VK_SUCCESS)
-        goto fail; /* whoever fails has said why; the program goes on without */
+        goto fail; /* the failing function has said why; the program goes on without */
     if (!layer_recorder_create(s))
         goto fail_recorder;
     d->specializer = s;
@@ -114,14 +115,14 @@ void layer_specialize_destroy(struct layer_device *d)
     free(s);
 }
 
-/* Commands so called record work, or what it reads. */
+/* Commands whose names begin so record work, or state that work reads. */
 static const char *const telling[] = {
     "vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConstants",  "vkCmdPushData",
     "vkCmdBindPipeline", "vkCmdBindShaders", "vkCmdExecute",        "vkCmdPreprocess",
     "vkCmdBeginQuery",   "vkCmdEndQuery",    "vkCmdBeginTransform", "vkCmdEndTransform",
 };
 
-/* But for these, which have bind points of their own. */
+/* Except these, which have bind points of their own. */
 static const char *const harmless[] = {"vkCmdDispatchGraph", "vkCmdDispatchDataGraph"};
 
 static bool begins_with_one(const char *name, const char *const *beginnings, size_t count)

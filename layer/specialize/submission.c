@@ -1,4 +1,5 @@
-/* The specialiser: submissions, and what tells the program that they have finished. */
+/* The specialiser's commands for submissions, and for what tells the program that they have
+ * finished. */
 #include "layer/specialize/recording.h"
 
 #include "layer/chain.h"
@@ -10,7 +11,7 @@ static struct bf_submissions *submissions_of(struct layer_device *d)
     return d->specializer ? bf_specializer_recorder(d->specializer->model)->submissions : NULL;
 }
 
-#define BUFFERS 64 /* looked up at a time */
+#define BUFFERS 64 /* how many command buffers of a batch are added at a time */
 
 struct pending {
     struct layer_device *device;
@@ -36,7 +37,7 @@ static void begin_call(struct pending *p, struct layer_device *d, const void *qu
     };
 }
 
-/* The batch in pieces, the signals with the last one. */
+/* A batch is added in pieces, its signals with the last one. */
 static void add_buffer(struct pending *p, VkCommandBuffer buffer)
 {
     if (p->batch.recording_count == BUFFERS) {
@@ -50,7 +51,7 @@ static void add_buffer(struct pending *p, VkCommandBuffer buffer)
         bf_map_find(&p->device->specializer->recordings, (uint64_t)(uintptr_t)buffer);
 }
 
-/* Binary semaphores have values, too, that mean nothing; nobody will ask for them. */
+/* Binary semaphores have values too, which mean nothing; nobody will ask for them. */
 static void add_signal(struct pending *p, VkSemaphore semaphore, uint64_t value)
 {
     if (p->batch.signal_count == BF_SUBMISSION_SIGNALS)
@@ -93,11 +94,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueSubmit(VkQueue queue, uin
         end_batch(&p);
     }
     if (count == 0)
-        end_batch(&p); /* a fence alone */
+        end_batch(&p); /* a fence without batches */
     return end_call(&p, layer_vkQueueSubmit(queue, count, infos, fence));
 }
 
-/* Signals that wait for some stages alone say nothing of the rest. */
+/* A signal that waits for some stages alone says nothing about the others. */
 static bool waits_for_all(const VkSemaphoreSubmitInfo *signal)
 {
     return signal->stageMask &
@@ -128,8 +129,9 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueSubmit2(VkQueue queue, ui
     return end_call(&p, layer_vkQueueSubmit2(queue, count, infos, fence));
 }
 
-/* Command queues (bfQueueExecute) are the runtime's own: their submissions come by its observer. Which
- * have finished is seen by their command buffers, and by queues that are waited for. */
+/* Command queues (bfQueueExecute) belong to the runtime: it tells of their submissions through
+ * an observer. That they have finished is seen by their command buffers, and by waits for their
+ * queues. */
 
 static uint64_t execute_begins(void *context, const void *queue, uint32_t count,
                                const VkCommandBuffer *buffers)
@@ -182,7 +184,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkDeviceWaitIdle(VkDevice device
     return result;
 }
 
-/* Where one of several would do, it isn't said which. */
+/* Where the program waits for any of several fences it isn't known which was signalled. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkWaitForFences(VkDevice device, uint32_t count,
                                                                 const VkFence *fences, VkBool32 all,
                                                                 uint64_t timeout)

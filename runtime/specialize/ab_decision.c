@@ -1,15 +1,17 @@
+/* The decision of an A/B timing: pairs samples of the general pipeline and of the variant, and
+ * tests their ratios by signed ranks. */
 #include "specialize/ab_decision.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Logarithms of the ratios that bounds are compared with. */
+/* Logarithms of the ratios that the bounds are compared with. */
 #define LOG_GAIN 0.009950330853168083    /* 1.01 */
 #define LOG_LOSS (-0.010050335853501441) /* 0.99 */
-#define LOG_NEAR 0.22314355131420976     /* 1.25: works that differ by less make a pair */
+#define LOG_NEAR 0.22314355131420976     /* 1.25: samples whose work differs by less make a pair */
 
-/* In standard errors. */
+/* Widths of the bounds, in standard errors. */
 #define BOUND_95   1.96
 #define BOUND_SAFE 4.0
 #define BOUND_MEAN 2.0
@@ -45,8 +47,8 @@ static void pending_remove(struct bf_ab_side *side, uint32_t i)
             (side->pending_count - i) * sizeof(side->pending[0]));
 }
 
-/* A sample finds the latest one of the other kind that it can be a pair with, which waits no longer.
- * While a pair of groups is being made, only of this group. */
+/* Takes the latest waiting sample of the other kind that makes a pair with this one. While a
+ * pair of groups is being made, only samples of those groups do. */
 static bool partner_take(struct bf_ab_decision *decision, struct bf_ab_side *other,
                          const struct bf_ab_pending *sample, struct bf_ab_pending *partner)
 {
@@ -97,7 +99,7 @@ static double ranks_above(const struct bf_ab_decision *decision, double bound)
     uint32_t n = decision->pair_count, right = 0;
     while (right < n && ratios[right] < bound)
         right++;
-    uint32_t left = right; /* the next one below is ratios[left - 1] */
+    uint32_t left = right; /* the next ratio below the bound is ratios[left - 1] */
     double above = 0;
     for (uint32_t ranked = 0; ranked < n;) {
         double distance = INFINITY;
@@ -132,7 +134,7 @@ static bool mean_is_slower(const struct bf_ab_decision *decision)
     return slower > 0.01 * general->mean && slower > BOUND_MEAN * sqrt(variance);
 }
 
-/* JU-5: the logarithm of the factor by which a use of the variant is to be taken for longer. */
+/* JU-5: the logarithm of the factor by which the first use makes each use of the variant longer. */
 static double first_use_price(const struct bf_ab_decision *decision)
 {
     double use = exp(decision->sides[BF_AB_VARIANT].log_mean);
@@ -140,7 +142,8 @@ static double first_use_price(const struct bf_ab_decision *decision)
     if (decision->first_use_ns <= use)
         return 0;
     if (decision->uses > 0) {
-        double span = decision->span_ns > 1e9 ? decision->span_ns : 1e9; /* else some say little */
+        /* shorter spans say too little */
+        double span = decision->span_ns > 1e9 ? decision->span_ns : 1e9;
         double horizon = (double)BF_AB_HORIZON_NS;
         uses = span < horizon ? decision->uses * (horizon / span) : decision->uses;
     }
@@ -171,7 +174,7 @@ static bool look_due(uint32_t pairs)
     return false;
 }
 
-/* The pair that is being made counts; its groups are used up (JU-7). */
+/* The pair of groups that is being made is complete and counts; both groups are used up (JU-7). */
 static void pair_close(struct bf_ab_decision *decision)
 {
     ratio_insert(decision, decision->open_sum / decision->open_count);

@@ -1,14 +1,16 @@
+/* A/B timing of variants: timestamps around dispatches and passes, and the query pools that they
+ * are written to. */
 #include "specialize/ab_timing.h"
 
 #include <stdlib.h>
 
-/* Samples of a block of queries: bits of a word. */
+/* Samples per query pool: the bits of a word. */
 #define BLOCK 64
 
 struct bf_ab_queries {
     struct bf_ab_queries *next;
     VkQueryPool pool;
-    uint64_t used; /* bit i: queries 2 i and 2 i + 1 */
+    uint64_t used; /* bit i: queries 2 i and 2 i + 1 are taken */
 };
 
 void bf_ab_timer_init(struct bf_ab_timer *timer, VkDevice device, const struct VolkDeviceTable *vk,
@@ -76,9 +78,9 @@ static void queries_give_back(struct bf_ab_timer *timer, const struct bf_ab_samp
     bf_lock_release(&timer->lock);
 }
 
-/* The work before it is complete, and the work behind it has not begun, when a stamp is written:
- * lavapipe, where something has been drawn before, writes it only when it next waits for itself,
- * which a dispatch alone doesn't make it do. */
+/* The barrier makes sure that all work before the timestamp is complete and none behind it has
+ * begun when it is written. Without it lavapipe writes the timestamp only when it next waits for
+ * its own rasterizer, which a dispatch alone doesn't make it do. */
 static void timestamp_write(struct bf_ab_timer *timer, VkCommandBuffer commands,
                             const struct bf_ab_sample *sample, uint32_t which)
 {
@@ -120,7 +122,7 @@ void bf_ab_timing_draw(struct bf_ab_timing *timing, const struct bf_ab_use *use)
         *drawn = *use;
     else if (drawn->pipeline != use->pipeline || drawn->candidate != use->candidate ||
              drawn->variant != use->variant || drawn->thrown != use->thrown)
-        drawn->candidate = BF_AB_NONE; /* and stays so, whatever follows */
+        drawn->candidate = BF_AB_NONE; /* and stays so whatever follows */
     drawn->work = before + use->work;
 }
 
@@ -150,7 +152,7 @@ void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *tim
         if (timer->vk->vkGetQueryPoolResults(timer->device, s->pool, s->query, 2, sizeof(stamps),
                                              stamps, sizeof(*stamps),
                                              VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
-            continue; /* not there after all: a command buffer that was never submitted */
+            continue; /* the queries were never written: the command buffer was never submitted */
         each(context, s, (double)((stamps[1] - stamps[0]) & mask) * timer->period_ns);
     }
 }

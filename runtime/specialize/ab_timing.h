@@ -1,23 +1,24 @@
 /*
- * Measuring a variant beside the general pipeline where the program uses them: GPU timestamps around
- * single dispatches and render passes, in command buffers that were chosen by chance.
+ * A/B timing: a variant is measured against the general pipeline where the program uses them, by GPU
+ * timestamps around single dispatches and render passes. A lot that is drawn for a command buffer
+ * decides which of the two it records.
  *
- *  TR-1  A sample's time is from when all work before it was complete to when it was, on the GPU: it
- *        is read only once the latest submission of its command buffer has finished
- *        (specialize/submission.h), while none other of it is made, and nothing waits for it. One
- *        whose latest submission was lost sight of is not read.
- *  TR-2  A command buffer resets its queries itself, so it may be submitted again and again; in one
- *        that may be submitted while it runs there are none. The same goes for secondary command
- *        buffers, whose submissions are those of the primaries that execute them: Vulkan lets one
- *        that may not run beside itself be in one primary at a time, once.
- *  TR-3  A pass counts for a variant that is the only one on trial in it, if one throw of the coin
- *        decided all draws that the variant is for, whichever command buffers they are in: its
- *        primary's own, or secondary ones that it executes.
- *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording; of more passes than that, now
- *        these and now those. Queries come in blocks and are used again; where none can be had, or
- *        the queue keeps no time, nothing is measured.
+ *  TR-1  A sample's time begins when all earlier work was complete on the GPU, and ends when the
+ *        sampled work was. It is read only once the latest submission of its command buffer has
+ *        finished (specialize/submission.h) and while no other submission is being made, and nothing
+ *        waits for it. If the latest submission has dropped out of sight the sample is not read.
+ *  TR-2  A command buffer resets its queries itself, so it may be submitted again and again. In one
+ *        that may be submitted while it runs there are no samples. The same goes for secondary
+ *        command buffers, whose submissions are those of the primaries that execute them: Vulkan lets
+ *        one without SIMULTANEOUS_USE be in one primary at a time, once.
+ *  TR-3  A pass is a sample of a variant if that is the only one under A/B timing in the pass, and if
+ *        one lot decided all draws that the variant is for, whichever command buffers they are in:
+ *        the primary or the secondary ones that it executes.
+ *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording; where there are more passes, which
+ *        of them are sampled changes. Queries come in pools and are used again. Where no pool can be
+ *        had, or the queue has no timestamps, nothing is measured.
  *
- * Proven by tests/specialize.
+ * Proven by tests/specialize/ab_timing*.c.
  */
 #ifndef BELFRY_SPECIALIZE_AB_TIMING_H
 #define BELFRY_SPECIALIZE_AB_TIMING_H
@@ -34,39 +35,40 @@
 
 struct bf_ab_queries;
 
-/* Work that a variant on trial is for. */
+/* A use that a variant under A/B timing is for. */
 struct bf_ab_use {
-    uint64_t pipeline;  /* its serial number */
-    uint32_t candidate; /* the variant's number there; BF_AB_NONE: of none, or of several, and
-                           not to be counted */
-    bool variant;       /* recorded with it; else with the general pipeline */
-    uint64_t work;      /* workgroups that were dispatched; draws of a pass */
-    uint64_t thrown;    /* the number of the throw that decided that: it grows */
+    uint64_t pipeline; /* the pipeline's id */
+    /* the variant's index there; BF_AB_NONE: no variant, or several, and the sample is left out */
+    uint32_t candidate;
+    bool variant;    /* recorded with the variant; else with the general pipeline */
+    uint64_t work;   /* workgroups of a dispatch; draws of a pass */
+    uint64_t thrown; /* the number of the draw by lot that decided which; it grows */
 };
 
 struct bf_ab_sample {
     struct bf_ab_use use;
     VkQueryPool pool;
-    uint32_t query; /* two, from there */
+    uint32_t query; /* the first of two */
 };
 
-/* Of one recording; externally synchronised, as it is. */
+/* Of one recording; externally synchronised like its command buffer. */
 struct bf_ab_timing {
     uint32_t count;
-    bool open; /* the last one has begun and not ended */
-    bool pass; /* and is a render pass's: what it is of, its draws tell */
-    /* Draws since that began; in a secondary command buffer within a pass, all. Without work: none */
+    bool open; /* the last sample has begun and not ended */
+    bool pass; /* and is of a render pass, whose draws say which variant it is of */
+    /* The draws since the pass began; in a secondary command buffer within a pass, all of its
+     * draws. No work: there were none. */
     struct bf_ab_use drawn;
     uint32_t timestamp_bits;
     struct bf_ab_sample samples[BF_AB_SAMPLES];
 };
 
-/* Of a device. */
+/* Of a device: the query pools that timings share. */
 struct bf_ab_timer {
     VkDevice device;
     const struct VolkDeviceTable *vk;
     double period_ns;
-    struct bf_lock lock; /* leaf lock: over the queries */
+    struct bf_lock lock; /* leaf lock, over the queries */
     struct bf_ab_queries *blocks;
 };
 
@@ -74,18 +76,18 @@ void bf_ab_timer_init(struct bf_ab_timer *timer, VkDevice device, const struct V
                       double period_ns);
 void bf_ab_timer_finish(struct bf_ab_timer *timer);
 
-/* Begins a sample in front of a dispatch, or of a pass. Where it can't, nothing was recorded. */
+/* Begins a sample before a dispatch or a pass. If that fails nothing has been recorded. */
 void bf_ab_timing_begin(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
                         VkCommandBuffer commands, const struct bf_ab_use *use);
 void bf_ab_timing_begin_pass(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
                              VkCommandBuffer commands);
-/* Draws that a variant on trial is for. Some that nobody threw a coin for: with BF_AB_NONE. */
+/* Draws that a variant under A/B timing is for; with BF_AB_NONE where no lot decided them. */
 void bf_ab_timing_draw(struct bf_ab_timing *timing, const struct bf_ab_use *use);
-/* Behind it. Does nothing if none was begun. */
+/* Ends the sample behind the dispatch or pass. Does nothing if none was begun. */
 void bf_ab_timing_end(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
                       VkCommandBuffer commands);
 
-/* Its latest submission has finished: calls 'each' for each sample with its time in nanoseconds. */
+/* The latest submission has finished: calls 'each' for each sample with its time in nanoseconds. */
 void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *timing,
                        void (*each)(void *context, const struct bf_ab_sample *sample, double ns),
                        void *context);

@@ -1,4 +1,6 @@
-/* The item that makes a variant: folds, validates, builds and checks it. */
+/* The background item that makes a variant: folds the shader, validates it, builds the pipeline
+ * (in a helper process first, by the setting), checks it against the general one, and stores
+ * verdicts. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,10 +14,11 @@
 #include "specialize/variant_state.h"
 #include "specialize/check/pipeline_interface_copy.h"
 
-/* Of floats, in the mode 'relaxed' (specialize/check/check.h, CK-6). */
+/* The error that floats may have in the mode 'relaxed' (specialize/check/check.h, CK-6). */
 #define BF_RELAXED_TOLERANCE 1e-4f
 
-/* Between two slices of a check, at most; and how long it takes to notice that somebody waits. */
+/* MOST_REST_NS: the longest pause between two slices of a check. NAP_NS: how soon within a pause
+ * it is noticed that somebody has begun to wait for the check. */
 #define MOST_REST_NS UINT64_C(100000000)
 #define NAP_NS       2000000
 
@@ -52,7 +55,7 @@ void bf_job_free(struct bf_job *job)
     free(job);
 }
 
-/* CV-2. The job belongs to whoever collects it, from here on. */
+/* CV-2: from here on the job belongs to whoever collects it. */
 static void job_end(struct bf_job *job, enum bf_reason reason)
 {
     struct bf_specializer *s = job->specializer;
@@ -62,7 +65,7 @@ static void job_end(struct bf_job *job, enum bf_reason reason)
         ;
 }
 
-/* One of the two forms that a variant may have. */
+/* One of the two forms that a variant may have: plain, or with NoContraction. */
 struct form {
     struct bf_folded folded;
     VkPipeline handle;
@@ -96,8 +99,8 @@ static enum bf_reason form_fold(struct bf_job *job, struct form *form, bool no_c
     return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
 }
 
-/* What the driver said, which the report tells, too; 'other': what errors mean that say nothing of
- * memory or of the device. */
+/* The reason for what the driver answered, which the report tells too. 'other' is the reason for
+ * errors that concern neither memory nor the device. */
 static enum bf_reason of_result(struct bf_job *job, VkResult result, enum bf_reason other)
 {
     job->error = result;
@@ -125,7 +128,8 @@ static bool is_cancelled(void *context)
     return atomic_load(&job->specializer->stopping);
 }
 
-/* In a process of Belfry's own first, where a crash is no more than a strike. */
+/* Builds the form in a helper process first, where the driver's crash costs no more than a
+ * strike. */
 static enum bf_reason build_in_helper_first(struct bf_job *job, const struct form *form)
 {
     struct bf_isolate *isolate = job->specializer->isolate;
@@ -146,7 +150,7 @@ static enum bf_reason build_in_helper_first(struct bf_job *job, const struct for
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         return BF_REASON_MEMORY;
     default:
-        return BF_REASON_NONE; /* it can't be told, or nobody is there: it is built here */
+        return BF_REASON_NONE; /* the pipeline can't be described in full, or there is no helper: it is built in this process */
     }
 }
 
@@ -158,8 +162,8 @@ static uint64_t cache_bytes(const struct bf_pipelines *ps, VkPipelineCache cache
     return told ? size : 0;
 }
 
-/* What a driver has for a form, which no driver says: at least what it would store of it, where it
- * fills a cache, or else as much as the code that it was made from. */
+/* The memory that a driver takes for a form, which no driver tells: at least the growth of the
+ * pipeline cache, where the driver fills one, else the size of the SPIR-V. */
 static uint64_t least_bytes(const struct bf_job *job, const struct form *form, uint64_t stored)
 {
     const struct bf_pipeline_copy *copy = job->copy;
@@ -171,7 +175,8 @@ static uint64_t least_bytes(const struct bf_job *job, const struct form *form, u
     return stored > code ? stored : code;
 }
 
-/* With a cache of its own, which tells how large it is; a driver may refuse to make one. */
+/* The build has a pipeline cache of its own, whose growth tells the form's size. A driver may
+ * refuse to make one. */
 static enum bf_reason form_build(struct bf_job *job, struct form *form)
 {
     const struct bf_pipelines *ps = &job->specializer->pipelines;
@@ -199,7 +204,7 @@ struct checking {
     VkResult result;
 };
 
-/* Nobody waits for it, and frames are to be smooth. */
+/* Nobody waits for the job, and the program wants smooth frames. */
 static bool is_unhurried(const struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
@@ -207,8 +212,8 @@ static bool is_unhurried(const struct bf_job *job)
            atomic_load(&s->commits) == job->commits;
 }
 
-/* Between the slices of a check on an engine that is the program's too: it gets four fifths of the
- * time, in pieces of its own. */
+/* Pauses between the slices of a check on an engine that the program uses too: the program gets
+ * four fifths of the time. */
 static void make_way(const struct bf_job *job, uint64_t took_ns)
 {
     uint64_t rest = 4 * took_ns < MOST_REST_NS ? 4 * took_ns : MOST_REST_NS;
@@ -219,7 +224,7 @@ static void make_way(const struct bf_job *job, uint64_t took_ns)
     }
 }
 
-/* On the runner. */
+/* Runs on the runner's thread. */
 static void forms_check_run(void *context)
 {
     struct checking *c = context;
@@ -252,7 +257,7 @@ static void forms_check_run(void *context)
     bf_checker_destroy(checker);
 }
 
-/* The form whose every bit agreed; the plain one if both did. */
+/* Takes the form whose every bit agreed, or the plain one if both did. */
 static enum bf_reason form_choose(struct bf_job *job, struct form forms[2], uint32_t count,
                                   const struct bf_check_form *checked)
 {
@@ -270,7 +275,7 @@ static enum bf_reason form_choose(struct bf_job *job, struct form forms[2], uint
     return checked[0].reason;
 }
 
-/* Words of the push constants that the forms have as constants. */
+/* Bit i: word i of the push constants is a constant in the forms. */
 static uint64_t fixed_words(const struct bf_job *job)
 {
     uint64_t fixed = 0;
@@ -346,11 +351,11 @@ static enum bf_reason job_make(struct bf_job *job)
     return reason;
 }
 
-/* What another run would find out again. */
+/* Whether another run with this driver would come to the same rejection. */
 static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
 {
     switch (reason) {
-    case BF_REASON_FAILED: /* what isn't even an error says nothing of the code */
+    case BF_REASON_FAILED: /* a VkResult that is no error says nothing of the code */
         return job->error < VK_SUCCESS;
     case BF_REASON_NO_FOLD:
     case BF_REASON_INVALID:
@@ -401,7 +406,8 @@ static void job_run(void *context)
     job_end(job, reason);
 }
 
-/* A verdict is stored all the same, when the device ends: nobody would find it out again for free. */
+/* When the device is destroyed verdicts are stored all the same: measuring anew would cost the
+ * next run time. */
 static void job_cancel(void *context)
 {
     struct bf_job *job = context;
@@ -417,7 +423,7 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
         struct bf_job *job = jobs;
         jobs = job->next;
         atomic_fetch_add(&s->outstanding, 1);
-        /* At the end there is no pool any more. */
+        /* When the device is destroyed there is no pool any more. */
         if (atomic_load(&s->stopping) ||
             bf_background_queue(s->info.device->background, job_run, job_cancel, job) != VK_SUCCESS)
             job_cancel(job);

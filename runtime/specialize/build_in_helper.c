@@ -1,3 +1,5 @@
+/* Builds a variant in a helper process: makes the create infos out of a pipeline's copy, with
+ * the handles replaced by descriptions. */
 #include "specialize/build_in_helper.h"
 
 #include <string.h>
@@ -63,7 +65,7 @@ static bool has_immutable(const struct bf_retained_layout *layout)
     return false;
 }
 
-/* The stages with the folded one in its place; 'specialization' is of that. */
+/* The stages, the folded module in its place; 'specialization' belongs to that module. */
 static void describe_stages(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
                             const VkSpecializationInfo *specialization,
                             VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES],

@@ -1,4 +1,5 @@
-/* A build in a process of its own (specialize/isolate/isolate.h): what it is to be told, out of a copy. */
+/* Builds a variant in a helper process (specialize/isolate/isolate.h): describes the pipeline by
+ * a copy of it. */
 #ifndef BELFRY_SPECIALIZE_BUILD_IN_HELPER_H
 #define BELFRY_SPECIALIZE_BUILD_IN_HELPER_H
 
@@ -9,11 +10,9 @@
 struct bf_isolate;
 struct bf_pipeline_copy;
 
-/*
- * As bf_isolate_build, for the module 'folded' and the values in BF_PUSH_CONSTANT_BYTES bytes of push
- * constants. VK_ERROR_INITIALIZATION_FAILED also where there is more to the pipeline than can be
- * told: the caller builds it here.
- */
+/* bf_isolate_build for the module 'folded' and the values in BF_PUSH_CONSTANT_BYTES bytes of
+ * push constants. VK_ERROR_INITIALIZATION_FAILED also where a request can't describe the whole
+ * pipeline: the caller then builds in this process. */
 VkResult bf_build_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
                             const struct bf_folded *folded, const void *push,
                             VkResult *driver_result);

@@ -1,6 +1,9 @@
+/* Histograms of push-constant values: notes that recording threads take, tables per pipeline,
+ * and the choice of tuples that are worth a variant. */
 #include "specialize/histogram.h"
 
-/* A single row can't make sums overflow; nor can many: tables are halved before. */
+/* The largest weight of a row. Sums can't overflow: one row is too small, and tables are halved
+ * before many rows add up. */
 #define WEIGHT_MOST (UINT64_C(1) << 40)
 #define TOTAL_MOST  (UINT64_C(1) << 50)
 
@@ -11,7 +14,7 @@
 
 void bf_histogram_notes_init(struct bf_histogram_notes *notes, uint64_t seed, uint32_t exact)
 {
-    /* splitmix64: neighbouring seeds lead to unlike draws. */
+    /* splitmix64: neighbouring seeds give unlike sequences. */
     uint64_t z = seed + UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -29,14 +32,14 @@ void bf_histogram_notes_begin(struct bf_histogram_notes *notes)
     memset(notes->index, 0, sizeof(notes->index));
 }
 
-/* The upper half of the product, or a little less. */
+/* The upper 64 bits of the product, or one less. */
 static uint64_t product_high(uint64_t a, uint64_t b)
 {
     uint64_t a_high = a >> 32, b_high = b >> 32;
     return a_high * b_high + (a_high * (uint32_t)b >> 32) + ((uint32_t)a * b_high >> 32);
 }
 
-/* With a chance of part to whole. */
+/* True with a probability of 'part' in 'whole'. */
 static bool notes_draw(struct bf_histogram_notes *notes, uint64_t part, uint64_t whole)
 {
     notes->random ^= notes->random << 13;
@@ -75,7 +78,7 @@ void bf_histogram_notes_append(struct bf_histogram_notes *notes,
 
 /* ---- Tables ---- */
 
-/* All that was counted is gone; which words are counted stays. */
+/* Clears the counts. Which words are counted stays. */
 static void counts_clear(struct bf_histogram *histogram)
 {
     uint32_t epoch = histogram->epoch, all = histogram->all, mask = histogram->mask;
@@ -103,8 +106,8 @@ static void epoch_enter(struct bf_histogram *histogram, uint32_t epoch)
     counts_clear(histogram);
 }
 
-/* Something that has no slot comes 'weight' times. Its slot; or -1: it took as many uses from each
- * of the others, whereupon nothing of it was left. */
+/* Counts 'weight' uses of a value that has no slot. Returns its slot; or -1: no slot is free,
+ * and as many uses were taken from each of the others (Misra and Gries). */
 static int slot_take(uint64_t counts[BF_HISTOGRAM_SLOTS], uint64_t *missed, uint64_t *weight)
 {
     int least = 0;
@@ -136,7 +139,7 @@ static void word_add(struct bf_histogram_word *word, uint32_t value, uint64_t we
     word->values[slot] = value;
 }
 
-/* -1: none. */
+/* -1: not found. */
 static int tuple_find(const struct bf_histogram *histogram,
                       const uint32_t words[BF_HISTOGRAM_WORDS])
 {
@@ -162,7 +165,8 @@ static void tuple_add(struct bf_histogram *histogram, const uint32_t words[BF_HI
     memcpy(histogram->tuples[slot], words, sizeof(histogram->tuples[slot]));
 }
 
-/* Counts round down and what they may lack rounds up: TA-4 holds for half the uses. */
+/* Counts are rounded down and their possible deficits up, so that TA-4 holds for the halved
+ * numbers. */
 static void histogram_halve(struct bf_histogram *histogram)
 {
     histogram->total = (histogram->total + 1) / 2;
@@ -197,7 +201,7 @@ void bf_histogram_add(struct bf_histogram *histogram, uint32_t epoch,
     tuple_add(histogram, words, weight);
 }
 
-/* At least 20 % and 60 %. */
+/* A share of at least 20 %, and one of at least 60 %. */
 static bool share_enough(uint64_t uses, uint64_t total)
 {
     return uses * 5 >= total;
@@ -208,7 +212,7 @@ static bool cover_enough(uint64_t uses, uint64_t total)
     return uses * 5 >= total * 3;
 }
 
-/* The first of two tuples: that with more uses, or with the lower words (TA-5). */
+/* The order of two tuples: more uses first, then the lower words (TA-5). */
 static bool slot_before(const struct bf_histogram *histogram, int a, int b)
 {
     if (histogram->counts[a] != histogram->counts[b])
@@ -270,8 +274,8 @@ static uint64_t word_most(const struct bf_histogram_word *word)
     return word->counts[word_top(word)];
 }
 
-/* No choice contains the word, whatever the counts may lack: its values of 20 % or more have less
- * than 60 % together. */
+/* No choice can contain the word, whatever the counts lack: those of its values that have 20 %
+ * or more have less than 60 % together. */
 static bool word_useless(const struct bf_histogram_word *word, uint64_t total)
 {
     uint64_t covered = 0;
@@ -281,7 +285,7 @@ static bool word_useless(const struct bf_histogram_word *word, uint64_t total)
     return !cover_enough(covered, total);
 }
 
-/* The uses that no tuple's count holds: no tuple can lack more. */
+/* The uses that no tuple's count contains: no tuple's count can lack more than these. */
 static uint64_t unknown(const struct bf_histogram *histogram)
 {
     uint64_t known = 0;
@@ -290,7 +294,7 @@ static uint64_t unknown(const struct bf_histogram *histogram)
     return histogram->total - known;
 }
 
-/* 'uses' is another lower bound for a tuple. */
+/* 'uses' is another lower bound for a tuple's count. */
 static void tuple_raise(struct bf_histogram *histogram, const uint32_t words[BF_HISTOGRAM_WORDS],
                         uint64_t uses)
 {
@@ -309,9 +313,10 @@ static void tuple_raise(struct bf_histogram *histogram, const uint32_t words[BF_
 }
 
 /*
- * What the words by themselves say about tuples: the uses where word p holds v, less those where
- * some other word doesn't hold its commonest value, have v there and the commonest values elsewhere.
- * p is the word whose values differ most; where all others never change, that is exact.
+ * Infers tuples from the histograms of single words. The uses where word p holds v, less the uses
+ * where some other word doesn't hold its commonest value, must have had v there and the commonest
+ * values elsewhere. p is the word whose values differ most. The result is exact where all other
+ * words never change.
  */
 static void tuples_infer(struct bf_histogram *histogram)
 {
@@ -336,7 +341,7 @@ static void tuples_infer(struct bf_histogram *histogram)
         }
 }
 
-/* The tuples go on without a word. Tuples that differed in it only become one. */
+/* Drops a word from the tuples; tuples that differed in this word alone become one. */
 static void word_drop(struct bf_histogram *histogram, int w)
 {
     uint64_t counts[BF_HISTOGRAM_SLOTS];
@@ -354,7 +359,8 @@ static void word_drop(struct bf_histogram *histogram, int w)
     histogram->missed = unknown(histogram);
 }
 
-/* TA-6. True, and a choice; or there is none, and perhaps fewer words, or an empty table. */
+/* TA-6. True: there is a choice. False: there is none; words may have been dropped, and the
+ * table may be empty. */
 static bool histogram_settle(struct bf_histogram *histogram, uint64_t threshold,
                              struct bf_histogram_choice *choice)
 {
@@ -370,7 +376,8 @@ static bool histogram_settle(struct bf_histogram *histogram, uint64_t threshold,
                 (rarest < 0 ||
                  word_most(&histogram->words[w]) <= word_most(&histogram->words[rarest])))
                 rarest = w;
-        /* Too little is known about the remaining words together to say that one more must go. */
+        /* Too little is known about the remaining words' tuples to decide that one more word
+         * must be dropped. */
         if (dropped && histogram->missed > histogram->total / 64 &&
             !word_useless(&histogram->words[rarest], histogram->total)) {
             counts_clear(histogram);

@@ -55,10 +55,10 @@
 #include <string.h>
 
 #define BF_HISTOGRAM_WORDS  8
-#define BF_HISTOGRAM_ROWS   64 /* tuples of a recording that are counted each */
-#define BF_HISTOGRAM_STRATA 16 /* rows for all others */
+#define BF_HISTOGRAM_ROWS   64 /* tuples of a recording that are counted exactly */
+#define BF_HISTOGRAM_STRATA 16 /* rows that all other tuples share */
 #define BF_HISTOGRAM_INDEX  128
-#define BF_HISTOGRAM_EXACT  256 /* how many uses of a recording count as they are */
+#define BF_HISTOGRAM_EXACT  256 /* how many uses of a recording are counted before sampling begins */
 #define BF_HISTOGRAM_PERIOD 16
 #define BF_HISTOGRAM_USES   4096 /* the usual threshold */
 #define BF_HISTOGRAM_SLOTS  8
@@ -76,27 +76,27 @@ struct bf_histogram_row {
 
 struct bf_histogram_notes {
     uint64_t random;
-    uint64_t overflow; /* uses that went to the sampled rows */
+    uint64_t overflow; /* weight that went to the sampled rows */
     uint32_t exact, exact_left;
     uint32_t row_count;
-    uint8_t index[BF_HISTOGRAM_INDEX]; /* 0, or a row's number and one */
-    struct bf_histogram_row
-        rows[BF_HISTOGRAM_ROWS + BF_HISTOGRAM_STRATA]; /* the sampled ones are the last */
+    uint8_t index[BF_HISTOGRAM_INDEX]; /* 0, or a row's index plus 1 */
+    /* the sampled ones come last */
+    struct bf_histogram_row rows[BF_HISTOGRAM_ROWS + BF_HISTOGRAM_STRATA];
 };
 
-/* Once for a command buffer. 'seed' decides the draws (a number that differs from command buffer to
- * command buffer); 'exact' is how many uses of a recording count as they are, usually
- * BF_HISTOGRAM_EXACT; UINT32_MAX: all. */
+/* Once for a command buffer. 'seed' starts the random sequence and differs from command buffer
+ * to command buffer. 'exact' is how many uses of a recording are counted before sampling begins,
+ * usually BF_HISTOGRAM_EXACT; UINT32_MAX: no sampling. */
 void bf_histogram_notes_init(struct bf_histogram_notes *notes, uint64_t seed, uint32_t exact);
 
-/* A recording begins: whatever was noted is gone. */
+/* A recording begins: clears the notes. */
 void bf_histogram_notes_begin(struct bf_histogram_notes *notes);
 
-/* A 64-bit word for comparing tuples fast; different tuples may have the same one. */
+/* A 64-bit hash for comparing tuples fast; different tuples may have the same one. */
 static inline uint64_t bf_histogram_tag(const uint32_t words[BF_HISTOGRAM_WORDS])
 {
-    /* Sums of products of 32-bit words and odd 64-bit numbers: the products are independent of each
-     * other, and whatever two tuples differ in reaches the upper half. */
+    /* Sums of products of 32-bit words and odd 64-bit numbers: the products are independent of
+     * each other, and any difference between two tuples reaches the upper half. */
     uint64_t tag =
         words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
         words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xd6e8feb86659fd93) +
@@ -120,12 +120,12 @@ static inline uint32_t bf_histogram_notes_sample(struct bf_histogram_notes *note
     return random >> 60 ? 0 : BF_HISTOGRAM_PERIOD;
 }
 
-/* The tuple has no row yet: 'at' is where the index was free. */
+/* The tuple has no row yet: 'at' is the free place in the index. */
 void bf_histogram_notes_new(struct bf_histogram_notes *notes, uint32_t at,
                             const struct bf_histogram_row *row);
 
-/* Adds to a tuple's weight. 'key' names the pipeline: a number that is never used again rather than
- * an address. 'mask' says which words are watched; the others must be 0. */
+/* Adds to a tuple's weight. 'key' names the pipeline, by a number that is never used again
+ * rather than an address. 'mask' says which words are watched; the others must be 0. */
 static inline void bf_histogram_notes_add(struct bf_histogram_notes *notes, uint64_t key,
                                           uint32_t mask, const uint32_t words[BF_HISTOGRAM_WORDS],
                                           uint64_t weight)
@@ -135,7 +135,7 @@ static inline void bf_histogram_notes_add(struct bf_histogram_notes *notes, uint
     uint32_t at = (uint32_t)(tag >> 57);
     for (uint32_t number; (number = notes->index[at]) != 0; at = (at + 1) % BF_HISTOGRAM_INDEX) {
         struct bf_histogram_row *row = &notes->rows[number - 1];
-        /* Where tag, key and words are the same, the mask is. */
+        /* Where tag, key and words are equal the masks are equal too. */
         if (row->tag == tag && row->key == key && !memcmp(row->words, words, sizeof(row->words))) {
             row->weight += weight;
             return;
@@ -146,7 +146,7 @@ static inline void bf_histogram_notes_add(struct bf_histogram_notes *notes, uint
     bf_histogram_notes_new(notes, at, &fresh);
 }
 
-/* A use is recorded; its weight is 1 where all uses are alike. */
+/* A use is recorded, with a weight of 1 where all uses weigh the same. */
 static inline void bf_histogram_note(struct bf_histogram_notes *notes, uint64_t key, uint32_t mask,
                                      const uint32_t words[BF_HISTOGRAM_WORDS], uint32_t weight)
 {
@@ -155,11 +155,11 @@ static inline void bf_histogram_note(struct bf_histogram_notes *notes, uint64_t 
         bf_histogram_notes_add(notes, key, mask, words, (uint64_t)weight * uses);
 }
 
-/* What 'other' holds happens once more in 'notes': a secondary command buffer is executed. */
+/* Adds what 'other' holds to 'notes': a secondary command buffer is executed. */
 void bf_histogram_notes_append(struct bf_histogram_notes *notes,
                                const struct bf_histogram_notes *other);
 
-/* The rows, from 0; NULL: there are no more. */
+/* Row i, from 0; NULL: there are no more. */
 static inline const struct bf_histogram_row *
 bf_histogram_notes_row(const struct bf_histogram_notes *notes, uint32_t i)
 {
@@ -170,7 +170,7 @@ bf_histogram_notes_row(const struct bf_histogram_notes *notes, uint32_t i)
                                                           : NULL;
 }
 
-/* How many uses have left no trace but their weight. */
+/* The weight of uses whose tuples are not in the notes. */
 static inline uint64_t bf_histogram_notes_dropped(const struct bf_histogram_notes *notes)
 {
     return notes->overflow > BF_HISTOGRAM_STRATA ? notes->overflow - BF_HISTOGRAM_STRATA : 0;
@@ -178,16 +178,16 @@ static inline uint64_t bf_histogram_notes_dropped(const struct bf_histogram_note
 
 /* ---- Tables ---- */
 
-/* What deserves variants: the words of 'mask' hold one of these tuples, most frequent first. */
+/* The choice: the words of 'mask' hold one of these tuples, most frequent first. */
 struct bf_histogram_choice {
     uint32_t mask;
-    uint32_t count; /* 0: nothing */
+    uint32_t count; /* 0: nothing was chosen */
     uint64_t total; /* uses of the pipeline, of which … */
     uint64_t uses[BF_HISTOGRAM_CHOSEN];
     uint32_t words[BF_HISTOGRAM_CHOSEN][BF_HISTOGRAM_WORDS]; /* 0 outside the mask */
 };
 
-/* The values of one word. */
+/* The histogram of a single word. */
 struct bf_histogram_word {
     uint64_t missed;
     uint64_t counts[BF_HISTOGRAM_SLOTS];
@@ -196,18 +196,18 @@ struct bf_histogram_word {
 
 struct bf_histogram {
     uint32_t epoch;
-    uint32_t all;  /* the words there are */
-    uint32_t mask; /* those that haven't been dropped: what is to be noted from now on */
+    uint32_t all;  /* bit i: word i exists */
+    uint32_t mask; /* the words that haven't been dropped: those that are to be noted from now on */
     uint64_t total;
     uint64_t missed;
-    uint64_t fresh;                      /* uses since the last window's end */
+    uint64_t fresh;                      /* uses since the end of the last window */
     uint64_t counts[BF_HISTOGRAM_SLOTS]; /* 0: the slot is free */
     uint32_t tuples[BF_HISTOGRAM_SLOTS][BF_HISTOGRAM_WORDS];
     struct bf_histogram_word words[BF_HISTOGRAM_WORDS];
-    struct bf_histogram_choice last; /* at the last window's end */
+    struct bf_histogram_choice last; /* as it was at the end of the last window */
 };
 
-/* A table of 'words' words (of more than eight: the first eight). */
+/* A table of 'words' words; only the first eight are used. */
 void bf_histogram_init(struct bf_histogram *histogram, uint32_t words, uint32_t epoch);
 
 /* The words that are counted in this epoch. */
@@ -216,23 +216,23 @@ static inline uint32_t bf_histogram_mask(const struct bf_histogram *histogram, u
     return histogram->epoch == epoch ? histogram->mask : histogram->all;
 }
 
-/* A row of a submission that has finished; the caller finds the table by the row's key. Rows that
- * lack a word of the table's (noted when that had been dropped, in an epoch that is over) are left
- * out. */
+/* Adds a row of a submission that has finished; the caller finds the table by the row's key.
+ * Rows that lack a word of the table are left out: they were noted while that word was dropped,
+ * in an earlier epoch. */
 void bf_histogram_add(struct bf_histogram *histogram, uint32_t epoch,
                       const struct bf_histogram_row *row);
 
-/* What the counts say as they are. A threshold of 0 is one of 1, here and below. */
+/* The choice by the counts as they are. A threshold of 0 is taken as 1, here and below. */
 void bf_histogram_choose(const struct bf_histogram *histogram, uint32_t epoch, uint64_t threshold,
                          struct bf_histogram_choice *choice);
 
-/* To be called after rows were added. True, and the choice: a window ended, and there is a stable
- * one, perhaps the same as at the last window's end. Else the choice is empty. */
+/* To be called after rows were added. True, with the choice: a window ended, and its choice is
+ * stable; it may be the same as at the end of the last window. Else the choice is empty. */
 bool bf_histogram_window(struct bf_histogram *histogram, uint32_t epoch, uint64_t threshold,
                          struct bf_histogram_choice *choice);
 
-/* Scales what was seen and chooses, stable or not. False, and an empty choice: nothing was seen, or
- * it can't be chosen from. */
+/* Scales the counts (TA-8) and chooses, stable or not. False, with an empty choice: nothing was
+ * counted, or nothing can be chosen. */
 bool bf_histogram_commit(struct bf_histogram *histogram, uint32_t epoch, uint64_t threshold,
                          struct bf_histogram_choice *choice);
 

@@ -1,7 +1,8 @@
-/* Room for variants, where what they may take is taken. */
+/* The memory budget of variants: when the setting's limit is reached the least used make place
+ * for a variant that is used more. */
 #include "specialize/variant_state.h"
 
-#define WINDOWS 8 /* whose uses count */
+#define WINDOWS 8 /* how many windows of uses a candidate's worth spans */
 
 void bf_memory_budget_candidate_used(struct bf_candidate *candidate, uint64_t uses)
 {
@@ -27,7 +28,8 @@ void bf_memory_budget_remove(struct bf_specializer *s, struct bf_candidate *cand
     s->published[last->place] = last;
 }
 
-/* Room is looked for: those that nobody has chosen since the last time are worth less. */
+/* Called when the budget is full: candidates that weren't chosen since the last time lose half
+ * their worth. */
 static void worths_halve_unused(struct bf_specializer *s)
 {
     for (uint32_t i = 0; i < s->live; i++) {
@@ -42,20 +44,22 @@ static double worth_of(const struct bf_candidate *c)
     return (double)c->worth / (double)(c->bytes ? c->bytes : 1);
 }
 
-/* What is worth less than this goes for it: clearly less, or equals would take turns. */
+/* Variants worth less than this are evicted for the candidate. Clearly less: variants that are
+ * used alike would otherwise take turns. */
 static double worth_threshold_of(const struct bf_candidate *c)
 {
     return 0.75 * worth_of(c);
 }
 
-/* No command buffer has it: once withdrawn it is destroyed, and nothing that may run is. (What is
- * withdrawn already, of a pinned pipeline, frees nothing more.) */
+/* No command buffer has recorded the variant: once withdrawn it is destroyed at once. (A variant
+ * of a pinned pipeline is withdrawn already, and frees nothing more.) */
 static bool is_idle(const struct bf_candidate *c)
 {
     return atomic_load(&c->variant->state) == 0;
 }
 
-/* The least of those that are worth less than that. NULL: there is none. */
+/* The published variant that is worth least, of those worth less than 'below'. NULL: there is
+ * none. */
 static struct bf_candidate *find_least(struct bf_specializer *s, double below)
 {
     struct bf_candidate *least = NULL;
@@ -69,7 +73,7 @@ static struct bf_candidate *find_least(struct bf_specializer *s, double below)
     return least;
 }
 
-/* What would be free without all those that are worth less than that. */
+/* The bytes of all variants that are worth less than 'below'. */
 static uint64_t count_lesser(struct bf_specializer *s, double below)
 {
     uint64_t bytes = 0;
@@ -81,7 +85,7 @@ static uint64_t count_lesser(struct bf_specializer *s, double below)
     return bytes;
 }
 
-/* Bytes that are missing. */
+/* How many bytes are missing for a variant of that size. */
 static uint64_t shortage(struct bf_specializer *s, uint64_t bytes)
 {
     const struct bf_memory_budget *room = &s->pipelines.budget;
@@ -89,7 +93,7 @@ static uint64_t shortage(struct bf_specializer *s, uint64_t bytes)
     return room->most && taken > room->most ? taken - room->most : 0;
 }
 
-/* After ageing. */
+/* Whether evicting all that are worth less would free enough. After worths_halve_unused. */
 static bool is_enough(struct bf_specializer *s, const struct bf_candidate *candidate,
                       uint64_t missing)
 {
@@ -115,7 +119,7 @@ bool bf_memory_budget_make_room(struct bf_specializer *s, const struct bf_candid
     while (freed < missing) {
         struct bf_candidate *least = find_least(s, worth_threshold_of(candidate));
         if (!least)
-            return false; /* a command buffer has just got one of them */
+            return false; /* meanwhile a command buffer has recorded one of them */
         const struct bf_variant *variant = least->variant;
         bf_variant_states_withdraw(s, least->states, least, BF_REASON_SPACE);
         if ((atomic_load(&variant->state) & BF_VARIANT_REFS) == 0)

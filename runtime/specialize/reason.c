@@ -1,3 +1,4 @@
+/* The codes and texts of reasons. */
 #include "specialize/reason.h"
 
 #define CODE(constant, code, text) [constant] = code,

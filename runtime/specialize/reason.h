@@ -26,9 +26,9 @@
     X(BF_REASON_POINTERS, "pointers", "push constants are read through pointers not followed")     \
     X(BF_REASON_ALLOCATOR, "allocator", "what it was made of was freed by a program's allocator")  \
     X(BF_REASON_MEMORY, "memory", "out of memory")                                                 \
-    /* Values that are not built for. */                                                           \
+    /* Values that no variant is built for. */                                                     \
     X(BF_REASON_BUDGET, "budget", "there are as many variants as may be")                          \
-    /* Builds that came to nothing. */                                                             \
+    /* Builds that failed. */                                                                      \
     X(BF_REASON_INVALID, "invalid", "the rebuilt module was refused by SPIRV-Tools")               \
     X(BF_REASON_FAILED, "failed", "the driver refused to build it")                                \
     X(BF_REASON_CRASHED, "crashed", "a build of it never ended: a strike")                         \
@@ -38,7 +38,7 @@
     X(BF_REASON_LOST, "lost", "the device was lost")                                               \
     X(BF_REASON_GONE, "gone", "the program destroyed the pipeline meanwhile")                      \
     X(BF_REASON_CANCELLED, "cancelled", "background work was ended first")                         \
-    /* Variants that were judged. */                                                               \
+    /* Variants that were measured. */                                                             \
     X(BF_REASON_SLOWER, "slower", "it took longer than the general pipeline")                      \
     X(BF_REASON_NO_GAIN, "no-gain", "it was not measurably faster")                                \
     X(BF_REASON_FASTER, "faster", "kept: it is faster")                                            \

@@ -1,3 +1,5 @@
+/* What is recorded in a command buffer: bindings, push constants, the variant that fits them,
+ * notes of uses, and the lots and samples of A/B timing. */
 #include "specialize/recording.h"
 
 #include <stdlib.h>
@@ -27,14 +29,15 @@ struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommand
     return r;
 }
 
-/* Variants that were picked, and how often ------------------------------------------------------ */
+/* Picked variants, and how often each was picked
+ * --------------------------------------------------- */
 
 static uint32_t variant_hash(const struct bf_variant *variant)
 {
     return (uint32_t)(bf_map_hash((uint64_t)(uintptr_t)variant) >> 7);
 }
 
-/* The variant's place, or the free one where it belongs. There is room. */
+/* The variant's place in the hash table, or the free one where it belongs. One is free. */
 static struct bf_picked *picked_place(struct bf_picked *table, uint32_t room,
                                       const struct bf_variant *variant)
 {
@@ -67,7 +70,7 @@ static bool picked_make_room(struct bf_recording *r)
     return true;
 }
 
-/* With a reference to the variant [RC-4]. NULL: it is withdrawn, or there is no memory. */
+/* Takes a reference to the variant [RC-4]. NULL: it is withdrawn, or out of memory. */
 static struct bf_picked *picked_refer(struct bf_recording *r, struct bf_variant *variant)
 {
     if (!picked_make_room(r))
@@ -144,8 +147,9 @@ void bf_recording_destroy(struct bf_recording *r)
 void bf_recording_push_odd(struct bf_recording *r, uint32_t offset, uint32_t size,
                            const void *bytes)
 {
-    /* Vulkan allows whole words within the limit alone. Of the rest only whole words are known
-     * afterwards; what else was touched isn't, and what doesn't fit makes all unknown. */
+    /* Vulkan allows whole words within the limit alone. Of any other push only its whole words
+     * are known afterwards; words that it touches in part become unknown, and one that doesn't
+     * fit makes all unknown. */
     if (offset > BF_PUSH_BYTES || size > BF_PUSH_BYTES - offset) {
         bf_recording_forget_push(r);
         return;
@@ -176,7 +180,7 @@ void bf_recording_feedback(struct bf_recording *r, bool begins)
     }
 }
 
-/* Four words at a time, since this is done for every variant at every use: no branch depends on the
+/* Four words at a time, since this runs for every variant at every use: no branch depends on the
  * values, and none of them goes through memory word by word. */
 typedef uint32_t four_words __attribute__((vector_size(16)));
 typedef uint64_t two_longs __attribute__((vector_size(16)));
@@ -190,13 +194,13 @@ static const four_words lanes[16] = {
     LANES(0), LANES(1), LANES(2),  LANES(3),  LANES(4),  LANES(5),  LANES(6),  LANES(7),
     LANES(8), LANES(9), LANES(10), LANES(11), LANES(12), LANES(13), LANES(14), LANES(15)};
 
-/* What the pipeline's watched words hold. */
+/* The values of the pipeline's watched words. */
 struct values {
-    uint32_t known;      /* bit i: word i is */
-    four_words words[2]; /* 0 where it isn't */
+    uint32_t known;      /* bit i: word i is known */
+    four_words words[2]; /* 0 where it isn't known */
 };
 
-/* Whatever stands behind the last watched word is read, and left out. */
+/* What lies behind the last watched word may be read too; it is masked out. */
 static inline uint32_t word_at(const struct bf_recording *r, uint32_t offset)
 {
     uint32_t word;
@@ -204,7 +208,7 @@ static inline uint32_t word_at(const struct bf_recording *r, uint32_t offset)
     return word;
 }
 
-/* Any thread may be the first to ask: all come to the same. */
+/* Any thread may be the first to ask: all of them compute the same. */
 static uint64_t find_watched(struct bf_pipeline *p)
 {
     uint64_t watched = 0;
@@ -214,10 +218,10 @@ static uint64_t find_watched(struct bf_pipeline *p)
     return watched;
 }
 
-/* Which of the watched words are known, as a rule all. */
+/* Which of the watched words are known: usually all of them. */
 static inline uint32_t read_known(const struct bf_recording *r, struct bf_pipeline *p)
 {
-    if (r->push_id != p->push_id) /* never 0 */
+    if (r->push_id != p->push_id) /* the pipeline's is never 0 */
         return 0;
     uint64_t watched = atomic_load_explicit(&p->watched, memory_order_relaxed);
     if (!watched)
@@ -251,7 +255,7 @@ static inline bool variant_is_for(const struct bf_variant *variant, const struct
     return !(differ[0] | differ[1] | (mask & ~v->known));
 }
 
-/* The one with the most constants of those that fit; NULL: none does. */
+/* Of the variants that fit, the one with the most constants; NULL: none fits. */
 static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v)
 {
     struct bf_variant *best = NULL;
@@ -272,7 +276,7 @@ static inline bool has_variants(const struct bf_pipeline *p)
     return any;
 }
 
-/* NULL: the general one. */
+/* NULL: the general pipeline. */
 static void recording_bind_variant(struct bf_recording *r, struct bf_bound *b,
                                    VkPipelineBindPoint point, struct bf_variant *variant)
 {
@@ -288,7 +292,7 @@ static void recording_bind_variant(struct bf_recording *r, struct bf_bound *b,
 
 /* Notes ----------------------------------------------------------------------------------------- */
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct bf_histogram_notes *notes_of(struct bf_recording *r)
 {
     if (!r->notes) {
@@ -309,7 +313,7 @@ static void use_note(struct bf_recording *r, const struct bf_pipeline *p, const 
 {
     uint32_t all = (1u << p->watch.count) - 1;
     uint32_t counted = all & ~atomic_load_explicit(&p->dropped, memory_order_relaxed);
-    if (counted & ~v->known) /* whatever the shader reads there, it isn't a value */
+    if (counted & ~v->known) /* the shader reads an undefined value there */
         return;
     uint32_t words[BF_WATCHED];
     const four_words some[2] = {v->words[0] & lanes[counted & 15],
@@ -318,10 +322,12 @@ static void use_note(struct bf_recording *r, const struct bf_pipeline *p, const 
     bf_histogram_notes_add(r->notes, p->id, counted, words, uses);
 }
 
-/* Trials ---------------------------------------------------------------------------------------- */
+/* A/B timing
+ * ------------------------------------------------------------------------------------ */
 
-/* By chance, so that no pattern of the program's falls together with it: each bit of the number
- * decides each of the result (the last steps of MurmurHash3). */
+/* A pseudo-random function of the number, so that lots don't fall in step with a pattern of the
+ * program's: each bit of the number influences each bit of the result (the last steps of
+ * MurmurHash3). */
 static uint64_t draw_mix(uint64_t number)
 {
     number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -338,7 +344,7 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
                 !(r->blocks & BF_RECORDING_PROTECTED);
     if (!r->thrown)
         return;
-    /* Times are taken around its pass, by who executes it: it has none that it could repeat. */
+    /* Its pass is timed by the primary that executes it: it has no samples of its own. */
     r->measurable = !within;
     uint64_t calls = atomic_load_explicit(&r->recorder->submissions->calls, memory_order_relaxed);
     r->number = (calls / BF_RECORDING_SHARED + 1) << 32;
@@ -359,8 +365,8 @@ static struct bf_ab_timing *trial_of(struct bf_recording *r)
     return r->timing;
 }
 
-/* It draws, or executes what draws, with a variant on trial that no coin was thrown for: whichever
- * pass that is in doesn't count. */
+/* It draws, or executes draws, with a variant under A/B timing that no lot decided: the pass
+ * that contains it is no sample. */
 static void draw_unthrown(struct bf_recording *r)
 {
     r->unthrown = true;
@@ -368,7 +374,8 @@ static void draw_unthrown(struct bf_recording *r)
         bf_ab_timing_draw(r->timing, &(struct bf_ab_use){.candidate = BF_AB_NONE, .work = 1});
 }
 
-/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this one. */
+/* There is no verdict on the variant yet: half of the command buffers get it. NULL: not this
+ * one. */
 static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pipeline *p,
                                       struct bf_variant *variant, const uint32_t *groups,
                                       struct bf_ab_use *use)
@@ -386,12 +393,13 @@ static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pi
     return r->tries ? variant : NULL;
 }
 
-/* What choose_side has found ('candidate' BF_AB_NONE: nothing was thrown) is about to happen. */
+/* Begins the sample of a use that choose_side has decided ('candidate' BF_AB_NONE: no lot
+ * decided it). */
 static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
                         const struct bf_ab_use *use)
 {
-    bool thrown = use->candidate != BF_AB_NONE &&
-                  use->variant == (r->bound[point].variant != NULL); /* it may be withdrawn */
+    /* the variant may have been withdrawn */
+    bool thrown = use->candidate != BF_AB_NONE && use->variant == (r->bound[point].variant != NULL);
     if (point == VK_PIPELINE_BIND_POINT_COMPUTE) {
         if (thrown && r->measurable)
             bf_ab_timing_begin(r->recorder->timer, r->timing, r->handle, use);
@@ -404,7 +412,9 @@ static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
 
 void bf_recording_measure_pass(struct bf_recording *r)
 {
-    uint32_t first = 0; /* of more than can be measured, at random; whatever the coin says */
+    /* the first pass that is measured, at random where there are more than can be, whatever the
+     * lot is */
+    uint32_t first = 0;
     if (r->passes_before > BF_AB_SAMPLES)
         first = (uint32_t)((draw_mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
     if (r->passes++ < first)
@@ -452,7 +462,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         measure_use(r, point, &use);
 }
 
-/* False: out of memory, and nobody will read them. */
+/* False: out of memory, and the samples will not be read. */
 static bool add_inner(struct bf_recording *r, uint64_t number)
 {
     if (r->inner_count == r->inner_capacity) {
@@ -467,7 +477,7 @@ static bool add_inner(struct bf_recording *r, uint64_t number)
     return true;
 }
 
-/* What is measured in the one that is executed. */
+/* Notes the samples of a secondary command buffer that is executed. */
 static void execute_inner(struct bf_recording *r, const struct bf_recording *executed)
 {
     bool fits = true;
@@ -477,7 +487,7 @@ static void execute_inner(struct bf_recording *r, const struct bf_recording *exe
         add_inner(r, executed->number);
 }
 
-/* What it draws, in case it's in a pass. */
+/* Takes over its draws, which may be part of a pass. */
 static void execute_draws(struct bf_recording *r, const struct bf_recording *executed)
 {
     const struct bf_ab_timing *timing = executed ? executed->timing : NULL;

@@ -46,115 +46,120 @@ struct bf_ab_timer;
 
 #define BF_PUSH_BYTES 256
 
-/* Why nothing is picked, as bits. */
+/* Reasons for which no variant is picked, as bits. */
 enum bf_recording_block {
     BF_RECORDING_QUERY = 1,     /* a pipeline-statistics or performance query is active */
-    BF_RECORDING_FEEDBACK = 2,  /* transform feedback is active: nothing may be bound */
-    BF_RECORDING_PROTECTED = 4, /* a protected command buffer; for good */
+    BF_RECORDING_FEEDBACK = 2,  /* transform feedback is active: no pipeline may be bound */
+    BF_RECORDING_PROTECTED = 4, /* a protected command buffer; never reset */
 };
 
-/* So many submissions, one behind the other, share a throw (RC-6): of those passes whose secondary
- * command buffers aren't all begun between the same two submissions few fall between two throws. */
+/* So many successive submissions share a lot (RC-6). Passes whose secondary command buffers are
+ * begun around a submission then rarely mix two lots. */
 #define BF_RECORDING_SHARED 8
 
-/* What the command buffers of a device have in common; outlives them. */
+/* What the command buffers of a device share; outlives them. */
 struct bf_recorder {
     const struct VolkDeviceTable *vk;
     struct bf_pipelines *pipelines;
     struct bf_submissions *submissions;
-    _Atomic bool noting;  /* uses are noted; else nothing is counted */
-    _Atomic bool stopped; /* nothing is picked from now on */
+    _Atomic bool noting;  /* uses are noted; false: nothing is counted */
+    _Atomic bool stopped; /* no variant is picked from now on */
     _Atomic uint64_t created;
     struct bf_ab_timer *timer; /* variants without a verdict are measured; NULL: they aren't */
-    _Atomic uint32_t passes;   /* variants of graphics pipelines on trial */
+    _Atomic uint32_t passes;   /* variants of graphics pipelines under A/B timing */
     const struct bf_background *background; /* SP-3 */
 };
 
 /* A variant that a command buffer refers to. */
 struct bf_picked {
-    struct bf_variant *variant; /* NULL: free */
-    uint64_t count;             /* draws and dispatches not yet added to the variant's own */
+    struct bf_variant *variant; /* NULL: a free place in the hash table */
+    uint64_t count; /* draws and dispatches that haven't been added to the variant's own count */
 };
 
-/* One of the two bind points that count. */
+/* A bind point: graphics or compute. */
 struct bf_bound {
-    VkPipeline handle;            /* the program's; NULL: none is known */
+    VkPipeline handle;            /* the program's; NULL: unknown */
     struct bf_pipeline *pipeline; /* NULL: it isn't specialised */
-    struct bf_variant *variant;   /* bound below in its stead; NULL: the general one is */
-    struct bf_picked *picked;     /* the variant's */
+    /* bound in the driver in its place; NULL: the general one is bound */
+    struct bf_variant *variant;
+    struct bf_picked *picked; /* the variant's entry */
 };
 
-/* A command buffer. Externally synchronised, as it is; RC-5's part is under the submissions' lock. */
+/* A command buffer. Externally synchronised, as the command buffer is; the fields for RC-5 are
+ * under the submissions' lock. */
 struct bf_recording {
     struct bf_recorder *recorder;
     const struct VolkDeviceTable *vk;
     VkCommandBuffer handle;
     VkCommandBufferLevel level;
     uint32_t blocks;          /* enum bf_recording_block */
-    uint32_t queries;         /* active ones that block */
+    uint32_t queries;         /* active queries that block */
     struct bf_bound bound[2]; /* VK_PIPELINE_BIND_POINT_GRAPHICS, _COMPUTE */
 
-    VkPipelineLayout layout; /* that was pushed through last, and … */
-    uint32_t layout_id;      /* … the number of its ranges: for whoever looks them up */
-    uint32_t push_id;        /* whose ranges the bytes were pushed under; 0: none is known */
-    uint64_t known;          /* bit i: all bytes of word i were pushed */
+    VkPipelineLayout layout; /* the layout of the last push, and */
+    uint32_t layout_id; /* the number of its push-constant ranges, so that it is looked up once */
+    uint32_t push_id;   /* the ranges under which 'bytes' were pushed; 0: unknown */
+    uint64_t known;     /* bit i: all bytes of word i were pushed */
     _Alignas(8) uint8_t bytes[BF_PUSH_BYTES];
 
-    uint32_t picked_count, picked_capacity; /* RC-4; room is 0 or a power of two */
-    struct bf_picked *picked;               /* a hash table */
+    uint32_t picked_count, picked_capacity; /* RC-4; the capacity is 0 or a power of two */
+    struct bf_picked *picked;               /* a hash table by variant */
     struct bf_histogram_notes *notes;       /* NULL: nothing was ever noted */
-    bool noted;                             /* the notes hold some of this recording */
+    bool noted;                             /* the notes hold uses of this recording */
 
-    _Atomic uint32_t pending; /* submissions not known to have finished; submissions' lock */
-    struct bf_ab_timing
-        *timing;     /* measurements recorded in it (specialize/ab_timing.h); NULL: none */
-    bool thrown;     /* RC-6: bf_recording_measure */
-    bool measurable; /* and it may have measurements of its own */
-    bool unthrown;   /* it has draws with a variant on trial that nothing was thrown for */
-    bool tries;      /* what was thrown: variants on trial; else the general ones beside them */
-    uint64_t number; /* of the throw; where it is measurable, no other recording has it */
-    uint32_t timestamp_bits; /* of the queues that it is for; its maker's to set */
+    _Atomic uint32_t pending;    /* submissions that may not have finished; submissions' lock */
+    struct bf_ab_timing *timing; /* samples recorded in it (specialize/ab_timing.h); NULL: none */
+    bool thrown;                 /* a lot was drawn (RC-6, bf_recording_measure) */
+    bool measurable;             /* and it may contain samples of its own */
+    bool unthrown; /* it has draws with a variant under A/B timing that no lot decided */
+    /* the lot: true: record the variants; false: record the general pipelines beside them */
+    bool tries;
+    uint64_t number; /* of the lot; where it is measurable no other recording has the same */
+    uint32_t timestamp_bits; /* of the queues that it is for; set by who creates it */
 
-    uint32_t passes; /* that were begun, while some were measured; and in its last recording */
+    /* passes that were begun while some variant was timed, in this recording and in the one
+     * before */
+    uint32_t passes;
     uint32_t passes_before;
 
-    /* Numbers of secondary ones with measurements that it executes; room is 0 or a power of two. */
+    /* Numbers of executed secondary command buffers with samples; the capacity is 0 or a power
+     * of two. */
     uint32_t inner_count, inner_capacity;
     uint64_t *inner;
     /* submission.c's, under the submissions' lock (TR-1). */
-    struct bf_recording *next_listed; /* secondary ones with measurements, by number */
-    bool listed;                      /* its owner may look */
-    uint64_t latest; /* call that submitted it last; 0: none whose measurements are to be read */
+    struct bf_recording *next_listed; /* secondary ones with samples, by number */
+    bool listed;     /* it is on that list; its owner may read this without the lock */
+    uint64_t latest; /* the call that submitted it last; 0: none whose samples are to be read */
     uint32_t latest_epoch;
 
-    struct bf_recording *next, **link; /* of a list of the owner's: its command pool's */
+    struct bf_recording *next, **link; /* in a list of the owner's: its command pool's */
 };
 
-/* NULL: out of memory. 'blocks' are there for good: 0 or BF_RECORDING_PROTECTED. */
+/* NULL: out of memory. 'blocks' stay for good: 0 or BF_RECORDING_PROTECTED. */
 struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommandBuffer handle,
                                          VkCommandBufferLevel level, uint32_t blocks);
-/* It is freed; no submission of it is pending, as Vulkan asks. NULL is allowed. */
+/* The command buffer is freed; no submission of it is pending, as Vulkan asks. NULL is allowed. */
 void bf_recording_destroy(struct bf_recording *recording);
-/* vkBeginCommandBuffer and every kind of reset, once they have succeeded: all its submissions have
+/* After a successful vkBeginCommandBuffer, or any kind of reset: all its submissions have
  * finished. */
 void bf_recording_reset(struct bf_recording *recording);
-/* vkEndCommandBuffer, before it is called. */
+/* Before vkEndCommandBuffer. */
 void bf_recording_end(struct bf_recording *recording);
 
-/* After bf_recording_reset, where it is begun, with these flags: it throws its coin (RC-6), and its
- * dispatches and passes may be measured unless it may be submitted while it runs. */
+/* After bf_recording_reset, where the command buffer is begun with these flags: draws its lot
+ * (RC-6). Its dispatches and passes may be measured unless it may be submitted while it runs. */
 void bf_recording_measure(struct bf_recording *recording, VkCommandBufferUsageFlags flags);
 
-/* Slower halves of what follows. */
+/* The out-of-line parts of the functions below. */
 void bf_recording_measured(struct bf_recording *recording);
 void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
                          VkPipelineBindPoint point, const uint32_t *groups);
 void bf_recording_push_odd(struct bf_recording *recording, uint32_t offset, uint32_t size,
                            const void *bytes);
 
-/* The layer's hooks call these, each before its command goes down. */
+/* The layer calls these, each before the command goes to the driver. */
 
-/* vkCmdBindPipeline. 'pipeline' is what is known of 'handle', or NULL. */
+/* vkCmdBindPipeline. 'pipeline' is the record of 'handle', or NULL. */
 static inline void bf_recording_bind(struct bf_recording *recording, VkPipelineBindPoint point,
                                      VkPipeline handle, struct bf_pipeline *pipeline)
 {
@@ -165,8 +170,8 @@ static inline void bf_recording_bind(struct bf_recording *recording, VkPipelineB
     b->variant = NULL;
 }
 
-/* True: it's the very pipeline that the program bound there last, and nothing need be looked up.
- * (It lives: a command buffer whose pipeline was destroyed can't be recorded any further.) */
+/* True: the program binds the same pipeline again, and nothing need be looked up. (The pipeline
+ * lives: a command buffer whose pipeline was destroyed can't be recorded any further.) */
 static inline bool bf_recording_bind_again(struct bf_recording *recording,
                                            VkPipelineBindPoint point, VkPipeline handle)
 {
@@ -177,14 +182,14 @@ static inline bool bf_recording_bind_again(struct bf_recording *recording,
     return true;
 }
 
-/* All push constants are unknown. */
+/* All push constants become unknown. */
 static inline void bf_recording_forget_push(struct bf_recording *recording)
 {
     recording->push_id = 0;
     recording->known = 0;
 }
 
-/* vkCmdPushConstants. 'push_id' says which ranges the layout has; 0: that isn't known. */
+/* vkCmdPushConstants. 'push_id' is the number of the layout's ranges; 0: unknown. */
 static inline void bf_recording_push(struct bf_recording *recording, uint32_t push_id,
                                      uint32_t offset, uint32_t size, const void *bytes)
 {
@@ -200,7 +205,7 @@ static inline void bf_recording_push(struct bf_recording *recording, uint32_t pu
         return;
     }
     uint8_t *to = recording->bytes + offset;
-    switch (size) { /* the usual ones need no call */
+    switch (size) { /* the usual sizes need no call */
     case 4:
         memcpy(to, bytes, 4);
         break;
@@ -219,24 +224,22 @@ static inline void bf_recording_push(struct bf_recording *recording, uint32_t pu
     recording->known |= UINT64_MAX >> (64 - size / 4) << offset / 4;
 }
 
-/* vkCmdExecuteCommands, shader objects: what is bound isn't known, and nothing of it is ours. */
+/* vkCmdExecuteCommands, shader objects: what is bound is unknown, and is no variant. */
 static inline void bf_recording_forget_bound(struct bf_recording *recording,
                                              VkPipelineBindPoint point)
 {
     recording->bound[point] = (struct bf_bound){0};
 }
 
-/* vkCmdExecuteCommands: 'executed' (NULL: it isn't known) happens once more in 'recording', whose
- * state is unknown now. */
+/* vkCmdExecuteCommands: 'executed' (NULL: unknown) is executed by 'recording', whose bindings
+ * and push constants are unknown from now on. */
 void bf_recording_execute(struct bf_recording *recording, const struct bf_recording *executed);
 
-/* Before a command that takes the bound pipeline for the program's: the general one is bound. */
+/* Before a command that uses the bound pipeline as the program's: the general pipeline is bound. */
 void bf_recording_restore(struct bf_recording *recording, VkPipelineBindPoint point);
 
-/*
- * Before each draw or dispatch: binds what it is to be recorded with, if that is not what is bound
- * (RC-1, RC-3), and notes the use.
- */
+/* Before each draw or dispatch: binds the pipeline or variant that it is to be recorded with, if
+ * that isn't bound (RC-1, RC-3), and notes the use. */
 static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBindPoint point)
 {
     struct bf_bound *b = &recording->bound[point];
@@ -244,8 +247,8 @@ static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBi
         bf_recording_choose(recording, b, point, NULL);
 }
 
-/* The same before a dispatch of so many workgroups, which may be measured: then it is followed by
- * bf_recording_dispatched. */
+/* The same before a dispatch of so many workgroups, which may be measured:
+ * bf_recording_dispatched follows it. */
 static inline void bf_recording_dispatch(struct bf_recording *recording, const uint32_t groups[3])
 {
     struct bf_bound *b = &recording->bound[VK_PIPELINE_BIND_POINT_COMPUTE];
@@ -276,7 +279,7 @@ static inline void bf_recording_dispatched(struct bf_recording *recording)
         bf_recording_measured(recording);
 }
 
-/* A query that tells pipelines apart begins or ends. */
+/* A query whose results depend on which pipeline is bound begins or ends. */
 static inline void bf_recording_query(struct bf_recording *recording, bool begins)
 {
     if (begins)
@@ -287,7 +290,8 @@ static inline void bf_recording_query(struct bf_recording *recording, bool begin
                         (recording->queries ? BF_RECORDING_QUERY : 0);
 }
 
-/* Transform feedback begins or ends. It begins with the general pipeline, and nothing else. */
+/* Transform feedback begins or ends. It begins with the general pipeline, and no other is bound
+ * while it is active. */
 void bf_recording_feedback(struct bf_recording *recording, bool begins);
 
 #endif

@@ -1,11 +1,12 @@
-/* What was seen, built, kept and rejected, and why. */
+/* The report of a device's specialiser: which pipelines were watched, which variants were built,
+ * kept and rejected, and why. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "specialize/variant_state.h"
 
-/* Variants that are listed one by one; beyond these they are only counted. */
+/* How many variants are listed one by one; of more only the totals are printed. */
 #define LISTED 1024
 
 struct line {
@@ -16,7 +17,7 @@ struct line {
     bool no_contraction, in_helper, remembered;
     uint8_t mask;
     uint64_t uses, picked;
-    double general_ns, variant_ns; /* as judged; 0: never */
+    double general_ns, variant_ns; /* by the A/B decision; 0: it has none */
     struct bf_variant_times times;
 };
 
@@ -43,7 +44,7 @@ static void report_name_of(const struct bf_variant_states *states, char name[64]
         snprintf(name, 64, "%s", states->pipeline->name);
         for (char *c = name; *c; c++) {
             if (*c <= ' ' || *c == 127)
-                *c = '_'; /* one word, on one line */
+                *c = '_'; /* the name is to be one word on one line */
         }
         return;
     }
@@ -60,7 +61,7 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
     r->watched++;
     for (uint32_t i = 0; i < states->count; i++) {
         const struct bf_candidate *c = &states->candidates[i];
-        /* Its variants went without a word. */
+        /* A pinned pipeline's variants were withdrawn without a change of state. */
         bool pinned = c->variant && atomic_load(&states->pipeline->pinned);
         enum bf_variant_state state = pinned ? BF_VARIANT_STATE_REJECTED : c->state;
         enum bf_reason reason = pinned ? BF_REASON_PINNED : c->reason;

@@ -1,3 +1,5 @@
+/* A device's specialiser: creation and destruction, and its part as the 'driver' of background
+ * processing (modes, commit, discard). */
 #include "specialize/specialize.h"
 
 #include <stdlib.h>
@@ -25,7 +27,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_variant_states_commit(s);
-        atomic_fetch_add(&s->commits, 1); /* its own jobs, too */
+        atomic_fetch_add(&s->commits, 1); /* the specialiser's own jobs are hurried too */
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_variant_states_discard(s);
@@ -42,7 +44,7 @@ static BfMeasurementsState further(void *context)
     return bf_variant_states_measurements(s);
 }
 
-/* Where this device's verdicts are kept. False: no memory. */
+/* The archive's folder for this device and driver. False: out of memory. */
 static bool find_folder(struct bf_specializer *s)
 {
     char folder[4096];
@@ -105,7 +107,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (result != VK_SUCCESS)
         goto fail_driver;
     if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
-        s->isolate = NULL; /* it has said why; builds run here alone */
+        s->isolate = NULL; /* it has said why in a line; all builds run in this process */
     s->info.isolate = NULL;
     s->info.folder = NULL;
     s->info.driver = (struct bf_archive_driver){0};

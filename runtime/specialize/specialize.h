@@ -1,20 +1,21 @@
 /*
- * The specialiser of a device: what is used, what is built for it, and what becomes of that. It is
- * the 'driver' of background processing (belfry/background.h) that the document has in mind.
+ * The specialiser of a device: pipelines rebuilt for the push constants that a program really uses.
+ * It is the 'driver' of background processing (belfry/background.h) that D3D12's document has in
+ * mind.
  *
  *  SP-1  The program's results are the same bits with and without it (mode 'exact', as far as the
  *        check can see: specialize/check/check.h), and no call of the program's fails for its sake.
- *  SP-2  Whatever it decides by comes from work that has finished (RC-5).
+ *  SP-2  All its decisions rest on work that has finished (RC-5).
  *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
- *  SP-4  One item of background work per variant: from its start to its publication.
- *  SP-5  A driver that fails in whatever a build, a check or a measurement calls costs the program
- *        nothing: no call of its own fails for that, no object is left behind, later builds go on,
- *        and the report says why, with the driver's error. (A device that is lost is lost to the
+ *  SP-4  A variant is one item of background work, from the start of its build to its publication.
+ *  SP-5  A driver that fails in a call of a build, a check or a measurement costs the program
+ *        nothing: no call of the program's fails for that, no object is left behind, later builds go
+ *        on, and the report says why, with the driver's error. (A device that is lost is lost to the
  *        program, too, as the driver tells it.)
  *
- * The course of a variant: counted (tally.h), chosen, built and checked (check.h) by an item,
- * published, measured beside the general one (trial.h), kept or withdrawn (judge.h), remembered
- * (archive.h).
+ * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
+ * builds and checks it (check/check.h); it is published, timed against the general pipeline
+ * (ab_timing.h), kept or withdrawn (ab_decision.h), and remembered (archive/archive.h).
  */
 #ifndef BELFRY_SPECIALIZE_SPECIALIZE_H
 #define BELFRY_SPECIALIZE_SPECIALIZE_H
@@ -38,29 +39,31 @@ struct bf_recording;
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
     enum bf_specialize_mode mode;
-    const struct bf_isolate_info *isolate; /* NULL: builds run in this process alone; copied */
+    const struct bf_isolate_info *isolate; /* NULL: no helper process; copied */
     bool report;
-    uint64_t memory;    /* bytes that variants, and what is kept to build them, may take; 0: any */
+    /* bytes that variants and the objects retained for building may take; 0: no limit */
+    uint64_t memory;
     bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
-    const char *folder; /* of what is remembered; NULL: nothing is; copied */
+    const char *folder; /* where verdicts are remembered; NULL: nowhere; copied */
     struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */
     VkPhysicalDevice physical;
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* the next layer's, or the driver's */
     VkInstance instance;
     uint32_t api_version;
 };
 
-/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; and VK_ERROR_FEATURE_NOT_PRESENT with a line. */
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT, with a line. */
 VkResult bf_specializer_create(const struct bf_specializer_info *info,
                                struct bf_specializer **specializer);
-/* Before the device is: cancels and waits for builds, destroys all variants, stores what was
- * learnt. All command buffers are gone or will never be used again. NULL is allowed. */
+/* Before the device is destroyed: cancels builds and waits for them, destroys all variants,
+ * stores verdicts. No command buffer is left that will be used again. NULL is allowed. */
 void bf_specializer_destroy(struct bf_specializer *specializer);
 
-/* Publishes what was built, at the begin of a command buffer: one load where there is nothing. */
+/* Publishes variants whose builds have ended. Called when a command buffer is begun; costs one
+ * load where there are none. */
 void bf_specializer_collect(struct bf_specializer *specializer);
 
-/* Its parts, for the layer's hooks. */
+/* The parts that the layer's commands work on. */
 struct bf_pipelines *bf_specializer_pipelines(struct bf_specializer *specializer);
 struct bf_recorder *bf_specializer_recorder(struct bf_specializer *specializer);
 

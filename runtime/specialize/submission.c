@@ -1,3 +1,5 @@
+/* Which submissions have finished, from what the program sees of its fences, semaphores, queues
+ * and command buffers, and the counting of their uses. */
 #include "specialize/submission.h"
 
 #include <stdlib.h>
@@ -6,8 +8,8 @@
 #include "specialize/recording.h"
 #include "specialize/ab_timing.h"
 
-/* A batch, or a part of one that has more command buffers than fit. On the list in the order in
- * which they were submitted, as far as they go to the same queue. */
+/* A batch, or a part of one that has more command buffers than fit. Parts are listed in the
+ * order in which they were submitted, as far as they go to the same queue. */
 struct bf_open_submission {
     struct bf_open_submission *next, *previous;
     const void *queue;
@@ -40,8 +42,8 @@ void bf_submissions_finish(struct bf_submissions *s)
     *s = (struct bf_submissions){0};
 }
 
-/* Nothing is on the list that this thread could have evidence for: what it knows to be over was
- * added before it came to know. */
+/* True: the list holds nothing that this thread could have evidence about. A submission that it
+ * knows to be finished was added before it came to know. */
 static bool submissions_are_empty(struct bf_submissions *s)
 {
     return atomic_load_explicit(&s->open, memory_order_acquire) == 0;
@@ -139,8 +141,8 @@ static void recording_unlist(struct bf_submissions *s, struct bf_recording *r)
     r->listed = false;
 }
 
-/* The call that submitted the command buffer, and all that it executes, last: LOST, or 0, where it
- * was 'instead' (0: whatever it was). */
+/* Notes the call that submitted the command buffer, and all that it executes, last: LOST, or 0
+ * where the latest call was 'instead' (0: whatever it was). */
 static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_t call,
                        uint64_t instead)
 {
@@ -162,8 +164,8 @@ static void read_trial(struct bf_submissions *s, struct bf_recording *r)
         s->measured(s->context, r);
 }
 
-/* A submission of the command buffer, by this call, has finished. The release lets its owner see
- * that all was read without taking the lock. */
+/* A submission of the command buffer, by this call, has finished. The release ordering lets its
+ * owner see without the lock that all of it was read. */
 static void recording_count(struct bf_submissions *s, struct bf_recording *r,
                             const struct bf_open_submission *part)
 {
@@ -247,10 +249,10 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
         part->recordings[part->recording_count++] = r;
         atomic_fetch_add_explicit(&r->pending, 1, memory_order_relaxed);
     }
-    /* Nothing of its own to count, but what tells that earlier ones are over. */
+    /* The part has nothing to count, but is evidence that earlier ones have finished. */
     if (!any && (batch->fence || batch->signal_count) && is_awaited(s, batch->queue))
         part = append_part(s, call, batch);
-    /* With the last part: those before it are earlier on the queue. */
+    /* Signals go with the last part: the parts before it are earlier on the queue. */
     for (uint32_t i = 0; part && i < batch->signal_count && i < BF_SUBMISSION_SIGNALS; i++) {
         part->semaphores[i] = batch->semaphores[i];
         part->values[i] = batch->values[i];
@@ -297,8 +299,9 @@ static bool evidence_shows(const struct evidence *e, const struct bf_open_submis
     return false;
 }
 
-/* From the last one back: a fence or a value is reached behind all that was submitted to its queue
- * before it. Of more queues than fit here, only what was shown itself is over. */
+/* Looks from the latest part back: when a fence or a value is reached, everything submitted to
+ * the same queue before it has finished. Of queues that don't fit here only the part itself is
+ * taken for finished. */
 #define REACHED 16
 
 static void submissions_look(struct bf_submissions *s, const struct evidence *e)
@@ -347,8 +350,8 @@ void bf_submissions_queue_idle(struct bf_submissions *s, const void *queue)
     bf_lock_release(&s->lock);
 }
 
-/* What stays of a part whose command buffers are all over tells of earlier ones, if there are any
- * left. (Of more queues than fit here, parts are kept until they are shown.) */
+/* A part whose command buffers are all accounted for stays only as evidence about earlier parts
+ * of its queue. (Of queues that don't fit here parts are kept until there is evidence for them.) */
 static void submissions_prune(struct bf_submissions *s)
 {
     const void *awaited[REACHED];
@@ -376,11 +379,12 @@ void bf_submissions_list(struct bf_submissions *s, struct bf_recording *r)
     bf_lock_release(&s->lock);
 }
 
-/* Its own share alone: its begin says nothing of the others. */
+/* Ends its own share of a part alone: its begin says nothing of the part's other command
+ * buffers. */
 void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording *r)
 {
     bf_lock_acquire(&s->lock);
-    if (r->listed) { /* no part has it: those that execute it are in them */
+    if (r->listed) { /* a secondary one is in no part: the primaries that execute it are */
         if (r->latest && r->latest != LOST)
             read_trial(s, r);
         recording_unlist(s, r);

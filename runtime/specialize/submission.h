@@ -41,43 +41,42 @@ struct bf_pipelines;
 struct bf_recording;
 struct bf_open_submission;
 
-#define BF_OPEN_SUBMISSIONS   256 /* parts of submissions that are open at a time */
+#define BF_OPEN_SUBMISSIONS   256 /* parts of submissions on the list, at most */
 #define BF_SUBMISSION_BUFFERS 8   /* command buffers of a part */
 #define BF_SUBMISSION_SIGNALS 4   /* timeline values of a batch that are remembered */
 #define BF_SUBMISSION_LISTS   64
 
-/* The device's. 'open' and what is below is under 'lock'. */
+/* A device's submissions. 'open' and what follows it is under 'lock'. */
 struct bf_submissions {
     struct bf_pipelines *pipelines;
-    _Atomic uint32_t epoch;                 /* of the tables: others discard by counting it up */
-    _Atomic bool counting;                  /* false: what finishes isn't counted */
+    _Atomic uint32_t epoch; /* of the histograms: counting it up discards all counts */
+    _Atomic bool counting;  /* false: finished submissions aren't counted */
     const struct bf_background *background; /* asked before anything is counted (SP-3) */
     _Atomic uint32_t open;                  /* how many parts are on the list */
     _Atomic uint64_t calls;
     struct bf_lock lock;
-    struct bf_open_submission *parts; /* all */
+    struct bf_open_submission *parts; /* all of them, free or not */
     struct bf_open_submission *first, *last, *free;
-    uint64_t lost;                                   /* parts that didn't fit */
-    struct bf_recording *lists[BF_SUBMISSION_LISTS]; /* bf_submissions_list, by their numbers */
+    uint64_t lost; /* parts that didn't fit */
+    /* secondary ones with samples, by their numbers (bf_submissions_list) */
+    struct bf_recording *lists[BF_SUBMISSION_LISTS];
 
-    /*
-     * What the owner makes of it; either may be NULL. Both are called with the lock held, and must
-     * not call anything here.
-     */
+    /* The owner's callbacks; either may be NULL. Both are called with the lock held, and must
+     * call nothing here. */
     void *context;
-    /* All uses of a finished submission of a command buffer were added to the tally of a pipeline,
-     * which is being visited; its lock is not held. */
+    /* All uses of a finished submission of a command buffer were added to the histogram of a
+     * pipeline, which is being visited; its lock is not held. */
     void (*used)(void *context, struct bf_pipeline *pipeline, const struct bf_recording *recording);
-    /* The latest submission of a command buffer with measurements (its 'trial') has finished. */
+    /* The latest submission of a command buffer with samples ('timing') has finished. */
     void (*measured)(void *context, struct bf_recording *recording);
 };
 
 /* A batch of a submission. */
 struct bf_batch {
-    const void *queue; /* only a name */
-    VkFence fence;     /* of the call: it covers all its batches; or VK_NULL_HANDLE */
+    const void *queue; /* only compared */
+    VkFence fence;     /* of the call, so that it covers all its batches; or VK_NULL_HANDLE */
     uint32_t recording_count;
-    struct bf_recording *const *recordings; /* NULL among them: one that isn't known */
+    struct bf_recording *const *recordings; /* NULL among them: an unknown command buffer */
     /* Timeline values that are signalled behind all commands of the batch. */
     uint32_t signal_count;
     const VkSemaphore *semaphores;
@@ -86,7 +85,7 @@ struct bf_batch {
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_submissions_init(struct bf_submissions *submissions, struct bf_pipelines *pipelines);
-/* What is still open is not counted. All recordings are destroyed. */
+/* Submissions that are still open aren't counted. All recordings are destroyed. */
 void bf_submissions_finish(struct bf_submissions *submissions);
 
 /* Thread-safety of all that follows: safe. */
@@ -103,11 +102,11 @@ void bf_submissions_fence_seen(struct bf_submissions *submissions, uint32_t coun
                                const VkFence *fences);
 void bf_submissions_value_seen(struct bf_submissions *submissions, VkSemaphore semaphore,
                                uint64_t value);
-/* NULL: all queues. */
+/* NULL: all queues are idle. */
 void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
-/* A secondary one with measurements: whoever executes it holds its number. */
+/* A secondary command buffer with samples: primaries that execute it hold its number. */
 void bf_submissions_list(struct bf_submissions *submissions, struct bf_recording *recording);
-/* It is begun, reset or freed. */
+/* The command buffer is begun, reset or freed. */
 void bf_submissions_recording_over(struct bf_submissions *submissions,
                                    struct bf_recording *recording);
 

@@ -1,3 +1,5 @@
+/* Candidates of a pipeline, from the choice by its histogram to the verdict: chosen, queued for
+ * a build, published, timed against the general pipeline, kept or withdrawn. */
 #include "specialize/variant_state.h"
 
 #include <stdlib.h>
@@ -27,7 +29,8 @@ struct bf_archive_key bf_variant_archive_key(const struct bf_specializer *s, con
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
-        .form = BF_ARCHIVE_FORM_PLAIN, /* of both: which one it is to be the check finds out */
+        /* for both forms: the check finds out which one it is to be */
+        .form = BF_ARCHIVE_FORM_PLAIN,
         .mode = archive_mode(s),
     };
     memcpy(key.hash, hash, sizeof(key.hash));
@@ -40,7 +43,7 @@ static uint32_t epoch_of(struct bf_specializer *s)
     return atomic_load(&s->submissions.epoch);
 }
 
-/* NULL: its pipeline's record is gone. */
+/* NULL: the pipeline's record is gone. */
 static struct bf_variant_states *variant_states_of(struct bf_specializer *s, uint64_t id)
 {
     return bf_map_find(&s->states_by_id, id);
@@ -53,7 +56,7 @@ static void tell_swap(struct bf_specializer *s, const struct bf_variant_states *
                   (uint32_t)(candidate - states->candidates), bf_reason_code(candidate->reason));
 }
 
-/* Whether only some command buffers are to have it. */
+/* While it is A/B timed only half of the command buffers get the variant. */
 static void set_ab_timed(struct bf_specializer *s, const struct bf_variant_states *states,
                          const struct bf_candidate *candidate, bool on)
 {
@@ -76,7 +79,8 @@ void bf_variant_states_withdraw(struct bf_specializer *s, struct bf_variant_stat
     tell_swap(s, states, candidate, BF_TRACE_SWAP_OUT);
 }
 
-/* Whether a pipeline may have one more variant, of so many uses: perhaps in the place of *other. */
+/* Whether the pipeline may have one more variant, used so often. If only in place of another
+ * one, *other is the one to withdraw. */
 static bool find_place(struct bf_specializer *s, struct bf_variant_states *states, uint64_t uses,
                        struct bf_candidate **other)
 {
@@ -97,7 +101,7 @@ static bool find_place(struct bf_specializer *s, struct bf_variant_states *state
     return least && least->uses < uses;
 }
 
-/* Where one may be published, if need be in the place of others. */
+/* Makes place for one more variant, by count and by memory; if need be others are withdrawn. */
 static enum bf_reason variant_make_room(struct bf_specializer *s, struct bf_variant_states *states,
                                         const struct bf_candidate *candidate)
 {
@@ -111,7 +115,7 @@ static enum bf_reason variant_make_room(struct bf_specializer *s, struct bf_vari
     return BF_REASON_NONE;
 }
 
-/* NULL: out of memory. */
+/* The candidate's A/B decision, made on first use. NULL: out of memory. */
 static struct bf_ab_decision *decision_of(struct bf_candidate *candidate)
 {
     if (!candidate->decision) {
@@ -166,7 +170,8 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
     tell_swap(s, states, candidate, BF_TRACE_SWAP_IN);
 }
 
-/* A verdict is kept on disk, which is an item's work. NULL: it is not, for want of memory. */
+/* A job that stores the candidate's verdict: that is disk I/O, and so an item's work. NULL: out
+ * of memory, and the verdict isn't stored. */
 static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_variant_states *states,
                                       const struct bf_candidate *candidate, double gain,
                                       uint32_t samples)
@@ -181,7 +186,7 @@ static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_varian
     return job;
 }
 
-/* The lock is held. */
+/* Takes over what an ended job has made. The specialiser's lock is held. */
 static void take_over(struct bf_specializer *s, struct bf_job *job)
 {
     struct bf_variant_states *states = variant_states_of(s, job->pipeline);
@@ -233,7 +238,8 @@ static struct bf_candidate *candidate_find(struct bf_variant_states *states, uin
     return NULL;
 }
 
-/* A tuple that has none yet gets a candidate, and a job where a build may come of it. */
+/* A tuple that isn't a candidate yet becomes one, and gets a job where it may be built. So does
+ * a candidate whose rejection was for a reason that may have passed. */
 static void add_candidate(struct bf_specializer *s, struct bf_variant_states *states, uint8_t mask,
                           const uint32_t values[BF_WATCHED], uint64_t uses, bool used, bool kept,
                           struct bf_job **jobs)
@@ -256,7 +262,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
         candidate = &states->candidates[states->count++];
         *candidate = (struct bf_candidate){.mask = mask, .uses = uses, .remembered = kept};
         memcpy(candidate->values, values, sizeof(candidate->values));
-        /* One that an earlier run has kept is as good as one that was just chosen. */
+        /* A candidate that an earlier run kept counts as if it had just been chosen. */
         bf_memory_budget_candidate_used(candidate, uses ? uses : BF_HISTOGRAM_USES);
         struct bf_verdict verdict;
         const struct bf_archive_key key =
@@ -293,7 +299,7 @@ static void consider(struct bf_specializer *s, struct bf_variant_states *states,
                       false, jobs);
 }
 
-/* What an earlier run has learnt of it. */
+/* Context of archive_remember. */
 struct remembering {
     struct bf_specializer *specializer;
     struct bf_variant_states *states;
@@ -311,11 +317,12 @@ static void archive_remember(void *context, const struct bf_archive_key *key,
                         ? r->states->pipeline->watch.exact
                         : (uint8_t)((1u << r->states->pipeline->watch.count) - 1);
     if (key->mask & ~known)
-        return; /* damaged beyond what a checksum tells */
+        return; /* damage that the checksum didn't catch */
     add_candidate(r->specializer, r->states, key->mask, key->values, 0, true, true, &r->jobs);
 }
 
-/* When it has been used: by then the formats that a check needs have been seen. */
+/* Asks the archive what earlier runs learnt of the pipeline. Only when the pipeline has been
+ * used: the formats of descriptors and attachments that a check needs are known by then. */
 static void archive_recall(struct bf_specializer *s, struct bf_variant_states *states,
                            struct bf_job **jobs)
 {
@@ -338,7 +345,7 @@ void bf_variant_states_pipeline_made(void *specializer, struct bf_pipeline *pipe
     struct bf_variant_states *states =
         bf_specializer_remembers(s) ? calloc(1, sizeof(*states)) : NULL;
     if (!states)
-        return; /* it keeps its general pipeline */
+        return; /* the pipeline keeps to its general form */
     states->pipeline = pipeline;
     atomic_fetch_add(&s->pipelines.budget.own, sizeof(*states));
     bf_lock_acquire(&s->lock);
@@ -411,7 +418,8 @@ void bf_variant_states_commit(struct bf_specializer *s)
     struct bf_job *jobs = NULL;
     bf_lock_acquire(&s->lock);
     for (struct bf_variant_states *c = s->states; c; c = c->next) {
-        /* On a copy: what is used from now on is to weigh as much as what was. */
+        /* The choice is made on a copy of the histogram: uses counted before the commit keep
+         * their weight. */
         struct bf_histogram_choice choice;
         bf_lock_acquire(&c->pipeline->lock);
         struct bf_histogram seen = c->pipeline->histogram;
@@ -425,8 +433,8 @@ void bf_variant_states_commit(struct bf_specializer *s)
     bf_jobs_queue(s, jobs);
 }
 
-/* Counts of another epoch are void by themselves; verdicts are due again. What the disk knows, and
- * what no measurement decided, stays. */
+/* Measurements are discarded: counts of an earlier epoch are void by themselves, and published
+ * variants are timed anew. Verdicts from disk, and those that no measurement decided, stay. */
 void bf_variant_states_discard(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->lock);
@@ -464,7 +472,8 @@ BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *s)
         bf_lock_acquire(&p->lock);
         uint64_t total = p->histogram.epoch == epoch_of(s) ? p->histogram.total : 0;
         bf_lock_release(&p->lock);
-        /* In use, but too little to choose by; a pipeline that stands still asks for nothing. */
+        /* Used since the program last asked, but too little to choose by. A pipeline that isn't
+         * used asks for nothing. */
         if (total != states->asked_total && total < 2 * BF_HISTOGRAM_USES &&
             state == BF_MEASUREMENTS_SETTLED)
             state = BF_MEASUREMENTS_DESIRED;
@@ -500,7 +509,8 @@ static struct bf_job *decision(struct bf_specializer *s, struct bf_variant_state
                            bf_ab_decision_pairs(candidate->decision));
 }
 
-/* Half of the command buffers have the variant while it is on trial, the others would have had it. */
+/* While it is timed half of the command buffers get the variant; the other half would have had
+ * it. */
 static void tell_uses(struct bf_candidate *c)
 {
     uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
@@ -522,7 +532,8 @@ static void measured(void *specializer, const struct bf_ab_sample *sample, doubl
     if (c && c->state == BF_VARIANT_STATE_TIMED) {
         tell_uses(c);
         if (use->variant && !c->used) {
-            /* What a driver left for the first use in the program's own frames. */
+            /* The first use in the program's frames may contain a compilation that the driver
+             * had put off. */
             c->used = true;
             bf_ab_decision_add_first_use(c->decision, ns);
         } else {

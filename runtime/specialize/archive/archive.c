@@ -1,3 +1,5 @@
+/* The archive: verdicts and strikes by key, read from the cache file at opening and kept in
+ * memory. */
 #include "specialize/archive/archive.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #define CAP_DEFAULT (32u << 20)
 #define CAP_LEAST   4096u
 
-/* A build under way. */
+/* A build that has begun and not ended. */
 struct build {
     struct build *next;
     struct bf_archive_key key;
@@ -25,7 +27,7 @@ struct bf_archive {
     struct bf_snapshot known;
     uint32_t entries_most;
 
-    struct bf_lock lock; /* of all that follows, and over writing to 'known'; held over I/O */
+    struct bf_lock lock; /* over all that follows and over writing to 'known'; held over I/O */
     struct bf_cache_file file;
     struct build *builds;
     uint32_t serials;
@@ -79,11 +81,9 @@ static uint64_t *owners_gone(const struct bf_archive *archive, size_t *n)
     return gone;
 }
 
-/*
- * Builds whose owner is gone are strikes (AR-3). What an owner has written is all there once it is
- * gone; but it may have ended its build after this file was read, and gone then. So a file that has
- * such builds is read once more.
- */
+/* Builds whose owner is gone are strikes (AR-3). All that an owner has written is in the file
+ * once it is gone; but it may have ended its build after the file was read here, and exited
+ * then. So a file with such builds is read once more. */
 static bool archive_read(struct bf_archive *archive)
 {
     struct bf_cache_file *file = &archive->file;
@@ -150,7 +150,7 @@ void bf_archive_close(struct bf_archive *archive)
 
 /* ------------------------------------------------------------------------------------------- Read */
 
-/* AR-9: what is known of an entry by itself, and by its strikes in other modes. */
+/* AR-9: an entry's own verdict, and the strikes against the same variant in other modes. */
 static bool entry_known(const struct bf_archive *archive, const struct bf_archive_key *key,
                         const struct bf_index_entry *entry, struct bf_verdict *out)
 {
@@ -200,7 +200,7 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
 
 /* ------------------------------------------------------------------------------------------ Write */
 
-/* NULL in *entry and success: there are too many. */
+/* Success with *entry NULL: there are too many entries. */
 static VkResult entry_add(struct bf_archive *archive, const struct bf_archive_key *key,
                           struct bf_index_entry **entry)
 {
@@ -219,7 +219,7 @@ static bool archive_append(struct bf_archive *archive, const struct bf_record *r
     return bf_cache_file_append(&archive->file, bytes, again);
 }
 
-/* The latest of that key, taken out of the list; NULL: there is none. */
+/* The latest build of that key, taken out of the list; NULL: there is none. */
 static struct build *build_take(struct bf_archive *archive, const struct bf_archive_key *key)
 {
     for (struct build **link = &archive->builds; *link; link = &(*link)->next) {

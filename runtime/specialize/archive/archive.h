@@ -62,7 +62,8 @@ enum bf_archive_mode {
 
 /* A variant of a pipeline. */
 struct bf_archive_key {
-    uint8_t hash[BF_ARCHIVE_HASH]; /* of the pipeline: its shaders and all that decides its code */
+    /* of the pipeline: its shaders and everything else that decides its code */
+    uint8_t hash[BF_ARCHIVE_HASH];
     uint32_t values[BF_ARCHIVE_VALUES]; /* those beyond n_values don't matter */
     uint8_t n_values;                   /* 0 to BF_ARCHIVE_VALUES */
     uint8_t mask;                       /* which members have become constant */
@@ -73,7 +74,8 @@ struct bf_archive_key {
 enum bf_verdict_code {
     BF_VERDICT_KEPT = 1,
     BF_VERDICT_REJECTED,
-    BF_VERDICT_BARRED, /* a build of it never ended, or was struck; whatever was put for it */
+    /* a build of it never ended, or it was struck; stronger than any verdict that was put */
+    BF_VERDICT_BARRED,
 };
 
 #define BF_VERDICT_GAIN_MOST 0xFFFFFFu
@@ -87,12 +89,13 @@ struct bf_verdict {
 };
 
 struct bf_archive_info {
-    const char *folder; /* NULL or "": in memory alone */
+    const char *folder; /* NULL or "": the archive is in memory alone */
     uint64_t cap;       /* of the file, in bytes, 4096 at least; 0: 32 MiB */
 };
 
-/* All by which a device says what compiles for it. No single one of them will do: drivers have been
- * seen whose pipelineCacheUUID is the same in all their versions. What isn't known is zeros, or NULL. */
+/* Everything by which a device identifies what compiles for it. No single field is enough:
+ * drivers exist whose pipelineCacheUUID is the same in all their versions. Unknown fields are
+ * zeros, or NULL. */
 struct bf_archive_driver {
     uint8_t cache_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID */
     uint32_t vendor_id, device_id, driver_version, api_version;   /* of the same */
@@ -102,51 +105,50 @@ struct bf_archive_driver {
     const char *driver_name, *driver_info;
 };
 
-/* The folder below the one of all that Belfry remembers (setting cache), an absolute path:
- * <base>/<32 digits of all of 'driver'>-<belfry version>. False: it doesn't fit, or isn't absolute. */
+/* The archive's folder below that of the setting 'cache', an absolute path: <base>/<32 digits of
+ * a hash of 'driver'>-<Belfry's version>. False: it doesn't fit, or 'base' isn't absolute. */
 bool bf_archive_folder(char *out, size_t size, const char *base,
                        const struct bf_archive_driver *driver);
 
-/* Makes the folder and reads what is there: milliseconds, at the most some tenths of a second. In
- * memory alone in a set-user-ID program. NULL: out of memory. Thread-safety: safe. */
+/* Makes the folder and reads the file: milliseconds, at most some tenths of a second. In a
+ * set-user-ID program the archive is in memory alone. NULL: out of memory. Thread-safety: safe. */
 struct bf_archive *bf_archive_open(const struct bf_archive_info *info);
 
-/* Builds that have begun and not ended will count as strikes, so end them first. NULL is allowed.
- * Thread-safety: no other call on this archive is in progress or comes later. */
+/* Builds that have begun and not ended count as strikes afterwards, so end them first. NULL is
+ * allowed. Thread-safety: no other call on this archive is in progress or comes later. */
 void bf_archive_close(struct bf_archive *archive);
 
-/* False: nothing is known of that key. Thread-safety: safe (AR-8). */
+/* False: the key has no verdict. Thread-safety: safe (AR-8). */
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out);
 
-/* Calls 'each' for every key of that pipeline of which something is known, in whatever mode and in
- * any order; strikes of one mode show in those of the other that are known, too. 'each' may
- * call the two functions that read. Returns how many. Thread-safety: safe (AR-8). */
+/* Calls 'each' for every key of that pipeline that has a verdict, in either mode and in any
+ * order; a strike in one mode also shows in the other mode's keys, where these exist. 'each' may
+ * call the two functions that read. Returns how many there were. Thread-safety: safe (AR-8). */
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
                                  const uint8_t hash[BF_ARCHIVE_HASH],
                                  void (*each)(void *context, const struct bf_archive_key *key,
                                               const struct bf_verdict *verdict),
                                  void *context);
 
-/*
- * Thread-safety of all that follow: safe; for background tasks (AR-8).
- * Errors of all: VK_ERROR_VALIDATION_FAILED_EXT for a key or verdict that can't be,
- * VK_ERROR_OUT_OF_HOST_MEMORY, which leaves everything as it was.
- */
+/* Thread-safety of all that follow: safe; for background tasks (AR-8).
+ * Errors of all: VK_ERROR_VALIDATION_FAILED_EXT for an invalid key or verdict;
+ * VK_ERROR_OUT_OF_HOST_MEMORY, which leaves everything as it was. */
 
-/* A build of that variant is about to start: the driver is called after this has returned. Several
- * builds of one key may be under way. Errors: VK_ERROR_NOT_PERMITTED_KHR, the key is barred. */
+/* A build of that variant is about to start: the driver is called after this has returned.
+ * Several builds of one key may be in progress. Errors: VK_ERROR_NOT_PERMITTED_KHR: the key is
+ * barred. */
 VkResult bf_archive_begin(struct bf_archive *archive, const struct bf_archive_key *key);
 
-/* It has ended, with success or an error. Does nothing if none has begun. */
+/* The build has ended, with success or an error. Does nothing if none has begun. */
 VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key *key);
 
-/* It has crashed or hung, in a place where the program could outlive that: the key is barred from
- * now on. Ends the build, if one has begun. */
+/* The build has crashed or hung where the program survived it, in a helper process: the key is
+ * barred from now on. Ends the build, if one has begun. */
 VkResult bf_archive_strike(struct bf_archive *archive, const struct bf_archive_key *key);
 
-/* KEPT or REJECTED; replaces what was put before. 'gain' and 'n' beyond the most are taken as the
- * most. The memory for it is bounded by the cap: beyond that only the disk learns of new keys. */
+/* Stores KEPT or REJECTED, in place of an earlier verdict. 'gain' and 'n' are clamped to their
+ * maxima. The cap bounds the memory for it: beyond that new keys are written to disk alone. */
 VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
                         const struct bf_verdict *verdict);
 

@@ -1,3 +1,5 @@
+/* The archive's files: opening and creating them with the right owner and permissions, the locks
+ * between processes, reading, and appending. */
 #include "specialize/archive/cache_file.h"
 
 #include <errno.h>
@@ -14,9 +16,9 @@
 #include "base/clock.h"
 #include "base/message.h"
 
-#define LOCK_WAITS 1000 /* of a millisecond */
+#define LOCK_WAITS 1000 /* milliseconds */
 
-/* The folder's owner may have more to say than is good: a file beyond this is not ours. */
+/* The folder's owner may have put anything there: a file larger than this is not Belfry's. */
 #define READ_MOST(cap) (4 * (cap))
 
 static void cache_file_off(struct bf_cache_file *file, int error, const char *what)
@@ -91,7 +93,7 @@ bool bf_cache_file_owner_lives(const struct bf_cache_file *file, uint64_t owner)
     return fcntl(file->lock, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
-/* A number that no other archive has or had. */
+/* Chooses a number that no other archive has or had. */
 static int owner_choose(struct bf_cache_file *file)
 {
     int error = EAGAIN;
@@ -107,7 +109,7 @@ static int owner_choose(struct bf_cache_file *file)
 
 /* ------------------------------------------------------------------------------------------ Files */
 
-/* NULL: it is ours alone. */
+/* Why a file or folder can't be used; NULL: it is the user's alone. */
 static const char *objection(int fd, mode_t type)
 {
     struct stat status;
@@ -122,7 +124,7 @@ static const char *objection(int fd, mode_t type)
     return NULL;
 }
 
-/* The folders above it, as far as they are missing. */
+/* Makes the folders above the path that are missing. */
 static int folders_make(const char *path)
 {
     char *copy = strdup(path);
@@ -135,7 +137,7 @@ static int folders_make(const char *path)
             error = errno;
         *slash = '/';
     }
-    /* what exists may not be writable: only the last one's failure counts */
+    /* an existing folder may not be writable: only the last error counts */
     error = mkdir(copy, 0700) && errno != EEXIST ? (error ? error : errno) : 0;
     free(copy);
     return error;
@@ -170,7 +172,7 @@ int bf_cache_file_refresh(struct bf_cache_file *file, bool make)
         error = cache_file_open_at(file, BF_CACHE_FILE_FILE, O_APPEND | O_CREAT | O_EXCL, &fd);
         uint8_t header[BF_HEADER_SIZE];
         bf_header_encode(header);
-        /* without a header it is as good */
+        /* a file without a header works as well */
         if (!error && bf_cache_file_write(fd, header, sizeof(header)))
             file->replace = true;
     }
@@ -327,7 +329,7 @@ static void pending_add(struct bf_cache_file *file, const uint8_t record[BF_RECO
     file->pending_size += BF_RECORD_SIZE;
 }
 
-/* COMMIT is held for reading. Returns 0 or an error, and what the file's size is. */
+/* COMMIT is held for reading. Returns 0 or an error, and the file's size. */
 static int append_locked(struct bf_cache_file *file, const uint8_t *bytes, size_t size,
                          uint64_t *file_size)
 {
@@ -350,7 +352,8 @@ static int cache_file_append_bytes(struct bf_cache_file *file, const uint8_t *by
         return EBUSY;
     int error = bf_cache_file_refresh(file, false);
     if (error == ENOENT) {
-        /* Somebody has removed it. To make one it takes the lock alone, and that lock serves as well. */
+        /* Somebody has removed the file. Creating one takes COMMIT exclusively, and that lock
+         * serves the append as well. */
         bf_cache_file_unlock(file, BF_CACHE_FILE_COMMIT);
         if (!bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_WRLCK, true))
             return EBUSY;

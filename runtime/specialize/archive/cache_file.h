@@ -26,22 +26,22 @@
 
 #include "specialize/archive/index.h"
 
-/* Records that could not be written and will be tried again, and no more than an eighth of the cap:
- * of more, the later are lost. */
+/* Records that could not be written wait to be tried again, up to this size and an eighth of the
+ * cap; later ones are lost. */
 #define BF_CACHE_FILE_PENDING (256 * BF_RECORD_SIZE)
-/* Compaction that failed is tried again after so many records. */
+/* After a failed compaction so many records are appended before the next attempt. */
 #define BF_CACHE_FILE_PATIENCE 64
 
 struct bf_cache_file {
     bool on;                /* false: nothing is read or written any more */
-    bool complained;        /* about a write */
-    char *name;             /* the folder's */
+    bool complained;        /* a failed write has been reported */
+    char *name;             /* the folder's path */
     int folder, lock, data; /* -1: none */
     uint64_t owner;
     uint64_t cap;
-    bool replace;      /* the file, whatever its size */
-    uint32_t patience; /* records before compaction may be tried again */
-    uint8_t *pending;  /* BF_CACHE_FILE_PENDING bytes; NULL: none yet */
+    bool replace;      /* the next compaction replaces the file whatever its size */
+    uint32_t patience; /* records to append before compaction may be tried again */
+    uint8_t *pending;  /* BF_CACHE_FILE_PENDING bytes; NULL: not allocated */
     size_t pending_size;
 };
 
@@ -54,34 +54,35 @@ struct bf_snapshot_build {
     bool end;
 };
 
-/* What a file says. */
+/* The contents of a file. */
 struct bf_snapshot {
     struct bf_index index;
     struct bf_snapshot_build *builds;
     size_t n_builds, capacity;
     bool out_of_memory;
-    bool foreign; /* it is of another format, and says nothing */
+    bool foreign; /* it has another format, and is not read */
 };
 
-/* Trouble gets one line and leaves it off. False: out of memory. */
+/* A failure is reported in one line and leaves 'on' false. False: out of memory. */
 bool bf_cache_file_open(struct bf_cache_file *file, const char *folder, uint64_t cap);
 
-/* Tries what is pending once more. */
+/* Tries to write the pending records once more. */
 void bf_cache_file_close(struct bf_cache_file *file);
 
 bool bf_cache_file_owner_lives(const struct bf_cache_file *file, uint64_t owner);
 
-/* Reads the file as it is now. An error of the disk gets its line, and what was read until then
- * stands. False: out of memory, the snapshot is empty. */
+/* Reads the file as it is now. An I/O error is reported in one line, and what was read until
+ * then is used. False: out of memory, and the snapshot is empty. */
 bool bf_cache_file_read(struct bf_cache_file *file, struct bf_snapshot *snapshot);
 void bf_snapshot_finish(struct bf_snapshot *snapshot);
 
-/* Appends a record, after those that are pending; compacts if the file has become too large.
- * 'again': if that fails it becomes pending. False: it isn't on disk. */
+/* Appends a record behind those that are pending; compacts if the file has become too large.
+ * With 'again' a record that can't be written becomes pending. False: it isn't on disk. */
 bool bf_cache_file_append(struct bf_cache_file *file, const uint8_t record[BF_RECORD_SIZE],
                           bool again);
 
-/* For store.c and compact.c. --------------------------------------------------------------------- */
+/* For cache_file.c and compact.c.
+ * ---------------------------------------------------------------- */
 
 #define BF_CACHE_FILE_FILE "verdicts"
 #define BF_CACHE_FILE_NEW  "verdicts.new"
@@ -92,29 +93,29 @@ enum bf_cache_file_byte {
     BF_CACHE_FILE_OWNERS = 16,
 };
 
-/* type: F_RDLCK or F_WRLCK. Waits for a second if 'wait'. False: it can't be had. */
+/* type: F_RDLCK or F_WRLCK. With 'wait' waits up to a second. False: the lock can't be had. */
 bool bf_cache_file_lock(struct bf_cache_file *file, enum bf_cache_file_byte byte, short type,
                         bool wait);
 void bf_cache_file_unlock(struct bf_cache_file *file, enum bf_cache_file_byte byte);
 
-/* Is 'data' the file in the folder? */
+/* Whether 'data' is the file that is in the folder. */
 bool bf_cache_file_current(const struct bf_cache_file *file);
 
-/* Makes 'data' the file in the folder, if that has been replaced or removed. COMMIT is held, alone
- * if one may be made. Returns 0 or an error; ENOENT: there is none, and none may be made. */
+/* Makes 'data' the file that is in the folder, if it has been replaced or removed. COMMIT is
+ * held, exclusively if a file may be created. Returns 0 or an error; ENOENT: there is none, and
+ * none may be created. */
 int bf_cache_file_refresh(struct bf_cache_file *file, bool make);
 
-/* All of it by one write, and the signal of a file size limit doesn't reach the program. Returns 0
- * or an error. */
+/* Writes all bytes by one call; SIGXFSZ doesn't reach the program. Returns 0 or an error. */
 int bf_cache_file_write(int fd, const void *bytes, size_t size);
 
 void bf_cache_file_complain(struct bf_cache_file *file, int error);
 
-/* Reads up to 'size'. An error of the disk comes back; what was read stands. */
+/* Reads up to 'size' bytes. Returns an I/O error; what was read until then is in the snapshot. */
 int bf_snapshot_read(struct bf_snapshot *snapshot, int fd, uint64_t size);
 
-/* Replaces the file by one that holds what still counts (AR-4), if it is too large or 'replace' is
- * set. */
+/* Replaces the file by one that holds the live records alone (AR-4), if it is too large or
+ * 'replace' is set. */
 void bf_cache_file_compact(struct bf_cache_file *file);
 
 #endif

@@ -1,6 +1,5 @@
-/*
- * Reading a file as a whole, and replacing it by one that holds what still counts.
- */
+/* Reading the cache file as a whole, and compaction: replacing it by one that holds the live
+ * records alone. */
 #include "specialize/archive/cache_file.h"
 
 #include <errno.h>
@@ -67,7 +66,7 @@ static int compare_builds(const void *a_, const void *b_)
     if (a->serial != b->serial)
         return a->serial < b->serial ? -1 : 1;
     if (a->end != b->end)
-        return a->end ? -1 : 1; /* ends first */
+        return a->end ? -1 : 1; /* ends before begins */
     return a->order < b->order ? -1 : 1;
 }
 
@@ -77,7 +76,7 @@ static int compare_orders(const void *a_, const void *b_)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Leaves the builds that have begun and not ended, in their order. */
+/* Removes the builds that have ended; those that remain keep their order. */
 static void builds_settle(struct bf_snapshot *snapshot)
 {
     struct bf_snapshot_build *builds = snapshot->builds;
@@ -137,7 +136,7 @@ static void writer_add(struct writer *w, const struct bf_record *record)
     w->size += BF_RECORD_SIZE;
 }
 
-/* Copies from one place in a file to its end. */
+/* Copies one file from an offset to its end. */
 static void writer_copy(struct writer *w, int from, off_t at)
 {
     writer_flush(w);
@@ -155,7 +154,8 @@ static void writer_copy(struct writer *w, int from, off_t at)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- What */
+/* ------------------------------------------------------------------------------- What is
+ * written */
 
 static bool entry_is_barred(const struct bf_index_entry *entry)
 {
@@ -163,7 +163,7 @@ static bool entry_is_barred(const struct bf_index_entry *entry)
     return bf_index_known(entry, &verdict) && verdict.code == BF_VERDICT_BARRED;
 }
 
-/* What is dearest first: strikes, then the latest. */
+/* The most valuable first: strikes, then the latest verdicts. */
 static int compare_worth(const void *a_, const void *b_)
 {
     const struct bf_index_entry *a = *(struct bf_index_entry *const *)a_;
@@ -180,7 +180,7 @@ static int compare_recency(const void *a_, const void *b_)
     return a->recency < b->recency ? -1 : 1;
 }
 
-/* Half the cap at most; of that a quarter for builds that haven't ended. */
+/* Writes half the cap at most, a quarter of that for builds that haven't ended. */
 static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, struct writer *w)
 {
     uint64_t room = (cap / 2 - BF_HEADER_SIZE) / BF_RECORD_SIZE;
@@ -228,7 +228,7 @@ static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, stru
 
 /* --------------------------------------------------------------------------------------- Compaction */
 
-/* Where the file ends while nobody appends. Returns 0 or an error. */
+/* The file's size at a moment when nobody appends. Returns 0 or an error. */
 static int cache_file_measure(struct bf_cache_file *file, uint64_t *size)
 {
     if (!bf_cache_file_lock(file, BF_CACHE_FILE_COMMIT, F_WRLCK, true))
@@ -243,10 +243,11 @@ static int cache_file_measure(struct bf_cache_file *file, uint64_t *size)
     return error;
 }
 
-/* COMMIT is held alone. Copies what has come since, and puts the new file into the old one's place. */
+/* COMMIT is held exclusively. Copies what was appended since the measurement, and renames the
+ * new file over the old one. */
 static int replace(struct bf_cache_file *file, struct writer *w, uint64_t size)
 {
-    if (!bf_cache_file_current(file)) /* somebody has removed it */
+    if (!bf_cache_file_current(file)) /* somebody has removed the file */
         return ENOENT;
     writer_copy(w, file->data, (off_t)size);
     if (w->error)
@@ -263,7 +264,7 @@ static int compact(struct bf_cache_file *file, struct writer *w)
 {
     uint64_t size = 0;
     int error = cache_file_measure(file, &size);
-    if (error || (size <= file->cap && !file->replace)) /* somebody else has done it */
+    if (error || (size <= file->cap && !file->replace)) /* another process has compacted it */
         return error;
     struct bf_snapshot snapshot;
     uint64_t most = 4 * file->cap;
@@ -273,7 +274,7 @@ static int compact(struct bf_cache_file *file, struct writer *w)
     if (error)
         goto done;
 
-    unlinkat(file->folder, BF_CACHE_FILE_NEW, 0); /* of somebody who didn't come to the end */
+    unlinkat(file->folder, BF_CACHE_FILE_NEW, 0); /* left behind by a compaction that was killed */
     w->fd = openat(file->folder, BF_CACHE_FILE_NEW,
                    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (w->fd < 0) {
@@ -308,7 +309,8 @@ void bf_cache_file_compact(struct bf_cache_file *file)
         return;
     w->error = 0;
     w->size = 0;
-    /* Who has to wait for somebody else's doesn't fill the file further meanwhile. */
+    /* Waiting for another process's compaction also keeps this process from filling the file
+     * meanwhile. */
     if (bf_cache_file_lock(file, BF_CACHE_FILE_COMPACT, F_WRLCK, true)) {
         if (compact(file, w))
             file->patience = BF_CACHE_FILE_PATIENCE;

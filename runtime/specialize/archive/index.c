@@ -1,11 +1,13 @@
+/* The archive's memory: hash tables that readers use without a lock while one writer adds to
+ * them. */
 #include "specialize/archive/index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing, at most half full; 'at' holds things that begin with their hash. */
+/* Open addressing, at most half full; the entries begin with their hash. */
 struct bf_slots {
-    struct bf_slots *smaller; /* that readers may still be in */
+    struct bf_slots *smaller; /* earlier tables, which readers may still be in */
     uint32_t mask;
     uint32_t count;
     _Atomic(void *) at[];
@@ -58,7 +60,8 @@ static void slots_place(struct bf_slots *slots, void *thing, uint64_t hash)
     slots->count++;
 }
 
-/* Makes room for one more. False: out of memory. */
+/* Makes space for one more entry, if need be by publishing a table of twice the size. False: out
+ * of memory. */
 static bool slots_reserve(_Atomic(struct bf_slots *) *table)
 {
     struct bf_slots *old = atomic_load_explicit(table, memory_order_relaxed);
@@ -147,7 +150,7 @@ struct bf_index_entry *bf_index_add(struct bf_index *index, const struct bf_arch
     struct bf_index_entry *entry = bf_index_find(index, key);
     if (entry)
         return entry;
-    /* A pipeline without keys may be left behind; it says nothing. */
+    /* If the entry can't be added its pipeline may stay behind without keys, which is harmless. */
     struct pipeline *pipeline = pipeline_add(index, key->hash);
     if (!pipeline || !slots_reserve(&index->entries))
         return NULL;
@@ -185,7 +188,8 @@ struct bf_index_entry *bf_index_next(const struct bf_index *index, uint32_t *at)
 
 /* ------------------------------------------------------------------------------------------ State */
 
-/* One word: gain 0..23, n 24..44, reason 45..60, barred 61, code 62..63. */
+/* A single word: gain in bits 0..23, n in 24..44, reason in 45..60, barred in 61, code in
+ * 62..63. */
 #define STATE_BARRED ((uint64_t)1 << 61)
 
 void bf_index_put(struct bf_index *index, struct bf_index_entry *entry,

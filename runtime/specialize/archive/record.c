@@ -1,3 +1,4 @@
+/* Encoding and decoding the records of the cache file, and scanning a file for them. */
 #include "specialize/archive/record.h"
 
 #include <errno.h>
@@ -165,7 +166,7 @@ bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record
 
 /* ------------------------------------------------------------------------------------------- Scan */
 
-/* The next place that may begin a record, or where the bytes end that can't. */
+/* The next offset at which a record may begin, or the end of the bytes that were searched. */
 static size_t next_candidate(const uint8_t *bytes, size_t at, size_t size)
 {
     const uint8_t *found = at < size ? memchr(bytes + at, record_magic[0], size - at) : NULL;
@@ -176,7 +177,7 @@ int bf_record_scan(int fd, off_t from, off_t to,
                    bool (*each)(void *context, const struct bf_record *record), void *context)
 {
     uint8_t bytes[256 * BF_RECORD_SIZE];
-    size_t size = 0; /* of what is in there */
+    size_t size = 0; /* of the buffer's contents */
     off_t next = from;
     for (;;) {
         size_t room = sizeof(bytes) - size;

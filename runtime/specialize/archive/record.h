@@ -51,7 +51,7 @@ struct bf_record {
 };
 
 enum bf_header {
-    BF_HEADER_NONE, /* none or a damaged one: what follows may still be records */
+    BF_HEADER_NONE, /* none, or a damaged one: what follows may still be records */
     BF_HEADER_OURS,
     BF_HEADER_FOREIGN, /* of another format */
 };
@@ -64,19 +64,18 @@ enum bf_header bf_header_decode(const uint8_t *in, size_t size);
 /* The key is canonical (bf_archive_key_canonical). */
 void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE]);
 
-/* False: it isn't one, or has no sense. */
+/* False: it isn't a record, or not a valid one. */
 bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record);
 
-/* The values that don't matter become 0. False: the key can't be. */
+/* The values that don't matter become 0. False: the key is invalid. */
 bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archive_key *out);
 
 /* Both are canonical. */
 bool bf_archive_key_equal(const struct bf_archive_key *a, const struct bf_archive_key *b);
 
-/*
- * Calls 'each' for every record between two places in the file, until it returns false. The file may
- * end before 'to'. Returns 0, or the error that ended it early; what was found before was told.
- */
+/* Calls 'each' for every record between two offsets of the file, until it returns false. The
+ * file may end before 'to'. Returns 0, or the error that ended the scan; records found until
+ * then were passed on. */
 int bf_record_scan(int fd, off_t from, off_t to,
                    bool (*each)(void *context, const struct bf_record *record), void *context);
 

@@ -1,3 +1,5 @@
+/* A check's draws: render passes, framebuffers, vertex buffers and dynamic state for the forms
+ * of a graphics pipeline. */
 #include "specialize/check/draw.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Generated inputs for checks: pseudo-random contents of buffers and images, tame where a shader
+ * needs it. */
 #include "specialize/check/inputs.h"
 
 #include <string.h>

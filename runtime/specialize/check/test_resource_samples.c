@@ -1,3 +1,4 @@
+/* Reading the samples of multisampled test images, each for itself, by compute shaders. */
 #include "specialize/check/test_resource_samples.h"
 
 #include <string.h>

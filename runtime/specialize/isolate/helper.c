@@ -31,11 +31,9 @@
 static _Atomic bool building;
 static int parent = -1; /* pidfd */
 
-/*
- * The program may end while the driver is busy here, or hangs. A signal when the parent dies wouldn't
- * come, since the program isn't the parent, and the socket may have been inherited by a fork of the
- * program: so this thread looks at both.
- */
+/* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
+ * come, since the program isn't the parent, and the socket may have been inherited by a fork of
+ * the program: so this thread watches both the pidfd and the socket. */
 static void *helper_watch(void *unused)
 {
     (void)unused;
@@ -44,12 +42,12 @@ static void *helper_watch(void *unused)
         continue;
     if (atomic_load(&building))
         _exit(1);
-    alarm(SECONDS_TO_CLOSE); /* the other thread has seen it too */
+    alarm(SECONDS_TO_CLOSE); /* the main thread has noticed it too */
     shutdown(SOCKET, SHUT_RDWR);
     return NULL;
 }
 
-/* False: the program has gone. */
+/* False: the program has ended. */
 static bool helper_read(void *bytes, size_t size)
 {
     uint8_t *at = bytes;
@@ -76,7 +74,8 @@ static bool helper_answer(enum bf_wire_kind kind, uint32_t number, VkResult resu
     return send(SOCKET, &header, sizeof(header), MSG_NOSIGNAL) == (ssize_t)sizeof(header);
 }
 
-/* A message of that kind; the body is malloc'ed. NULL: the program has gone, or talks nonsense. */
+/* Receives a message of that kind; the body is malloc'ed. NULL: the program has ended, or the
+ * message is malformed. */
 static void *helper_receive(enum bf_wire_kind kind, struct bf_wire_header *header)
 {
     if (!helper_read(header, sizeof(*header)) || header->magic != BF_WIRE_MAGIC ||
@@ -117,7 +116,7 @@ static struct {
     DEVICE_FUNCTIONS(MEMBER)
 #undef MEMBER
 } vk;
-static PFN_vkCreateRenderPass2 create_pass; /* NULL: the driver hasn't got it */
+static PFN_vkCreateRenderPass2 create_pass; /* NULL: the driver doesn't have it */
 static PFN_vkGetInstanceProcAddr get_proc;
 static VkInstance instance;
 static VkDevice device;
@@ -130,8 +129,8 @@ static bool extension_is_listed(const char *name, const VkExtensionProperties *a
     return false;
 }
 
-/* Those of the program, and those that device extensions ask for, as far as they are there.
- * Malloc'ed. */
+/* The program's instance extensions and those that device extensions require, as far as they are
+ * available. Malloc'ed. */
 static const char **instance_extensions(const struct bf_wire_device *wanted, uint32_t *count)
 {
     static const char *const common[] = {"VK_KHR_surface", "VK_KHR_get_surface_capabilities2",
@@ -198,7 +197,7 @@ static VkResult instance_open(const struct bf_wire_device *wanted)
     return VK_SUCCESS;
 }
 
-/* VK_NULL_HANDLE: it isn't there. */
+/* VK_NULL_HANDLE: there is no such device. */
 static VkPhysicalDevice physical_find(const struct bf_wire_device *wanted)
 {
     VkPhysicalDevice all[64], found = VK_NULL_HANDLE;
@@ -258,7 +257,7 @@ static VkResult device_open(const struct bf_wire_device *wanted)
 
 /* ---------------------------------------------------------------------------------------- The builds */
 
-/* All of 'modules' may be destroyed, whatever is returned. */
+/* Whatever is returned, all of 'modules' may be destroyed. */
 static VkResult modules_make(const struct bf_build_code *code, uint32_t count,
                              VkPipelineShaderStageCreateInfo *stages, VkShaderModule *modules)
 {
@@ -323,7 +322,7 @@ static VkResult helper_pipeline_make(struct bf_wire_build *build)
     return result;
 }
 
-/* False: it is time to end. timeout_ms: -1 for none. */
+/* Serves one request. False: the helper is to end. timeout_ms: -1 for none. */
 static bool helper_serve(int timeout_ms)
 {
     struct pollfd socket = {.fd = SOCKET, .events = POLLIN};
@@ -356,7 +355,7 @@ static bool helper_serve(int timeout_ms)
 
 int main(void)
 {
-    /* A crash is what it is there for: it leaves nothing behind, and tells nobody. */
+    /* Crashes of the driver are expected here: no core file is written. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     prctl(PR_SET_DUMPABLE, 0);
     const int ignored[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGPIPE};
@@ -379,10 +378,10 @@ int main(void)
     if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, helper_watch, NULL))
         _exit(1);
 
-    atomic_store(&building, true); /* the driver may hang in this, too */
+    atomic_store(&building, true); /* the driver may hang in this too */
     VkResult result = device_open(&wanted);
     atomic_store(&building, false);
-    /* What it was started for may take its time to come: that isn't idleness. */
+    /* The first request may take its time to come, however long the helper may be idle. */
     int timeout_ms = wanted.idle_ms < INT32_MAX ? (int)wanted.idle_ms : INT32_MAX;
     if (helper_answer(BF_WIRE_OPENED, 0, result, 0) && !result && helper_serve(-1))
         while (helper_serve(timeout_ms))

@@ -1,3 +1,5 @@
+/* Builds in a helper process: starting, reusing and ending helpers, and requests to them with
+ * time limits. */
 #include "specialize/isolate/isolate.h"
 
 #include <dlfcn.h>
@@ -22,9 +24,9 @@
 #define HELPERS_MOST  16
 #define FAILURES_MOST 3
 #define SECONDS       UINT64_C(1000000000)
-#define HELPER        "belfry/belfry-build-helper" /* seen from libbelfry.so */
+#define HELPER        "belfry/belfry-build-helper" /* seen from the layer's folder */
 
-/* Used by whoever has taken it. */
+/* A helper process and its socket. Used by the thread that has taken it. */
 struct helper {
     bool taken;
     int socket, pidfd; /* -1: it doesn't run */
@@ -32,20 +34,20 @@ struct helper {
 
 struct bf_isolate {
     char *path;
-    char **environment; /* one block with its strings */
+    char **environment; /* one block, with its strings */
     struct bf_wire_out device;
     uint64_t limit_ns, open_limit_ns;
 
     pthread_mutex_t lock;
     pthread_cond_t freed;
     uint32_t count;
-    uint32_t failures; /* to start, in a row */
+    uint32_t failures; /* failed starts in a row */
     struct helper helpers[HELPERS_MOST];
 };
 
 /* ---------------------------------------------------------------------------------------- Messages */
 
-/* Returns 0, or ETIMEDOUT. */
+/* Waits until the socket is ready. Returns 0, or ETIMEDOUT. */
 static int helper_await(int fd, short events, uint64_t deadline_ns)
 {
     for (;;) {
@@ -60,7 +62,7 @@ static int helper_await(int fd, short events, uint64_t deadline_ns)
     }
 }
 
-/* These return 0, ETIMEDOUT, or EPIPE: there is nobody any more. */
+/* These return 0, ETIMEDOUT, or EPIPE: the helper has ended. */
 static int send_all(int fd, const void *bytes, size_t size, uint64_t deadline_ns)
 {
     const uint8_t *at = bytes;
@@ -110,7 +112,7 @@ static int request_send(const struct helper *h, enum bf_wire_kind kind, uint32_t
     return error ? error : send_all(h->socket, body->bytes, body->size, deadline_ns);
 }
 
-/* EPROTO: nonsense. */
+/* Returns as above, or EPROTO: the answer is malformed. */
 static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
                           VkResult *result, uint64_t deadline_ns)
 {
@@ -133,7 +135,7 @@ static void helper_end(struct helper *h, bool at_once)
         return;
     if (at_once)
         syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
-    close(h->socket); /* which ends it, if it listens */
+    close(h->socket); /* the helper ends when it reads from it */
     close(h->pidfd);
     h->socket = h->pidfd = -1;
 }
@@ -166,7 +168,7 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     return VK_ERROR_INITIALIZATION_FAILED;
 }
 
-/* VK_INCOMPLETE: it ended before the driver got the request. */
+/* VK_INCOMPLETE: the helper ended before the driver got the request. */
 static VkResult helper_build(struct bf_isolate *isolate, struct helper *h,
                              const struct bf_wire_out *request, VkResult *driver_result)
 {
@@ -194,7 +196,7 @@ static struct helper *helper_take(struct bf_isolate *isolate)
     struct helper *found = NULL;
     pthread_mutex_lock(&isolate->lock);
     while (!found) {
-        /* One that runs, rather. */
+        /* Prefers a helper that runs. */
         for (uint32_t i = 0; i < isolate->count; i++) {
             struct helper *h = &isolate->helpers[i];
             if (!h->taken && (!found || (found->socket < 0 && h->socket >= 0)))
@@ -216,7 +218,7 @@ static void helper_give(struct bf_isolate *isolate, struct helper *h)
     pthread_mutex_unlock(&isolate->lock);
 }
 
-/* It runs when this returns VK_SUCCESS. */
+/* Starts the helper if it doesn't run. VK_SUCCESS: it runs. */
 static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
 {
     if (h->socket >= 0)
@@ -260,7 +262,8 @@ VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_requ
 
 /* --------------------------------------------------------------------------- Create and destroy */
 
-/* Beside the library that this is in. NULL: out of memory or unknown. */
+/* The helper's path, relative to the library that this code is in. NULL: out of memory or
+ * unknown. */
 static char *helper_path(void)
 {
     Dl_info info;
@@ -272,7 +275,7 @@ static char *helper_path(void)
     return asprintf(&path, "%.*s%s", folder, info.dli_fname, HELPER) < 0 ? NULL : path;
 }
 
-/* What would load something else into the helper than the driver. */
+/* Environment variables that would load anything but the driver into the helper. */
 static bool dropped(const char *variable)
 {
     static const char *const names[] = {

@@ -31,25 +31,25 @@
 
 struct bf_isolate;
 
-/* Which device to open, and how. Nothing of it is needed after bf_isolate_create. */
+/* Which device to open, and how. The pointers aren't needed after bf_isolate_create. */
 struct bf_isolate_info {
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
-    uint32_t api_version; /* the program's; a helper uses 1.2 at least, where there is that */
+    uint32_t api_version; /* the program's; a helper uses at least 1.2 where the loader has that */
     uint32_t instance_extension_count;
-    const char *const *instance_extensions; /* those that a helper finds are enabled */
+    const char *const *instance_extensions; /* the helper enables those that it finds */
     uint32_t extension_count;
     const char *const *extensions;
     const void *features; /* the chain of VkDeviceCreateInfo; may be NULL */
     const VkPhysicalDeviceFeatures *enabled_features; /* may be NULL */
-    char *const *environment; /* the program's, NULL at the end: drivers look into it */
-    const char *helper;       /* the program; NULL: the one in belfry/ beside the layer */
-    uint32_t helpers;         /* at a time, 1 to 16; 0: 1. More builds than that wait */
-    uint64_t limit_ns;        /* of a build in the driver; 0: 30 seconds */
-    uint64_t open_limit_ns;   /* to open the device, and to take a request; 0: 30 seconds */
-    uint32_t idle_ms;         /* with nothing to do a helper ends; 0: ten seconds */
+    char *const *environment; /* the program's, NULL at the end: drivers read it */
+    const char *helper;       /* the helper's path; NULL: the one in belfry/ beside the layer */
+    uint32_t helpers;         /* how many may run at a time, 1 to 16; 0: 1. Further builds wait */
+    uint64_t limit_ns;        /* for a build in the driver; 0: 30 seconds */
+    uint64_t open_limit_ns;   /* for opening the device, and for taking a request; 0: 30 seconds */
+    uint32_t idle_ms;         /* a helper that has nothing to do for so long ends; 0: ten seconds */
 };
 
-/* A stage's code; in the order of the stages. */
+/* The SPIR-V of a stage; in the order of the stages. */
 struct bf_build_code {
     const uint32_t *words;
     size_t size; /* bytes */
@@ -63,7 +63,7 @@ struct bf_build_code {
  * VkSubpassDescriptionDepthStencilResolve; there are no immutable samplers.
  */
 struct bf_build_request {
-    const VkComputePipelineCreateInfo *compute; /* or NULL, and */
+    const VkComputePipelineCreateInfo *compute; /* or NULL, and then */
     const VkGraphicsPipelineCreateInfo *graphics;
     const VkRenderPassCreateInfo2 *pass;                /* of 'graphics'; NULL: dynamic rendering */
     const struct bf_build_code *code;                   /* of each stage */
@@ -71,11 +71,9 @@ struct bf_build_request {
     const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
 };
 
-/*
- * Starts no process yet.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was made with
- * something that isn't known here, or there is no helper program.
- */
+/* Starts no process yet.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was created
+ * with structs that the helper doesn't know, or there is no helper program. */
 VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate);
 
 /* Ends the helpers. No build is in progress. NULL is allowed. */

@@ -1,3 +1,4 @@
+/* Starting a process that is not the caller's child, by two clones. */
 #include "specialize/isolate/spawn.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #define CLONE_PIDFD 0x00001000
 #endif
 
-/* The thread sanitizer takes every clone for a fork. */
+/* The thread sanitizer's wrapper takes every clone for a fork. */
 #ifdef __SANITIZE_THREAD__
 int __clone(int (*function)(void *), void *stack, int flags, void *context, ...);
 #define clone __clone
@@ -24,15 +25,15 @@ int __clone(int (*function)(void *), void *stack, int flags, void *context, ...)
 
 #define STACK_SIZE (64u << 10) /* of each child */
 
-/* Both children run in the caller's memory while its thread stands still: nothing may be
- * instrumented that keeps books about threads, and no lock of the C library may be taken. */
+/* Both children run in the caller's memory while its thread stands still: sanitizers, which keep
+ * records per thread, must not instrument them, and they must take no lock of the C library. */
 #define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
 struct spawn {
     const char *path;
     char *const *environment;
     int socket;
-    uint8_t *stack; /* the second child's, its end */
+    uint8_t *stack; /* the end of the second child's */
     int pidfd;
     volatile int error;
 };
@@ -42,7 +43,7 @@ static long IN_CHILD spawn_syscall(long number, long a, long b, long c, long d)
     return syscall(number, a, b, c, d);
 }
 
-/* The kernel's own struct, which the C library's isn't. */
+/* The kernel's sigaction struct, which differs from the C library's. */
 struct kernel_action {
     void (*handler)(int);
     unsigned long flags;
@@ -53,7 +54,7 @@ struct kernel_action {
 static int IN_CHILD spawn_second_child(void *context)
 {
     struct spawn *spawn = context;
-    /* Handlers first: they would run in the program's memory. */
+    /* Signal handlers are reset first: they would run in the program's memory. */
     const struct kernel_action standard = {0};
     for (int s = 1; s <= 64; s++)
         spawn_syscall(SYS_rt_sigaction, s, (long)&standard, 0, sizeof(uint64_t));
@@ -61,7 +62,7 @@ static int IN_CHILD spawn_second_child(void *context)
     spawn_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof(none));
     spawn_syscall(SYS_setsid, 0, 0, 0, 0);
 
-    /* Out of the way of 0 to 3, then into place. */
+    /* Moves the descriptors above 3, then to 0 to 3. */
     long from = spawn_syscall(SYS_fcntl, spawn->socket, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);
     long null = from < 0 ? from : spawn_syscall(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0);
     if (null >= 0 && null <= BF_SPAWN_SOCKET)
@@ -73,7 +74,7 @@ static int IN_CHILD spawn_second_child(void *context)
     for (int fd = 0; fd < BF_SPAWN_SOCKET; fd++)
         spawn_syscall(SYS_dup3, null, fd, 0, 0);
     spawn_syscall(SYS_dup3, from, BF_SPAWN_SOCKET, 0, 0);
-    /* In a table that is shared with nobody. */
+    /* The descriptor table is shared with nobody by now. */
     if (spawn_syscall(SYS_close_range, BF_SPAWN_SOCKET + 1, UINT32_MAX, 0, 0) != 0) {
         spawn->error = errno;
         return 127;
@@ -87,7 +88,7 @@ static int IN_CHILD spawn_second_child(void *context)
 static int IN_CHILD spawn_first_child(void *context)
 {
     struct spawn *spawn = context;
-    /* The descriptor comes into the table that this child shares with the program. */
+    /* The pidfd is put into the descriptor table that this child shares with the program. */
     if (clone(spawn_second_child, spawn->stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
               spawn, &spawn->pidfd) < 0)
         spawn->error = errno;
@@ -112,7 +113,7 @@ int bf_spawn(const char *path, char *const *environment, int socket, int *pidfd)
     int child =
         clone(spawn_first_child, stacks + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_FILES, &spawn);
     int error = child < 0 ? errno : spawn.error;
-    /* Only who asks for clones sees it. */
+    /* A clone child without an exit signal is found by __WCLONE alone. */
     while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
         continue;
     pthread_setcancelstate(cancel, NULL);

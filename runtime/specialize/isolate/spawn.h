@@ -9,7 +9,8 @@
 #ifndef BELFRY_SPECIALIZE_ISOLATE_SPAWN_H
 #define BELFRY_SPECIALIZE_ISOLATE_SPAWN_H
 
-/* The descriptor the process finds its socket at; 0 to 2 are /dev/null, and there are no others. */
+/* The descriptor at which the process finds its socket; 0 to 2 are /dev/null, and there are no
+ * others. */
 #define BF_SPAWN_SOCKET 3
 
 /*

@@ -1,3 +1,4 @@
+/* Messages between the program and its build helper: the device, layouts and compute pipelines. */
 #include "specialize/isolate/wire_io.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 #include "specialize/isolate/features.h"
 
-/* ------------------------------------------------------------------------------------------ Saying */
+/* ----------------------------------------------------------------------------------------
+ * Writing */
 
 static void *wire_reserve(struct bf_wire_out *out, size_t size)
 {
@@ -154,7 +156,7 @@ static void read_begin(struct bf_wire_in *in, const void *bytes, size_t size)
     *in = (struct bf_wire_in){.at = bytes, .left = size};
 }
 
-/* Nothing may be left. */
+/* True: the whole message was read. */
 static bool read_end(const struct bf_wire_in *in)
 {
     return !in->bad && in->left == 0;
@@ -185,7 +187,7 @@ size_t bf_wire_features_size(VkStructureType type)
     }
 }
 
-/* What device creation may also be told, and makes no difference to a pipeline. */
+/* Structs of device creation that make no difference to a pipeline. */
 static bool passed_over(const VkBaseInStructure *s)
 {
     switch ((int)s->sType) {
@@ -365,7 +367,7 @@ void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *
     stage->pName = read_string(in);
     stage->pSpecializationInfo = read_specialization(in);
     code->words = bf_wire_read_block(in, &code->size);
-    if (code->size % 4 || code->size < 20) /* SPIR-V's header */
+    if (code->size % 4 || code->size < 20) /* shorter than SPIR-V's header */
         in->bad = true;
 }
 

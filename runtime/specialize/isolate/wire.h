@@ -37,32 +37,33 @@ enum bf_wire_kind {
 struct bf_wire_header {
     uint32_t magic;
     uint32_t kind;   /* enum bf_wire_kind */
-    uint32_t number; /* BUILD, TAKEN, BUILT: of the build */
-    int32_t result;  /* OPENED, BUILT: VkResult */
+    uint32_t number; /* of the build, in BUILD, TAKEN and BUILT */
+    int32_t result;  /* in OPENED and BUILT */
     uint32_t size;   /* of the body */
     uint32_t reserved;
-    uint64_t time_ns; /* BUILT: what the driver took */
+    uint64_t time_ns; /* in BUILT: how long the driver took */
 };
 
-/* Bytes that grow. Zeros are an empty one. */
+/* A growing buffer. Zeros are an empty one. */
 struct bf_wire_out {
     uint8_t *bytes; /* malloc'ed */
     size_t size, capacity;
     bool failed; /* out of memory */
-    bool unsaid; /* something can't be said */
+    bool unsaid; /* it contains something that a message can't express */
 };
 
-/* What has been read, and what was allocated for it. */
+/* A message that is being read, and what was allocated for it. */
 struct bf_wire_in {
     const uint8_t *at;
     size_t left;
-    bool bad; /* and everything read from then on is 0 */
+    bool bad; /* the message is malformed; everything read from then on is 0 */
     void *blocks;
 };
 
-/* What a helper is told about its device. Pointers last as long as the reader and its bytes. */
+/* What a helper is told about its device. Pointers are valid as long as the reader and its
+ * bytes. */
 struct bf_wire_device {
-    uint32_t parent; /* the program's process */
+    uint32_t parent; /* the program's process id */
     uint32_t idle_ms;
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
     uint32_t api_version;
@@ -72,11 +73,11 @@ struct bf_wire_device {
     VkPhysicalDeviceFeatures *enabled_features; /* NULL: none */
 };
 
-/* As struct bf_build_request, and all that it points to. */
+/* A struct bf_build_request as read, with all that it points to. */
 struct bf_wire_build {
     VkPipelineBindPoint point;
-    VkComputePipelineCreateInfo compute;   /* of that one of the two, */
-    VkGraphicsPipelineCreateInfo graphics; /* whose stages are 'stages' */
+    VkComputePipelineCreateInfo compute;   /* of this one or of */
+    VkGraphicsPipelineCreateInfo graphics; /* this one, the stages are 'stages' */
     VkPipelineShaderStageCreateInfo *stages;
     struct bf_build_code *code;    /* of each stage */
     VkRenderPassCreateInfo2 *pass; /* NULL: none */
@@ -84,20 +85,20 @@ struct bf_wire_build {
     VkDescriptorSetLayoutCreateInfo *sets;
 };
 
-/* Into an empty one. Look at 'failed' and 'unsaid' thereafter. */
+/* Writes to an empty buffer; 'failed' and 'unsaid' tell afterwards whether it worked. */
 void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *info,
                         uint32_t parent, uint32_t idle_ms);
 void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request);
 void bf_wire_out_finish(struct bf_wire_out *out);
 
-/* 'bytes' are aligned as malloc's are. False: they are ill-formed, or there is no memory. */
+/* 'bytes' are aligned as malloc aligns. False: they are malformed, or out of memory. */
 bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
                          struct bf_wire_device *device);
 bool bf_wire_read_build(struct bf_wire_in *in, const void *bytes, size_t size,
                         struct bf_wire_build *build);
 void bf_wire_in_finish(struct bf_wire_in *in);
 
-/* The size of a struct of features, which all consist of VkBool32; 0: it isn't known. */
+/* The size of a feature struct, all of which consist of VkBool32; 0: unknown. */
 size_t bf_wire_features_size(VkStructureType type);
 
 #endif

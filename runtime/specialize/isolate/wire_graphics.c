@@ -1,14 +1,12 @@
-/*
- * Graphics pipelines and render passes as messages. Structs that hold numbers alone are said as they
- * are, but for their types and chains.
- */
+/* Graphics pipelines and render passes as messages. Structs that contain numbers alone are
+ * written as they are, without their types and chains. */
 #include <string.h>
 
 #include "specialize/isolate/wire_io.h"
 
 /* ---------------------------------------------------------------------------------- Structs and lists */
 
-/* A struct with a type and a chain, whose pointers, if it has any, the reader replaces. */
+/* Writes a struct with a type and a chain; the reader replaces its pointers. */
 static void say_struct(struct bf_wire_out *out, const void *s, size_t size)
 {
     const VkBaseInStructure *base = s;
@@ -32,7 +30,7 @@ static void *read_struct(struct bf_wire_in *in, VkStructureType type, size_t siz
     return s;
 }
 
-/* 'count' is said elsewhere; NULL stays NULL. */
+/* Writes a list whose count is written elsewhere; NULL stays NULL. */
 static void say_list(struct bf_wire_out *out, const void *list, size_t count, size_t each)
 {
     out->unsaid |= count > BF_WIRE_BODY_MOST / each;
@@ -50,7 +48,7 @@ static const void *read_list(struct bf_wire_in *in, size_t count, size_t each)
     return in->bad ? NULL : list;
 }
 
-/* Where the list must be there if anything is in it. */
+/* Reads a list that must be there if its count isn't 0. */
 static const void *read_full_list(struct bf_wire_in *in, size_t count, size_t each)
 {
     const void *list = read_list(in, count, each);
@@ -84,7 +82,7 @@ static const VkPipelineVertexInputStateCreateInfo *read_vertex_input(struct bf_w
     return s;
 }
 
-/* Viewports and scissors may be dynamic, and then aren't there. */
+/* Viewports and scissors may be dynamic state, and are then absent. */
 static void say_viewport(struct bf_wire_out *out, const VkPipelineViewportStateCreateInfo *s)
 {
     say_struct(out, s, sizeof(*s));
@@ -160,7 +158,7 @@ static const VkPipelineDynamicStateCreateInfo *read_dynamic(struct bf_wire_in *i
     return s;
 }
 
-/* Of dynamic rendering; the only struct that a chain may hold. */
+/* Dynamic rendering: the only struct that the chain may contain. */
 static void say_rendering(struct bf_wire_out *out, const VkGraphicsPipelineCreateInfo *info)
 {
     const VkPipelineRenderingCreateInfo *s = info->pNext;
@@ -184,7 +182,7 @@ static const VkPipelineRenderingCreateInfo *read_rendering(struct bf_wire_in *in
 
 /* ---------------------------------------------------------------------------------------- Render pass */
 
-/* Structs with types and chains, in a list. */
+/* Writes a list of structs with types and chains. */
 static void say_structs(struct bf_wire_out *out, const void *list, uint32_t count, size_t each)
 {
     bf_wire_say(out, list ? count : 0);

@@ -1,6 +1,4 @@
-/*
- * The words of which messages consist: for wire.c and wire_graphics.c alone.
- */
+/* Reading and writing the elements of messages: for wire.c and wire_graphics.c alone. */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H
 #define BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H
 
@@ -8,23 +6,23 @@
 
 void bf_wire_say_bytes(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say(struct bf_wire_out *out, uint32_t value);
-/* With its size, which bf_wire_say_bytes doesn't tell. */
+/* Writes the size too, which bf_wire_say_bytes doesn't. */
 void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreateInfo *stage,
                        const struct bf_build_code *code);
 
-/* After anything that is wrong, in->bad is set and all of them return 0 or NULL. */
+/* After the first malformed element in->bad is set, and all of these return 0 or NULL. */
 const void *bf_wire_read_bytes(struct bf_wire_in *in, size_t size);
 uint32_t bf_wire_read(struct bf_wire_in *in);
-/* Of things that take so many bytes each at least. */
+/* Reads the count of elements of at least so many bytes each. */
 uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each);
 const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size);
 void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *stage,
                         struct bf_build_code *code);
-/* Zeroed; freed with the reader. */
+/* Zeroed memory that is freed with the reader. */
 void *bf_wire_allocate(struct bf_wire_in *in, size_t count, size_t size);
 
-/* The part of a build that graphics alone has. */
+/* The part of a build that is about graphics alone. */
 void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request *request);
 void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build);
 

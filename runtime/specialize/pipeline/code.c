@@ -1,3 +1,5 @@
+/* SPIR-V modules by content, and what was analysed of their stages, each kept once and reference
+ * counted. */
 #include "specialize/pipeline/code.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@ static uint64_t mix_part(uint64_t hash, uint64_t part)
     return hash ^ hash >> 29;
 }
 
-/* For finding, not for telling apart: contents are compared. */
+/* For finding only: contents are compared. */
 static uint64_t code_mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
@@ -92,7 +94,7 @@ void bf_code_retain(struct bf_codes *codes, struct bf_code *code)
     bf_lock_release(&codes->lock);
 }
 
-/* With the lock held. True: it is not to be found any more; free it. */
+/* With the lock held. True: the words were removed from their bucket, and the caller frees them. */
 static bool code_drop(struct bf_codes *codes, struct bf_code *code)
 {
     if (--code->refs > 0)
@@ -213,7 +215,7 @@ struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *
     bf_lock_release(&codes->lock);
     if (found)
         return found;
-    struct bf_code_stage *fresh = make_stage(&like, code); /* takes its time: no lock is held */
+    struct bf_code_stage *fresh = make_stage(&like, code); /* takes long: no lock is held */
     if (!fresh)
         return NULL;
     bf_lock_acquire(&codes->lock);

@@ -24,9 +24,9 @@
 struct bf_code_stage;
 
 struct bf_code {
-    struct bf_code *next; /* in its bucket */
+    struct bf_code *next; /* in its hash bucket */
     uint64_t hash;
-    uint32_t refs; /* its stages' are among them; codes' lock */
+    uint32_t refs; /* its stages' references among them; codes' lock */
     struct bf_code_stage *stages;
     size_t word_count;
     uint32_t words[];
@@ -49,16 +49,16 @@ struct bf_code_stage {
 struct bf_codes {
     struct bf_lock lock; /* leaf lock */
     struct bf_code *buckets[BF_CODE_BUCKETS];
-    _Atomic uint64_t *total; /* bytes that all of it takes are counted there, too; or NULL */
+    _Atomic uint64_t *total; /* NULL, or where all bytes that are taken here are counted too */
 };
 
-/* A reference to these words. NULL: out of memory, or 'bytes' is 0 or no multiple of 4. */
+/* Takes a reference to these words. NULL: out of memory, or 'bytes' is 0 or no multiple of 4. */
 struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_t bytes);
 void bf_code_retain(struct bf_codes *codes, struct bf_code *code);
 /* NULL is allowed, here and below. */
 void bf_code_release(struct bf_codes *codes, struct bf_code *code);
 
-/* A reference to a stage of it. NULL: out of memory. */
+/* Takes a reference to a stage of the code. NULL: out of memory. */
 struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *code,
                                         VkShaderStageFlagBits stage, const char *entry,
                                         const VkSpecializationInfo *specialization);

@@ -1,3 +1,5 @@
+/* Copies of what pipelines are created from: flags, chains, stages and layouts, and building a
+ * pipeline again from a copy. */
 #include "specialize/pipeline/copy.h"
 
 #include <stdlib.h>
@@ -5,7 +7,7 @@
 
 #include "specialize/pipeline/pipeline.h"
 
-/* Structs and flags that are newer than the oldest headers Belfry builds with. */
+/* Structs and flags that are newer than the oldest Vulkan headers that Belfry builds with. */
 #define TYPE_CREATE_FLAGS_2      1000470005 /* VkPipelineCreateFlags2CreateInfo */
 #define TYPE_BINARY_INFO         1000483002 /* VkPipelineBinaryInfoKHR */
 #define FLAG_2_INDIRECT_BINDABLE (UINT64_C(1) << 38)
@@ -16,7 +18,7 @@ struct create_flags_2 {
     uint64_t flags;
 };
 
-/* What a copy may have, and what concerns the program's call alone. */
+/* The flags that a copy keeps, and those that concern the program's call alone. */
 #define RETAINED_FLAGS                                                                             \
     (VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT |                                                 \
      VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT | VK_PIPELINE_CREATE_DISPATCH_BASE_BIT |  \
@@ -96,7 +98,7 @@ static const struct bf_copy_link stage_links[] = {
      sizeof(VkPipelineShaderStageRequiredSubgroupSizeCreateInfo), BF_REASON_NONE, NULL},
     {VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT,
      sizeof(VkPipelineRobustnessCreateInfoEXT), BF_REASON_NONE, NULL},
-    /* Where the code is, which was looked at before. */
+    /* Contains the code, which was looked at before. */
     {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, 0, BF_REASON_NONE, NULL},
     {VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT, 0, BF_REASON_NONE, NULL},
     {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT, 0, BF_REASON_NONE,
@@ -104,7 +106,7 @@ static const struct bf_copy_link stage_links[] = {
     {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, 0, BF_REASON_NONE, NULL},
 };
 
-/* A reference to the code of a stage. */
+/* Takes a reference to the code of a stage. */
 static enum bf_reason find_code(struct bf_pipelines *ps,
                                 const VkPipelineShaderStageCreateInfo *stage, struct bf_code **code)
 {
@@ -234,7 +236,7 @@ static enum bf_reason copy_compute(struct bf_pipeline_copy *copy,
     return reason;
 }
 
-/* Gives a copy out, or what was made of it back. */
+/* Gives the copy out, or undoes what was made of it. */
 static void copy_finish(struct bf_pipeline_copy *made, struct bf_pipeline_copy **copy,
                         enum bf_reason *reason)
 {
@@ -272,7 +274,7 @@ const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *c
     return copy->stages[copy->specialised]->shader;
 }
 
-/* The stages of a build, with modules and a specialization of their own. */
+/* The stages of a build, with their modules and specialization. */
 struct build {
     VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES];
     VkSpecializationInfo specialization;
@@ -339,7 +341,8 @@ VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struc
     }
     clean_up(copy, &build);
     if (result == VK_SUCCESS && !*pipeline)
-        result = VK_ERROR_INITIALIZATION_FAILED; /* a driver that breaks its word */
+        result =
+            VK_ERROR_INITIALIZATION_FAILED; /* a driver that says success and gives no handle */
     if (result != VK_SUCCESS)
         *pipeline = VK_NULL_HANDLE;
     return result;

@@ -30,31 +30,30 @@ struct bf_pipelines;
 
 #define BF_COPY_STAGES 2 /* vertex and fragment */
 
-/* Immutable but for its first part. */
+/* Immutable but for 'refs', 'lock' and 'owner'. */
 struct bf_pipeline_copy {
     struct bf_pipelines *pipelines;
     _Atomic uint32_t refs;
-    struct bf_lock lock;       /* over 'owner'; held while the record is looked at through it */
-    struct bf_pipeline *owner; /* NULL: the program has destroyed it */
+    struct bf_lock lock; /* over 'owner'; held while the record is looked at through it */
+    /* the pipeline's record; NULL: the program has destroyed the pipeline */
+    struct bf_pipeline *owner;
 
     VkPipelineBindPoint point;
-    uint64_t flags;                       /* VkPipelineCreateFlags2: those it is built with */
+    uint64_t flags;                       /* VkPipelineCreateFlags2 that it is built with */
     struct bf_retained_layout *layout;    /* held */
     struct bf_retained_render_pass *pass; /* held; NULL: dynamic rendering, or compute */
     uint32_t stage_count;
-    uint32_t specialised; /* which of the stages may be folded: the last one */
+    uint32_t specialised; /* index of the stage that may be folded: the last one */
     struct bf_code_stage *stages[BF_COPY_STAGES];
-    /* Ready to be used, but for the stages' modules (VK_NULL_HANDLE). Stages are in the order of
-     * 'stages'. The one for the bind point is set. */
+    /* The create info of the bind point is ready for use but for the stages' modules
+     * (VK_NULL_HANDLE). Its stages are in the order of 'stages'. */
     VkComputePipelineCreateInfo compute;
     VkGraphicsPipelineCreateInfo graphics;
     struct bf_arena arena;
 };
 
-/*
- * *reason tells what became of it: BF_REASON_NONE, and *copy has one reference and no owner; else
- * there is none.
- */
+/* *reason says what became of it. BF_REASON_NONE: *copy has one reference and no owner. Any
+ * other: there is no copy. */
 void bf_copy_compute(struct bf_pipelines *pipelines, const VkComputePipelineCreateInfo *info,
                      struct bf_pipeline_copy **copy, enum bf_reason *reason);
 void bf_copy_graphics(struct bf_pipelines *pipelines, const VkGraphicsPipelineCreateInfo *info,
@@ -65,7 +64,7 @@ void bf_copy_graphics(struct bf_pipelines *pipelines, const VkGraphicsPipelineCr
 /* An empty copy. NULL: out of memory. */
 struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *pipelines, VkPipelineBindPoint point);
 
-/* The flags of a pipeline, wherever they are; takes what can't be kept out of them. */
+/* The pipeline's flags, from whichever struct has them, without those that a copy doesn't keep. */
 enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
                              const void *chain);
 
@@ -77,22 +76,23 @@ enum bf_reason bf_copy_stage(struct bf_pipeline_copy *copy,
 /* A struct that may be in a chain: its size, and what it points to. */
 struct bf_copy_link {
     VkStructureType type;
-    uint32_t size;          /* 0: left out */
-    enum bf_reason exclude; /* unless BF_REASON_NONE */
-    /* Copies what the struct, a copy itself, points to; NULL: nothing. */
+    uint32_t size; /* 0: the struct is left out */
+    /* BF_REASON_NONE: the struct is copied; any other: the pipeline isn't specialised */
+    enum bf_reason exclude;
+    /* Copies the arrays that the copied struct points to; NULL: it points to nothing. */
     void (*deepen)(struct bf_arena *arena, void *s);
 };
 
-/* Copies a chain of such structs. A struct that isn't listed: BF_REASON_CHAIN. */
+/* Copies a chain of the structs listed. A struct that isn't listed: BF_REASON_CHAIN. */
 enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
                              const struct bf_copy_link *links, uint32_t link_count,
                              const void **to);
 
-/* copy_graphics.c: all that belongs to a graphics pipeline. */
+/* copy_graphics.c: everything that belongs to a graphics pipeline. */
 enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
                                       const VkGraphicsPipelineCreateInfo *info);
 
-/* Finds and holds the layout. */
+/* Finds the layout and holds it. */
 enum bf_reason bf_copy_layout(struct bf_pipeline_copy *copy, VkPipelineLayout layout);
 
 #endif

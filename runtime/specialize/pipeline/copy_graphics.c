@@ -1,4 +1,5 @@
-/* Graphics pipelines: what of their state is not ignored, and what may be chained to it. */
+/* Copies of graphics pipelines: which of their state Vulkan reads, and what may be chained to
+ * it. */
 #include "specialize/pipeline/copy.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@
         type_, 0, reason_, NULL                                                                    \
     }
 
-/* Newer than the oldest headers Belfry builds with. */
+/* Newer than the oldest Vulkan headers that Belfry builds with. */
 #define TYPE_CREATE_FLAGS_2 ((VkStructureType)1000470005)
 #define TYPE_BINARY_INFO    ((VkStructureType)1000483002)
 
@@ -60,7 +61,7 @@ static void deepen_locations(struct bf_arena *arena, void *s)
                                         sizeof(*l->pSampleLocations));
 }
 
-/* The same, where what they point to is ignored, since it is dynamic. */
+/* The same, where the array is ignored since it is dynamic state. */
 #define DROP(name_, struct_, array_)                                                               \
     static void name_(struct bf_arena *arena, void *s)                                             \
     {                                                                                              \
@@ -154,7 +155,8 @@ static bool state_is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamic
     return false;
 }
 
-/* A state struct with its chain, to be completed; NULL: out of memory, or '*reason' isn't none. */
+/* Copies a state struct with its chain; the caller completes it. NULL: out of memory, or *reason
+ * says why not. */
 static void *copy_state(struct bf_pipeline_copy *copy, const void *state, uint32_t size,
                         const struct bf_copy_link *links, uint32_t link_count,
                         enum bf_reason *reason)
@@ -222,7 +224,7 @@ static void copy_samples(struct bf_pipeline_copy *copy, const VkGraphicsPipeline
     copy->graphics.pMultisampleState = m;
     if (!m)
         return;
-    /* The number may be ignored, and anything, if it is dynamic. */
+    /* If the number of samples is dynamic it is ignored, and may be anything. */
     uint32_t words = m->rasterizationSamples == VK_SAMPLE_COUNT_64_BIT ? 2 : 1;
     m->pSampleMask =
         state_is_dynamic(info, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)
@@ -241,7 +243,7 @@ static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCr
     copy->graphics.pColorBlendState = b;
     if (!b)
         return;
-    /* Where all that the elements say is dynamic they are ignored, and may be garbage. */
+    /* Where all that the elements say is dynamic state they are ignored, and may be garbage. */
     bool ignored = state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
                    state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT) &&
                    state_is_dynamic(info, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT);
@@ -250,7 +252,8 @@ static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCr
                                               sizeof(*b->pAttachments));
 }
 
-/* Whether depth-stencil and colour state are read: both only where there are such attachments. */
+/* Whether depth-stencil and colour-blend state are read: each only where the subpass has such
+ * attachments. */
 static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpass, bool *depth,
                              bool *color)
 {
@@ -300,7 +303,7 @@ static enum bf_reason copy_state_structs(struct bf_pipeline_copy *copy,
     return reason;
 }
 
-/* A vertex shader and a fragment shader that runs. */
+/* Allowed are a vertex shader and a fragment shader, with rasterization enabled. */
 static enum bf_reason check_stages(const VkGraphicsPipelineCreateInfo *info)
 {
     VkShaderStageFlags stages = 0;
@@ -311,7 +314,7 @@ static enum bf_reason check_stages(const VkGraphicsPipelineCreateInfo *info)
         return BF_REASON_STAGES;
     if (!(stages & VK_SHADER_STAGE_FRAGMENT_BIT))
         return BF_REASON_POSITION;
-    /* Where it may be ignored it isn't known whether the rest is there. */
+    /* Where rasterization state may be ignored it isn't known whether the rest is valid. */
     const VkPipelineRasterizationStateCreateInfo *r = info->pRasterizationState;
     if (!state_is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) && r &&
         r->rasterizerDiscardEnable)
@@ -328,7 +331,7 @@ static enum bf_reason copy_stages(struct bf_pipeline_copy *copy,
         return BF_REASON_MEMORY;
     copy->graphics.pStages = stages;
     copy->graphics.stageCount = info->stageCount;
-    /* The fragment shader is the last one here. */
+    /* The fragment shader comes last in a copy. */
     for (uint32_t turn = 0; turn < 2; turn++) {
         for (uint32_t i = 0; i < info->stageCount; i++) {
             bool fragment = info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT;
@@ -354,7 +357,7 @@ static enum bf_reason hold_pass(struct bf_pipeline_copy *copy, VkRenderPass pass
     return BF_REASON_NONE;
 }
 
-/* What describes dynamic rendering is ignored beside a render pass. */
+/* Structs for dynamic rendering are ignored where there is a render pass. */
 static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
                                  const VkGraphicsPipelineCreateInfo *info)
 {
@@ -362,7 +365,7 @@ static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
     memcpy(links, graphics_links, sizeof(links));
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR)
-            return BF_REASON_LIBRARY; /* much may be ignored then: it isn't looked at */
+            return BF_REASON_LIBRARY; /* much of the create info may be ignored then: it isn't looked at */
     }
     for (uint32_t i = 0; i < BF_COUNT(links); i++) {
         switch ((int)links[i].type) {

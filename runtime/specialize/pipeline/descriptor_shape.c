@@ -1,3 +1,5 @@
+/* Descriptor shapes: which views, samplers and buffer ranges a program's descriptor writes,
+ * copies, templates and pushes put into each binding. */
 #include "specialize/pipeline/descriptor_shape.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 struct set {
     struct set *next, **link;
     VkDescriptorSet handle;
-    struct bf_retained_set_layout *layout; /* retained */
+    struct bf_retained_set_layout *layout; /* referenced */
 };
 
 struct pool {
@@ -18,7 +20,7 @@ struct pool {
 
 struct template
 {
-    struct bf_retained_set_layout *layout; /* retained; NULL: it is for pushing */
+    struct bf_retained_set_layout *layout; /* referenced; NULL: a template for pushed descriptors */
     uint32_t count;
     VkDescriptorUpdateTemplateEntry entries[];
 };
@@ -212,8 +214,9 @@ static void shape_write_view(struct bf_pipelines *ps, struct bf_descriptor_shape
         atomic_store_explicit(&to->view, shape, memory_order_release);
 }
 
-/* How much of a buffer a shader may reach. The driver is asked for what the program leaves out, for
- * as long as nothing is known: with each write that would cost a program more than it is worth. */
+/* The range of a buffer that a shader may reach. Where the program leaves it to the driver the
+ * buffer's size is asked for, and only until a range is known: to ask at each write would cost
+ * more than it is worth. */
 static void shape_write_range(struct bf_pipelines *ps, struct bf_descriptor_shape *to,
                               const VkDescriptorBufferInfo *buffer)
 {
@@ -232,7 +235,7 @@ static void shape_write_sampler(struct bf_pipelines *ps, const struct bf_set_bin
                                 struct bf_descriptor_shape *to, VkSampler sampler)
 {
     if (binding->immutable)
-        return; /* what is written is ignored, and may be anything */
+        return; /* the descriptor's type ignores what is written */
     const struct bf_retained_sampler *retained =
         sampler ? bf_map_find(&ps->retained.samplers, (uint64_t)sampler) : NULL;
     if (retained && retained->shape &&
@@ -240,7 +243,7 @@ static void shape_write_sampler(struct bf_pipelines *ps, const struct bf_set_bin
         atomic_store_explicit(&to->sampler, retained->shape, memory_order_release);
 }
 
-/* A write of one descriptor: 'data' is the struct that its type goes with. */
+/* Writes the shape of one descriptor: 'data' is the struct that belongs to its type. */
 static void shape_write(struct bf_pipelines *ps, struct bf_retained_set_layout *layout,
                         uint32_t number, VkDescriptorType type, const void *data)
 {
@@ -306,8 +309,8 @@ static bool is_buffer(VkDescriptorType type)
            type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
 }
 
-/* Of a write's several descriptors the first one is looked at; of the pointers, that of its type:
- * the others may be garbage. */
+/* Only the first of a write's descriptors is looked at, and only the pointer that belongs to its
+ * type: the others may be garbage. */
 static void see_write(struct bf_pipelines *ps, struct bf_retained_set_layout *layout,
                       const VkWriteDescriptorSet *w)
 {
@@ -329,7 +332,7 @@ static struct bf_retained_set_layout *layout_of(struct bf_pipelines *ps, VkDescr
     return set ? set->layout : NULL;
 }
 
-/* What was seen in one binding is now in another. */
+/* Copies the shapes from one binding to another. */
 static void see_copy(struct bf_pipelines *ps, const VkCopyDescriptorSet *copy)
 {
     struct bf_retained_set_layout *from = layout_of(ps, copy->srcSet),
@@ -401,7 +404,7 @@ void bf_descriptor_shapes_template_made(struct bf_pipelines *ps, VkDescriptorUpd
         if (t->layout)
             bf_retained_ref(&t->layout->base);
     }
-    /* One that is there already is an equal one, of a driver that gives equal objects one handle. */
+    /* An equal template is known already: some drivers give equal objects one handle. */
     if (bf_map_find(&ps->shapes.templates, (uint64_t)handle) ||
         !bf_map_insert(&ps->shapes.templates, (uint64_t)handle, t))
         free_template(t);

@@ -21,20 +21,20 @@
 
 struct bf_pipelines;
 
-#define BF_SHAPES 1024 /* of each kind that are told apart, at most: others aren't known */
+#define BF_SHAPES 1024 /* distinct shapes of each kind, at most; of more the shape is unknown */
 
 struct bf_descriptor_shapes {
     struct bf_map views;        /* → interned struct bf_view_shape */
     struct bf_map buffer_views; /* → its format, as a pointer */
-    struct bf_map pools;        /* of descriptor sets → struct in seen.c */
+    struct bf_map pools;        /* of descriptor sets → struct in descriptor_shape.c */
     struct bf_map sets;
     struct bf_map templates;
-    uint32_t view_count, sampler_count; /* the pipelines' lock, for these and the lists */
+    uint32_t view_count, sampler_count; /* the pipelines' lock, for these and for the lists */
     const struct bf_view_shape *view_shapes;
     const struct bf_sampler_shape *sampler_shapes;
 };
 
-/* NULL: out of memory, or there are too many. */
+/* NULL: out of memory, or there are too many shapes. */
 const struct bf_sampler_shape *bf_descriptor_shapes_sampler(struct bf_pipelines *pipelines,
                                                             const VkSamplerCreateInfo *info);
 
@@ -72,7 +72,7 @@ void bf_descriptor_shapes_push_template(struct bf_pipelines *pipelines,
                                         VkDescriptorUpdateTemplate handle, VkPipelineLayout layout,
                                         uint32_t set, const void *data);
 
-/* After the kept objects are finished. */
+/* After bf_retained_objects_finish. */
 void bf_descriptor_shapes_finish(struct bf_pipelines *pipelines);
 
 #endif

@@ -1,3 +1,4 @@
+/* Records of a program's pipelines and shader modules, and the variants published for them. */
 #include "specialize/pipeline/pipeline.h"
 
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static enum bf_reason shader_reason(enum bf_shader_reason reason)
     }
 }
 
-/* Leaves the words that fold in exact mode. */
+/* Removes the words that fold in relaxed mode alone. */
 static void keep_exact(struct bf_watch *watch)
 {
     struct bf_watch retained = {0};
@@ -100,7 +101,7 @@ static void keep_exact(struct bf_watch *watch)
     *watch = retained;
 }
 
-/* Chooses what to watch, or says why there is nothing. */
+/* Chooses the words to watch, or says why there are none. */
 static enum bf_reason pipeline_watch(struct bf_pipelines *ps, struct bf_pipeline *p,
                                      const struct bf_pipeline_copy *copy)
 {
@@ -132,7 +133,7 @@ static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
     free(p);
 }
 
-/* Makes the record of a pipeline; the reference to the copy, which may be NULL, goes with it. */
+/* Makes the record of a pipeline, and takes over the reference to the copy, which may be NULL. */
 static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
                             struct bf_pipeline_copy *copy, enum bf_reason reason)
 {
@@ -319,7 +320,7 @@ uint32_t bf_pipelines_sweep(struct bf_pipelines *ps)
 
 /* ---- The end of records ---- */
 
-/* Its variants are left to the sweep; those that were swept are freed (VA-2). */
+/* Leaves the record's variants to bf_pipelines_sweep, and frees those that are retired (VA-2). */
 static void leave_variants(struct bf_pipelines *ps, struct bf_pipeline *p)
 {
     bf_lock_acquire(&ps->lock);
@@ -382,7 +383,7 @@ void bf_pipelines_finish(struct bf_pipelines *ps)
 {
     bf_map_finish(&ps->records, end_visited, ps);
     bf_map_finish(&ps->ids, NULL, NULL);
-    /* No command buffer has any of them, whatever their counts say. */
+    /* No command buffer is left that could use any of them. */
     while (ps->ended) {
         struct bf_variant *v = ps->ended;
         ps->ended = v->next_ended;

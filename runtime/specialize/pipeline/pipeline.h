@@ -39,42 +39,45 @@
 /* What a build needs, shared by the record and by builds; reference counted (copy.h). */
 struct bf_pipeline_copy;
 
-/* What is kept of a device's pipelines, and what their variants take; bytes. */
+/* The memory that a device's pipelines take, in bytes. */
 struct bf_memory_budget {
-    uint64_t most;             /* of each; 0: there is no limit. Set before the first pipeline */
-    _Atomic uint64_t own;      /* Belfry's: code, copies, records, layouts, from begin to end */
-    _Atomic uint64_t variants; /* published, and not destroyed yet */
+    uint64_t most; /* for each of the two; 0: no limit. Set before the first pipeline */
+    /* Belfry's own: code, copies, records, layouts, all that was ever retained */
+    _Atomic uint64_t own;
+    _Atomic uint64_t variants; /* variants that are published or not destroyed yet */
 };
 
 /* A live pipeline of the program. Fields without a remark never change. */
 struct bf_pipeline {
     VkPipeline handle;
-    uint64_t id; /* never used again for another one */
+    uint64_t id; /* never used again for another pipeline */
     VkPipelineBindPoint point;
     enum bf_reason excluded; /* BF_REASON_NONE: it may be specialised */
-    _Atomic bool pinned;     /* generated commands have it: the general one from now on */
-    /* Watched words that aren't counted for now; 0 when the record is made, then submission.c's. */
+    _Atomic bool pinned;     /* generated commands use it: from now on it has no variants */
+    /* Bits of the watched words that the histogram has dropped for now. 0 when the record is
+     * made; then written by submission.c. */
     _Atomic uint32_t dropped;
-    /* Of the last dispatch that was counted; each by itself, to make up inputs by. */
+    /* Workgroups of the last dispatch that was counted, each for itself: for the check's inputs. */
     _Atomic uint32_t groups[3];
-    /* Bit i: word i of the push constants is watched. 0 when the record is made; recording.c's. */
+    /* Bit i: word i of the push constants is watched. 0 when the record is made; then written by
+     * recording.c. */
     _Atomic uint64_t watched;
-    /* Two layouts whose push-constant ranges are the same have the same number, never 0 unless
-     * 'excluded'. */
+    /* Layouts with equal push-constant ranges have equal numbers, never 0 unless 'excluded'. */
     uint32_t push_id;
-    struct bf_watch watch; /* count 0: nothing to watch, and 'excluded' */
-    uint8_t hash[32]; /* of all its shaders with their specialisation, stages and entry points; 0
-                         where there is no copy */
+    struct bf_watch watch; /* count 0: nothing to watch, and 'excluded' says why */
+    /* of all its shaders with their specialization, stages and entry points; 0 where there is no
+     * copy */
+    uint8_t hash[32];
     struct bf_pipeline_copy *copy; /* NULL where excluded */
 
-    /* Published, looked at without a lock: a slot is NULL, or a variant that may be picked. */
+    /* Published variants, read without a lock. NULL: a free slot. */
     _Atomic(struct bf_variant *) variants[BF_MAX_VARIANTS];
 
     struct bf_lock lock;    /* leaf lock, over what follows */
-    struct bf_variant *all; /* every variant it ever had */
+    struct bf_variant *all; /* every variant that it ever had */
     struct bf_histogram histogram;
-    char name[64]; /* the program's, cut off; "" */
-    void *policy;  /* specialize.c's; freed by its on_gone */
+    char name[64]; /* the program's debug name, truncated; "": none */
+    void *policy;  /* variant_state.c's data; freed by its on_gone */
 
     uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
 };
@@ -82,74 +85,76 @@ struct bf_pipeline {
 /* A shader module of the program. */
 struct bf_module {
     struct bf_code *code;
-    bool unknown;   /* there is more to it than words */
+    bool unknown;   /* its chain contains more than the words */
     uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
 };
 
 struct bf_pipelines {
     VkDevice device;
     const struct VolkDeviceTable *vk;
-    bool relaxed;          /* words that fold in relaxed mode alone are watched, too */
+    bool relaxed;          /* words that fold in relaxed mode alone are watched too */
     struct bf_map records; /* VkPipeline → struct bf_pipeline */
     struct bf_map ids;     /* the same by id: only with visit_lock held */
     struct bf_map modules; /* VkShaderModule → struct bf_module */
     struct bf_codes codes;
     struct bf_retained_objects retained;
     struct bf_descriptor_shapes shapes;
-    struct bf_lock lock;       /* leaf lock: over counts, and the lists here and in 'kept' */
-    struct bf_lock visit_lock; /* over the end of records; before any record's lock */
-    struct bf_variant *ended;  /* withdrawn, with their handles */
+    struct bf_lock lock;       /* leaf lock: over counts, and the lists here and in 'retained' */
+    struct bf_lock visit_lock; /* held while records end; before any record's lock */
+    struct bf_variant *ended;  /* withdrawn variants that still have their handles */
     _Atomic uint64_t last_id;
     struct bf_memory_budget budget;
-    /* Called with no lock held when a record was made, before the program has its handle. NULL:
-     * nobody is called. */
+    /* Called with no lock held when a record was made, before the program has the handle. May be
+     * NULL. */
     void (*on_made)(void *context, struct bf_pipeline *pipeline);
-    /* Called with no lock held when a record goes, before it is freed. Nothing is published for it
-     * any more. Frees its policy. NULL: nobody is called. */
+    /* Called with no lock held before a record is freed. Nothing is published for it any more.
+     * Frees its policy. May be NULL. */
     void (*on_gone)(void *context, struct bf_pipeline *pipeline);
     void *context;
 };
 
 void bf_pipelines_init(struct bf_pipelines *pipelines, VkDevice device,
                        const struct VolkDeviceTable *vk, bool relaxed);
-/* All builds have ended and let go of their copies; no command buffer is left or will be used
- * again. Destroys all variants; what the program hasn't destroyed stays below. */
+/* All builds have ended and released their copies, and no command buffer is left that will be
+ * used again. Destroys all variants. Objects that the program hasn't destroyed are left to it. */
 void bf_pipelines_finish(struct bf_pipelines *pipelines);
 
-/* ---- What the program does. Thread-safety: safe, as far as Vulkan's own rules go ---- */
+/* ---- The program's calls. Thread-safety: safe, as far as Vulkan's own rules go ---- */
 
-/* After the driver has made or before it has destroyed one. */
+/* After the driver has created a module, or before it destroys one. */
 void bf_pipelines_module_made(struct bf_pipelines *pipelines, VkShaderModule module,
                               const VkShaderModuleCreateInfo *info);
 void bf_pipelines_module_gone(struct bf_pipelines *pipelines, VkShaderModule module);
 
-/* After the driver has answered, whatever it said: handles that are VK_NULL_HANDLE are none. */
+/* After the driver has returned, with success or not: handles that are VK_NULL_HANDLE are
+ * skipped. */
 void bf_pipelines_created_compute(struct bf_pipelines *pipelines, uint32_t count,
                                   const VkComputePipelineCreateInfo *infos,
                                   const VkPipeline *handles);
 void bf_pipelines_created_graphics(struct bf_pipelines *pipelines, uint32_t count,
                                    const VkGraphicsPipelineCreateInfo *infos,
                                    const VkPipeline *handles);
-/* Those that are never specialised whatever they are. */
+/* Pipelines of kinds that are never specialised. */
 void bf_pipelines_created_other(struct bf_pipelines *pipelines, VkPipelineBindPoint point,
                                 enum bf_reason reason, uint32_t count, const VkPipeline *handles);
-/* Before the driver destroys it. Its variants go when no command buffer has them. */
+/* Before the driver destroys the pipeline. Its variants are destroyed when no command buffer has
+ * them. */
 void bf_pipelines_destroyed(struct bf_pipelines *pipelines, VkPipeline handle);
 
-/* Generated commands have it: no variant is picked any more, none is published. */
+/* Generated commands use the pipeline: no variant is picked or published any more. */
 void bf_pipelines_pin(struct bf_pipelines *pipelines, VkPipeline handle);
 /* 'name' may be NULL. */
 void bf_pipelines_name(struct bf_pipelines *pipelines, VkPipeline handle, const char *name);
 
 /* NULL: it has no record. Lock-free. For who may use the pipeline. */
 struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline handle);
-/* Of a pipeline layout; 0: not known. Lock-free. */
+/* The number of a pipeline layout's push-constant ranges; 0: unknown. Lock-free. */
 uint32_t bf_pipelines_push_id(struct bf_pipelines *pipelines, VkPipelineLayout layout);
 
-/* ---- What becomes of them. Thread-safety: safe ---- */
+/* ---- Builds and variants. Thread-safety: safe ---- */
 
-/* Calls 'visit' with the pipeline, which can't go meanwhile; no lock of its own is held. False: it
- * has gone. 'visit' calls nothing that ends a record. */
+/* Calls 'visit' with the pipeline, whose record can't end meanwhile; no lock of the pipeline's
+ * own is held. False: the record has ended. 'visit' calls nothing that ends a record. */
 bool bf_pipelines_visit(struct bf_pipelines *pipelines, uint64_t id,
                         void (*visit)(struct bf_pipeline *pipeline, void *context), void *context);
 
@@ -157,36 +162,40 @@ void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy);
 /* NULL is allowed. */
 void bf_pipeline_copy_release(struct bf_pipeline_copy *copy);
 
-/* The one shader that may be folded. */
+/* The shader that may be folded. */
 const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *copy);
 
 /*
- * Creates the pipeline once more: with the module 'folded' in place of the shader that may be, for
- * the values in BF_PUSH_CONSTANT_BYTES bytes of push constants; or, 'folded' being NULL, as it was.
- * Nothing of it is the program's: no cache, no allocator.
- * Errors: whatever the driver says; VK_ERROR_OUT_OF_HOST_MEMORY. *pipeline is VK_NULL_HANDLE then.
+ * Creates the pipeline again: with the module 'folded' in place of the shader that may be folded,
+ * specialized to the values in BF_PUSH_CONSTANT_BYTES bytes of push constants; or, with 'folded'
+ * NULL, as it was. It uses no cache and no allocator of the program's.
+ * Errors: the driver's; VK_ERROR_OUT_OF_HOST_MEMORY. *pipeline is VK_NULL_HANDLE then.
  */
 VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
                                 const void *push, VkPipelineCache cache, VkPipeline *pipeline);
 
-/* Calls 'visit' with the program's pipeline, which can't go meanwhile. False: it has gone. */
+/* Calls 'visit' with the program's pipeline, whose record can't end meanwhile. False: it has
+ * ended. */
 bool bf_pipeline_copy_visit(struct bf_pipeline_copy *copy,
                             void (*visit)(struct bf_pipeline *pipeline, void *context),
                             void *context);
 
 /*
- * From now on the variant, from malloc, may be picked, and belongs to the record.
- * BF_REASON_NONE; or it is still the caller's: BF_REASON_GONE, BF_REASON_PINNED, BF_REASON_BUDGET.
+ * Publishes the variant, allocated by malloc: it may be picked from now on and belongs to the
+ * record.
+ * BF_REASON_NONE; or BF_REASON_GONE, BF_REASON_PINNED, BF_REASON_BUDGET, and the variant is still
+ * the caller's.
  */
 enum bf_reason bf_pipeline_publish(struct bf_pipeline_copy *copy, struct bf_variant *variant);
 
-/* From now on it isn't picked; its handle goes when no command buffer has it. For the pipeline's own
- * variants, as often as one likes; the pipeline can't go meanwhile (a visit, on_gone). */
+/* Withdraws a variant of the pipeline's own: it isn't picked any more, and its handle is
+ * destroyed when no command buffer has it. May be called again. The record can't end meanwhile
+ * (a visit, on_gone). */
 void bf_pipeline_withdraw(struct bf_pipelines *pipelines, struct bf_pipeline *pipeline,
                           struct bf_variant *variant);
 
-/* Destroys the handles of withdrawn variants that no command buffer has. Returns how many are left
- * for later. */
+/* Destroys the handles of withdrawn variants that no command buffer has. Returns how many are
+ * left. */
 uint32_t bf_pipelines_sweep(struct bf_pipelines *pipelines);
 
 #endif

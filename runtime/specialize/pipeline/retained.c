@@ -1,3 +1,5 @@
+/* Retained objects: samplers, descriptor set layouts, pipeline layouts and render passes that
+ * live in the driver for as long as the program or a pipeline's copy needs them. */
 #include "specialize/pipeline/retained.h"
 
 #include <stdlib.h>
@@ -79,7 +81,7 @@ static void let_parts_go(struct bf_pipelines *ps, struct bf_retained_object *ret
     }
 }
 
-/* The last hold is gone. */
+/* The last hold has ended. */
 static void retained_object_end(struct bf_pipelines *ps, struct bf_retained_object *retained,
                                 const VkAllocationCallbacks *allocator)
 {
@@ -102,7 +104,7 @@ void bf_retained_destroy(struct bf_pipelines *ps, VkObjectType type, uint64_t ha
     bf_lock_acquire(&ps->lock);
     struct bf_retained_object *retained = handle ? bf_map_find(map, handle) : NULL;
     if (retained && --retained->lives > 0)
-        retained = NULL; /* one of several: the others have the holds */
+        retained = NULL; /* one of several with the same handle: the others have the holds */
     if (retained)
         bf_map_remove(map, handle);
     bf_lock_release(&ps->lock);
@@ -128,7 +130,7 @@ static void *retained_object_new(struct bf_pipelines *ps, size_t size, VkObjectT
     return retained;
 }
 
-/* Forgets one that couldn't be finished; the handle stays the program's. */
+/* Forgets an object whose contents could not be copied; the program keeps its handle. */
 static void abandon(struct bf_pipelines *ps, struct bf_retained_object *retained)
 {
     retained->handle = 0;
@@ -170,7 +172,7 @@ static int by_binding(const void *a, const void *b)
     return x->binding < y->binding ? -1 : x->binding > y->binding;
 }
 
-/* Holds the samplers that are part of a binding. */
+/* Holds a binding's immutable samplers. */
 static void hold_samplers(struct bf_pipelines *ps, struct bf_retained_set_layout *retained,
                           struct bf_set_binding *binding, const VkSampler *samplers)
 {
@@ -237,7 +239,7 @@ struct bf_set_binding *bf_retained_binding(struct bf_retained_set_layout *layout
     return found ? &layout->bindings[low] : NULL;
 }
 
-/* The number of a list of ranges; 0: out of memory. */
+/* The number of a list of push-constant ranges; 0: out of memory. */
 static uint32_t push_id(struct bf_pipelines *ps, uint32_t count, const VkPushConstantRange *ranges)
 {
     const size_t size = count * sizeof(*ranges);
@@ -293,7 +295,7 @@ void bf_retained_layout_add(struct bf_pipelines *ps, VkPipelineLayout layout,
         retained_object_add(ps, &retained->base);
 }
 
-/* Attachments' numbers of references; NULL for none. */
+/* The attachments' indices of a list of references; NULL for no references. */
 static const uint32_t *numbers(struct bf_arena *arena, uint32_t count,
                                const VkAttachmentReference2 *references)
 {
@@ -491,7 +493,7 @@ static void retained_object_leave(void *retained, void *context)
 
 void bf_retained_objects_finish(struct bf_pipelines *ps)
 {
-    /* What holds goes before what is held. */
+    /* Objects that hold others end before those. */
     bf_map_finish(&ps->retained.render_passes, retained_object_leave, ps);
     bf_map_finish(&ps->retained.layouts, retained_object_leave, ps);
     bf_map_finish(&ps->retained.set_layouts, retained_object_leave, ps);

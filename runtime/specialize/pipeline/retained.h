@@ -30,16 +30,16 @@ struct bf_retained_sampler;
 
 struct bf_retained_object {
     VkObjectType type;
-    uint64_t handle;       /* 0: the program has never destroyed it, and its device is going */
-    _Atomic uint32_t refs; /* to the struct; all holds together are one */
+    uint64_t handle; /* 0: the program never destroyed it, and the device is being destroyed */
+    _Atomic uint32_t refs; /* to the struct; all holds together count as one */
     _Atomic uint32_t holds;
     uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
-    bool foreign;   /* made with an allocator of the program's (KE-3) */
+    bool foreign;   /* created with an allocator of the program's (KE-3) */
     struct bf_arena arena;
 };
 
-/* Of an image view, as it was made. Interned: equal ones are one, and last as long as the device's
- * pipelines do. */
+/* The shape of an image view, from its create info. Interned: equal views share one, which lasts
+ * as long as the device's pipelines do. */
 struct bf_view_shape {
     const struct bf_view_shape *next;
     VkFormat format;
@@ -48,32 +48,32 @@ struct bf_view_shape {
     VkComponentMapping components;
 };
 
-/* What was last written to a binding, in any set of its layout. Any thread may write and read each
- * for itself. */
+/* What was last written to a binding, in any set of its layout. Any thread may read and write
+ * each field for itself. */
 struct bf_descriptor_shape {
-    _Atomic(const struct bf_view_shape *) view; /* NULL: none was */
+    _Atomic(const struct bf_view_shape *) view; /* NULL: none was written */
     _Atomic(const struct bf_sampler_shape *) sampler;
-    _Atomic uint32_t texel_format; /* of a texel buffer; 0: none */
-    _Atomic uint64_t range;        /* of a buffer, or a little more; 0: none */
+    _Atomic uint32_t texel_format; /* of a texel buffer; 0: unknown */
+    _Atomic uint64_t range;        /* of a buffer, perhaps rounded up; 0: unknown */
 };
 
-/* Of a sampler; interned, likewise. 'info' has no chain but 'reduction'. */
+/* The shape of a sampler, interned likewise. 'info' has no chain; 'reduction' stands for one. */
 struct bf_sampler_shape {
     const struct bf_sampler_shape *next;
     VkSamplerCreateInfo info;
     VkSamplerReductionMode reduction;
-    bool unknown; /* it has more to it: YCbCr, a border of its own */
+    bool unknown; /* it has more to it: YCbCr conversion, a custom border colour */
 };
 
 struct bf_retained_sampler {
     struct bf_retained_object base;
-    const struct bf_sampler_shape *shape; /* NULL: not known */
+    const struct bf_sampler_shape *shape; /* NULL: unknown */
 };
 
 struct bf_set_binding {
     uint32_t binding;
     VkDescriptorType type;
-    uint32_t count; /* bytes, of an inline uniform block */
+    uint32_t count; /* of an inline uniform block: bytes */
     VkShaderStageFlags stages;
     VkDescriptorBindingFlags flags;
     struct bf_retained_sampler **immutable; /* 'count' of them, held; NULL: none */
@@ -83,20 +83,20 @@ struct bf_set_binding {
 struct bf_retained_set_layout {
     struct bf_retained_object base;
     VkDescriptorSetLayoutCreateFlags flags;
-    bool unknown; /* there is more to it than is kept here, or less of it is held */
+    bool unknown; /* it has flags or structs that aren't copied, or something of it isn't held */
     uint32_t binding_count;
-    struct bf_set_binding *bindings; /* ascending */
+    struct bf_set_binding *bindings; /* by binding number, ascending */
 };
 
 struct bf_retained_layout {
     struct bf_retained_object base;
     VkPipelineLayoutCreateFlags flags;
-    bool unknown;     /* as above, or of a set layout of it */
-    uint32_t push_id; /* equal ranges ↔ equal numbers, never 0 */
+    bool unknown;     /* likewise, or one of its set layouts is unknown */
+    uint32_t push_id; /* equal ranges have equal numbers, never 0 */
     uint32_t push_count;
     const VkPushConstantRange *push;
     uint32_t set_count;
-    struct bf_retained_set_layout **sets; /* held; NULL where the program gave none */
+    struct bf_retained_set_layout **sets; /* held; NULL where the program gave VK_NULL_HANDLE */
 };
 
 struct bf_retained_attachment {
@@ -107,7 +107,7 @@ struct bf_retained_attachment {
     VkImageLayout initial, final;
 };
 
-/* Attachments' numbers, or VK_ATTACHMENT_UNUSED. */
+/* Attachments by index, or VK_ATTACHMENT_UNUSED. */
 struct bf_retained_subpass {
     VkSubpassDescriptionFlags flags;
     uint32_t view_mask;
@@ -121,8 +121,9 @@ struct bf_retained_subpass {
 
 struct bf_retained_render_pass {
     struct bf_retained_object base;
-    bool unknown;            /* there is more to it than is kept here */
-    _Atomic uint64_t extent; /* of the last framebuffer made for it: width, height << 32; 0: none */
+    bool unknown; /* it has structs that aren't copied */
+    /* of the last framebuffer created for it: width, height << 32; 0: none */
+    _Atomic uint64_t extent;
     uint32_t attachment_count, subpass_count;
     struct bf_retained_attachment *attachments;
     struct bf_retained_subpass *subpasses;
@@ -130,7 +131,8 @@ struct bf_retained_render_pass {
     VkSubpassDependency2 *dependencies; /* chained: a VkMemoryBarrier2, or nothing */
 };
 
-/* The ranges of a pipeline layout that was seen; kept for as long as the pipelines are. */
+/* A list of push-constant ranges that some pipeline layout has; kept for as long as the
+ * pipelines are. */
 struct bf_push_list {
     struct bf_push_list *next;
     uint32_t id, count;
@@ -142,7 +144,8 @@ struct bf_retained_objects {
     struct bf_push_list *pushes; /* the pipelines' lock */
 };
 
-/* After the driver has made it. Out of memory: it is not known, and nothing of it is kept. */
+/* After the driver has created the object. Out of memory: the object stays unknown, and nothing
+ * of it is retained. */
 void bf_retained_sampler_add(struct bf_pipelines *pipelines, VkSampler sampler,
                              const VkSamplerCreateInfo *info,
                              const VkAllocationCallbacks *allocator);
@@ -159,24 +162,24 @@ void bf_retained_render_pass2_add(struct bf_pipelines *pipelines, VkRenderPass p
                                   const VkRenderPassCreateInfo2 *info,
                                   const VkAllocationCallbacks *allocator);
 
-/* A framebuffer was made for it: so much is drawn to. */
+/* A framebuffer of that size was created for the render pass. */
 void bf_retained_render_pass_size(struct bf_pipelines *pipelines, VkRenderPass pass, uint32_t width,
                                   uint32_t height);
 
-/* Destroys one for the program, in the driver too: now, or when the last hold goes. For those that
- * aren't known, too. */
+/* Destroys an object for the program, in the driver too: now, or when the last hold ends. For
+ * unknown ones as well. */
 void bf_retained_destroy(struct bf_pipelines *pipelines, VkObjectType type, uint64_t handle,
                          const VkAllocationCallbacks *allocator);
 
-/* A hold more; false, for what isn't the driver's to free at any time (KE-3). For whoever has a
- * hold, or got the object from the program just now. */
+/* One hold more. False for an object that the driver can't keep (KE-3). For who has a hold, or
+ * has got the object from the program just now. */
 bool bf_retained_hold(struct bf_retained_object *retained);
 void bf_retained_unhold(struct bf_pipelines *pipelines, struct bf_retained_object *retained);
-/* Of the struct alone: the handle may go, what is known of it stays. */
+/* References to the struct alone: the handle may be destroyed, the description stays. */
 void bf_retained_ref(struct bf_retained_object *retained);
 void bf_retained_unref(struct bf_retained_object *retained);
 
-/* NULL: not known. Lock-free. */
+/* NULL: unknown. Lock-free. */
 struct bf_retained_layout *bf_retained_layout_find(struct bf_pipelines *pipelines,
                                                    VkPipelineLayout layout);
 struct bf_retained_set_layout *bf_retained_set_layout_find(struct bf_pipelines *pipelines,
@@ -187,7 +190,7 @@ struct bf_retained_render_pass *bf_retained_render_pass_find(struct bf_pipelines
 /* NULL: no such binding. */
 struct bf_set_binding *bf_retained_binding(struct bf_retained_set_layout *layout, uint32_t binding);
 
-/* What the program hasn't destroyed is forgotten; all copies are gone. */
+/* Forgets the objects that the program hasn't destroyed; all copies are gone. */
 void bf_retained_objects_finish(struct bf_pipelines *pipelines);
 
 #endif

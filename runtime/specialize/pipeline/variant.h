@@ -20,34 +20,35 @@
 
 #include <vulkan/vulkan.h>
 
-#define BF_WATCHED      8 /* words of push constants, at most, that a pipeline is specialised for */
-#define BF_MAX_VARIANTS 4 /* of a pipeline, at a time */
+#define BF_WATCHED      8 /* words of push constants that a pipeline is specialised for, at most */
+#define BF_MAX_VARIANTS 4 /* published for a pipeline at a time, at most */
 
 struct bf_pipeline;
 
-/* In 'state', above the count of command buffers. */
-#define BF_VARIANT_WITHDRAWN UINT32_C(0x80000000) /* not to be picked any more */
+/* Bits of 'state' above the count of command buffers. */
+#define BF_VARIANT_WITHDRAWN UINT32_C(0x80000000) /* it isn't picked any more */
 #define BF_VARIANT_RETIRED   UINT32_C(0x40000000) /* and its handle is destroyed, or about to be */
 #define BF_VARIANT_REFS      UINT32_C(0x3fffffff)
 
 struct bf_variant {
-    struct bf_variant *next; /* all of its pipeline's, for whoever ends them; owner's lock */
+    struct bf_variant *next; /* all variants of its pipeline; the record's lock */
     VkPipeline handle;
     uint64_t bytes;              /* that it takes, as far as can be told */
-    uint8_t mask;                /* of the pipeline's watched words: those that are constants */
-    uint32_t values[BF_WATCHED]; /* of those; 0 where the mask has none */
+    uint8_t mask;                /* which of the pipeline's watched words are constants */
+    uint32_t values[BF_WATCHED]; /* of those words; 0 where the mask has none */
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
-    uint32_t candidate;      /* its number in its pipeline's course (specialize/variant_state.h) */
-    _Atomic bool ab_timed;   /* only some command buffers are to have it, to compare */
+    uint32_t candidate; /* its index among the pipeline's candidates (specialize/variant_state.h) */
+    _Atomic bool ab_timed; /* A/B timing: half of the command buffers get it */
 
     /* pipeline.c's, under the pipelines' lock */
-    struct bf_variant *next_ended; /* withdrawn, with its handle */
+    struct bf_variant *next_ended; /* withdrawn variants that still have their handles */
     bool ended;
-    bool orphan; /* its pipeline's record is gone */
+    bool orphan; /* its pipeline's record has ended */
 };
 
-/* A command buffer records it (once each). False: it is withdrawn; keep the general pipeline. */
+/* A command buffer records it (counted once each). False: it is withdrawn, and the general
+ * pipeline is to be recorded. */
 static inline bool bf_variant_acquire(struct bf_variant *variant)
 {
     uint32_t was = atomic_fetch_add(&variant->state, 1);
@@ -57,7 +58,7 @@ static inline bool bf_variant_acquire(struct bf_variant *variant)
     return false;
 }
 
-/* That command buffer is reset, begun again or freed. */
+/* The command buffer is reset, begun again or freed. */
 static inline void bf_variant_release(struct bf_variant *variant)
 {
     atomic_fetch_sub(&variant->state, 1);
@@ -69,7 +70,7 @@ static inline void bf_variant_withdraw(struct bf_variant *variant)
     atomic_fetch_or(&variant->state, BF_VARIANT_WITHDRAWN);
 }
 
-/* True, to one caller: nobody records it and nobody ever will; destroy its handle. */
+/* True, to one caller: nobody records it and nobody will; the caller destroys its handle. */
 static inline bool bf_variant_retire(struct bf_variant *variant)
 {
     uint32_t expected = BF_VARIANT_WITHDRAWN;

@@ -1,3 +1,4 @@
+/* An arena: blocks of memory that are freed together. */
 #include "specialize/shader/arena.h"
 
 #include <stdalign.h>
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES 2000 /* what most pipelines' copies fit into */
+#define BLOCK_BYTES 2000 /* the copies of most pipelines fit into one */
 
 struct bf_arena_block {
     struct bf_arena_block *next;

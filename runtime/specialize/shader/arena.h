@@ -16,20 +16,20 @@ struct bf_arena_block;
 /* Zero-initialised is empty. */
 struct bf_arena {
     struct bf_arena_block *blocks;
-    bool failed;             /* some allocation failed: what was copied is not complete */
-    _Atomic uint64_t *total; /* NULL: it isn't counted */
+    bool failed;             /* some allocation failed: the copies are incomplete */
+    _Atomic uint64_t *total; /* NULL: its size isn't counted */
     size_t besides;
 };
 
-/* Counts what it takes, bytes, in *total until it is finished, and 'besides' with it: of what the
- * arena is part of. Once. */
+/* From now on *total counts the arena's bytes, and 'besides' bytes for the object that it is
+ * part of, until it is finished. To be called once. */
 void bf_arena_count(struct bf_arena *arena, _Atomic uint64_t *total, size_t besides);
 
-/* Zeroed, aligned for anything. NULL: out of memory, and 'failed' is set. */
+/* Zeroed, and aligned for any type. NULL: out of memory, and 'failed' is set. */
 void *bf_arena_zeroed(struct bf_arena *arena, size_t size);
-/* NULL for NULL, for no elements, and where memory is out. */
+/* NULL for NULL, for no elements, and when out of memory. */
 void *bf_arena_copy(struct bf_arena *arena, const void *array, size_t count, size_t size);
-/* NULL for NULL, and where memory is out. */
+/* NULL for NULL, and when out of memory. */
 char *bf_arena_text(struct bf_arena *arena, const char *text);
 void bf_arena_finish(struct bf_arena *arena);
 

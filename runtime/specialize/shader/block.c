@@ -1,3 +1,4 @@
+/* What the words of a shader's blocks are, for whoever generates inputs for it. */
 #include "specialize/shader/block.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include "specialize/check/inputs.h"
 #include "specialize/shader/module.h"
 
-/* Types may share types: how many scalars one question is worth. */
+/* Types may share types: how many scalars one query visits at most. */
 #define BUDGET 262144
 
 struct bf_blocks {
@@ -35,7 +36,7 @@ void bf_blocks_close(struct bf_blocks *blocks)
     free(blocks);
 }
 
-/* Is it so of any instruction that the entry point reaches? */
+/* Whether it is so of any instruction that the entry point reaches. */
 static bool any_reached_instruction(const struct bf_module *m,
                                     bool (*is)(const struct bf_module *m,
                                                const struct bf_instruction *in))
@@ -71,7 +72,7 @@ static bool is_unchecked(const struct bf_module *m, const struct bf_instruction 
     case SpvStorageClassUniform:
     case SpvStorageClassStorageBuffer:
     case SpvStorageClassPushConstant:
-    case SpvStorageClassUniformConstant: /* an array of descriptors: the layout tells */
+    case SpvStorageClassUniformConstant: /* an array of descriptors: the set layout has its bounds */
         return false;
     default:
         break;
@@ -111,7 +112,7 @@ static void block_unit_put(struct tour *tour, uint64_t offset, enum bf_unit unit
         tour->end = offset + width;
 }
 
-/* 'one' says that a float is on the diagonal of a matrix, 'zero' off it. */
+/* Writes a scalar's kind; 'one' and 'zero' mark floats on and off the diagonal of a matrix. */
 static void put_scalar(struct tour *tour, uint32_t id, uint64_t offset, bool one, bool zero)
 {
     struct bf_shape shape;
@@ -170,7 +171,8 @@ static void visit_members(struct tour *tour, const struct bf_instruction *type, 
     }
 }
 
-/* Whatever lies at 'offset'; 'stride' is that of matrices. Arrays of unknown length are nothing. */
+/* Visits the type at 'offset'; 'stride' is that of matrices. Arrays of unknown length are
+ * skipped. */
 static void block_type_visit(struct tour *tour, uint32_t id, uint64_t offset, uint32_t stride,
                              bool row_major, uint32_t depth)
 {
@@ -208,7 +210,7 @@ static void block_type_visit(struct tour *tour, uint32_t id, uint64_t offset, ui
     }
 }
 
-/* The block's type behind a variable, which may be an array of them. */
+/* The type of the block that a variable, or an array of blocks, points to. */
 static const struct bf_instruction *push_block_of(const struct bf_module *m,
                                                   const struct bf_instruction *variable)
 {
@@ -254,7 +256,7 @@ uint32_t bf_blocks_units(const struct bf_blocks *blocks, uint32_t set, uint32_t 
         open ? bf_member_decoration(m, type->result, last, SpvDecorationOffset) : NULL;
     if (!at)
         return (uint32_t)((tour.end + 3) / 4);
-    /* As many elements as make whole words. */
+    /* Of the last array as many elements as make whole words. */
     uint32_t stride = m->ids[open->result].array_stride;
     uint32_t count = stride % 4 == 0 ? 1 : stride % 2 == 0 ? 2 : 4;
     uint64_t words = (uint64_t)stride * count / 4;

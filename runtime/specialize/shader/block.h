@@ -1,8 +1,7 @@
-/*
- * What the words of a shader's blocks are, and whether it has loops: for those who make up inputs.
+/* What the words of a shader's blocks are, and whether it has loops: for whoever generates
+ * inputs.
  *
- * Thread-safety: one thread at a time.
- */
+ * Thread-safety: one thread at a time. */
 #ifndef BELFRY_SPECIALIZE_BLOCK_H
 #define BELFRY_SPECIALIZE_BLOCK_H
 
@@ -15,17 +14,17 @@ struct bf_blocks;
 
 #define BF_BLOCK_WORDS 16384 /* of a block, at most: more than a uniform buffer need have */
 
-/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: it isn't understood. The info
- * stays until bf_blocks_close. */
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: the module isn't understood.
+ * The info stays valid until bf_blocks_close. */
 VkResult bf_blocks_open(const struct bf_shader_info *info, struct bf_blocks **blocks);
 /* NULL is allowed. */
 void bf_blocks_close(struct bf_blocks *blocks);
 
-/* Are there any, in what the entry point reaches? */
+/* Whether the functions that the entry point reaches contain loops. */
 bool bf_blocks_loop(const struct bf_blocks *blocks);
 
-/* Does it choose elements, by an index that isn't constant, of memory whose bounds no feature has
- * checked: shared, private or local arrays, inputs and outputs? There a strange index may crash. */
+/* Whether the shader indexes memory whose bounds no feature checks (shared, private or local
+ * arrays, inputs and outputs) by an index that isn't constant. An unusual index may crash there. */
 bool bf_blocks_fragile(const struct bf_blocks *blocks);
 
 /*

@@ -1,9 +1,11 @@
+/* What a shader uses: descriptor bindings, inputs and outputs, workgroup size, and kinds of
+ * instructions. */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Types may share types; how many visits a question about one is worth. */
+/* Types may share types; how many visits one query makes at most. */
 #define BUDGET 65536
 
 struct survey {
@@ -38,8 +40,8 @@ static uint32_t facts_clamp(uint64_t bytes)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-/* Bytes of a type in a block; an array of unknown length has none. 'stride' is that of matrices,
- * which are so many columns, or rows. */
+/* Bytes of a type in a block; an array of unknown length has none. 'stride' is that of matrices:
+ * of their columns, or rows. */
 static uint64_t type_size(struct survey *survey, uint32_t id, uint32_t stride, bool row_major,
                           uint32_t depth)
 {
@@ -101,7 +103,7 @@ static void image_describe(struct bf_shader_binding *binding, const struct bf_mo
     binding->format = bf_word(m, image, 8);
 }
 
-/* False: no descriptor. */
+/* False: the variable is no descriptor. */
 static bool binding_describe(struct survey *survey, const struct bf_instruction *variable,
                              struct bf_shader_binding *binding)
 {
@@ -178,7 +180,7 @@ static bool binding_describe(struct survey *survey, const struct bf_instruction 
     }
 }
 
-/* The variable that a pointer, or what was loaded by it, comes from; 0: not known. */
+/* The variable that a pointer, or a value loaded through it, comes from; 0: unknown. */
 static uint32_t root_of(const struct bf_module *m, uint32_t id)
 {
     for (uint32_t depth = 0; depth < 2 * BF_MODULE_DEPTH; depth++) {
@@ -221,7 +223,7 @@ static void survey_touch(struct survey *survey, const uint32_t *binding_of, uint
         case SpvStorageClassPushConstant:
             return;
         case SpvStorageClassPhysicalStorageBuffer:
-            root = 0; /* any buffer may lie there */
+            root = 0; /* the pointer may be into any buffer */
             break;
         default:
             break;
@@ -287,7 +289,7 @@ static void varying_add(struct survey *survey, bool input, uint32_t type_id,
         return;
     survey->budget--;
     if (type->opcode == SpvOpTypeStruct) {
-        /* Of several structs only the first is told. */
+        /* Of several structs only the first is described. */
         uint32_t next = base.location;
         for (uint32_t i = 0; i + 2 < type->count; i++) {
             struct bf_shader_varying member = base;
@@ -405,7 +407,7 @@ static void workgroup_describe(struct survey *survey)
                 size[axis] = bf_constant(m, word, &value) ? facts_clamp(value) : 0;
         }
     }
-    /* This one overrides both. */
+    /* The builtin decoration overrides both. */
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         if ((in->opcode != SpvOpConstantComposite && in->opcode != SpvOpSpecConstantComposite) ||
@@ -451,7 +453,7 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
     case SpvOpArrayLength:
         break;
     case SpvOpFunctionCall:
-        /* Arguments are not followed into the callee. */
+        /* Arguments are not followed into the called function. */
         for (uint32_t w = 4; w < in->count; w++) {
             const struct bf_instruction *type = bf_value_type(m, bf_word(m, in, w));
             if (type && type->opcode == SpvOpTypePointer)

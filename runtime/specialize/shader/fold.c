@@ -1,13 +1,12 @@
-/*
- * The rewriter. It inserts at two places, behind the annotations and before the functions, and puts
- * OpCopyObject where loads were; nothing else moves.
- */
+/* The rewriter: turns loads of push constants into specialization constants. It inserts at two
+ * places, behind the annotations and before the functions, and puts OpCopyObject where loads
+ * were; nothing else moves. */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A scalar of the push constants that has become a specialization constant. */
+/* A scalar of the push constants that becomes a specialization constant. */
 struct scalar {
     uint16_t offset;
     uint8_t width;
@@ -16,12 +15,12 @@ struct scalar {
 
 struct fold {
     const struct bf_shader *shader;
-    uint64_t words; /* that may be folded, of the 64 */
+    uint64_t words; /* bit i: word i of the 64 may be folded */
     bool relaxed;
     uint32_t next_id;
     struct scalar *scalars;
     uint32_t scalar_count;
-    uint32_t *constants; /* [members] id; 0: stays as it is */
+    uint32_t *constants; /* [members] id; 0: the member isn't folded */
 };
 
 static bool load_folds(const struct fold *fold, const struct bf_load *load)
@@ -30,7 +29,7 @@ static bool load_folds(const struct fold *fold, const struct bf_load *load)
            !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
 }
 
-/* The constant for the scalar at 'offset', which is made if there is none. */
+/* The constant for the scalar at 'offset', made if there is none. */
 static uint32_t scalar_id(struct fold *fold, uint32_t offset, const struct bf_fold_member *member)
 {
     for (uint32_t i = 0; i < fold->scalar_count; i++)
@@ -47,14 +46,14 @@ static uint32_t *spirv_put(uint32_t *to, uint32_t opcode, uint32_t count)
     return to + 1;
 }
 
-/* Behind the annotations. */
+/* Decorations, to be inserted behind the annotations. */
 static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_contraction,
                                  struct bf_fold_entry *entries)
 {
     const struct bf_shader *shader = fold->shader;
     uint32_t spec_id = 0, used = 0;
     for (uint32_t i = 0; i < fold->scalar_count; i++) {
-        /* The lowest that nobody has; those in use are sorted. */
+        /* Takes the lowest SpecId that is free; those in use are sorted. */
         while (used < shader->spec_id_count && shader->spec_ids[used] <= spec_id) {
             spec_id += shader->spec_ids[used] == spec_id;
             used++;
@@ -74,7 +73,7 @@ static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_
     return to;
 }
 
-/* Before the functions. */
+/* Constants, to be inserted before the functions. */
 static uint32_t *constants_put(uint32_t *to, struct fold *fold)
 {
     for (uint32_t i = 0; i < fold->scalar_count; i++) {
@@ -191,8 +190,9 @@ VkResult bf_folded_specialize(const struct bf_folded *folded, const struct bf_sh
     const VkSpecializationInfo *own = &shader->specialization;
     size_t count = (size_t)own->mapEntryCount + folded->entry_count;
     size_t size = own->dataSize;
+    /* aligned, as drivers prefer for reading */
     for (uint32_t i = 0; i < folded->entry_count; i++)
-        size += 2u * folded->entries[i].size; /* aligned, as drivers like to read them */
+        size += 2u * folded->entries[i].size;
     VkSpecializationMapEntry *entries = malloc((count + 1) * sizeof(*entries));
     char *data = malloc(size + 1);
     if (!entries || !data) {

@@ -1,9 +1,10 @@
+/* Finds the loads of push constants that could be folded, and the members that they read. */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where in the block a pointer points to. */
+/* Where in the block a pointer points to, and to which type. */
 struct place {
     uint32_t type; /* id */
     uint32_t offset;
@@ -12,7 +13,7 @@ struct place {
     bool row_major;
 };
 
-/* One index further; false: nowhere known. */
+/* Follows one index; false: the place isn't known. */
 static bool place_enter(const struct bf_module *m, struct place *place, uint32_t index_id)
 {
     const struct bf_instruction *type = bf_definition(m, place->type);
@@ -98,7 +99,7 @@ static bool member_offset_of(const struct bf_module *m, uint32_t pointer, uint32
     return true;
 }
 
-/* The one push constant block of the reached functions; 0: none, UINT32_MAX: several. */
+/* The one push-constant block of the reached functions; 0: none, UINT32_MAX: several. */
 static uint32_t block_find(const struct bf_module *m)
 {
     uint32_t block = 0;
@@ -113,7 +114,7 @@ static uint32_t block_find(const struct bf_module *m)
     return block;
 }
 
-/* Follows the block's pointers. */
+/* Follows the pointers that are derived from the block. */
 static enum bf_shader_reason block_follow(struct bf_module *m, uint32_t block)
 {
     m->ids[block].derived = true;
@@ -136,7 +137,7 @@ static enum bf_shader_reason block_follow(struct bf_module *m, uint32_t block)
                     escapes |= w != 3;
                     m->ids[in->result].derived = true;
                     break;
-                case SpvOpExtInst: /* what says nothing of values may speak of variables */
+                case SpvOpExtInst: /* instructions without semantics may name variables */
                     escapes |= !m->ids[bf_word(m, in, 3)].non_semantic;
                     break;
                 default:
@@ -149,21 +150,21 @@ static enum bf_shader_reason block_follow(struct bf_module *m, uint32_t block)
     return escapes ? BF_SHADER_ESCAPES : is_volatile ? BF_SHADER_VOLATILE : BF_SHADER_FOLDABLE;
 }
 
-/* What a load reads; false: not what is folded. */
+/* Which member a load reads; false: none that could be folded. */
 static bool load_member(const struct bf_module *m, const struct bf_instruction *load,
                         uint32_t block, struct bf_fold_member *member)
 {
     struct place place;
     struct bf_shape shape;
-    /* Besides Volatile nothing means anything for memory that nobody writes; but what isn't known
-     * isn't touched. */
+    /* Of the memory operands Volatile alone matters for memory that nobody writes; loads with
+     * unknown ones are left alone. */
     uint32_t known = SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask |
                      SpvMemoryAccessNonPrivatePointerMask;
     if ((bf_word(m, load, 4) & ~known) ||
         !member_offset_of(m, bf_word(m, load, 3), block, 0, &place) || place.type != load->type ||
         !bf_shape(m, load->type, &shape))
         return false;
-    /* Storage alone doesn't allow constants of these types. */
+    /* The storage capabilities alone don't allow constants of these types. */
     if ((shape.width == 1 && !m->int8) ||
         (shape.width == 2 && !(shape.number == BF_NUMBER_FLOAT ? m->float16 : m->int16)))
         return false;
@@ -224,7 +225,7 @@ bool bf_shader_find_loads(struct bf_shader *shader, struct bf_module *m)
         for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
              i++) {
             const struct bf_instruction *in = &m->instructions[i];
-            /* An address becomes no constant. */
+            /* A load of an address is never folded. */
             if (in->opcode != SpvOpLoad || !m->ids[bf_word(m, in, 3)].derived ||
                 !load_member(m, in, block, &each[shader->load_count]) ||
                 (m->ids[in->result].uses & BF_USE_ADDRESS))
@@ -238,7 +239,7 @@ bool bf_shader_find_loads(struct bf_shader *shader, struct bf_module *m)
             };
         }
     }
-    /* The distinct ones, by offset. */
+    /* The distinct members, by offset. */
     memcpy(shader->members, each, shader->load_count * sizeof(*each));
     qsort(shader->members, shader->load_count, sizeof(*each), member_compare);
     for (uint32_t i = 0; i < shader->load_count; i++) {

@@ -1,3 +1,5 @@
+/* Parses a SPIR-V module into tables: instructions, ids, functions, what the entry point
+ * reaches, and constants. */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
@@ -5,7 +7,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
-/* An id takes 60 bytes here; a bound far beyond what the words can define isn't believed. */
+/* An id takes 60 bytes here; a bound far above what the words can define is rejected. */
 static uint64_t bound_limit(size_t word_count)
 {
     uint64_t limit = 65536 + 16 * (uint64_t)word_count;
@@ -49,8 +51,8 @@ static bool instruction_add(void *context, uint16_t opcode, uint16_t word_count,
     return true;
 }
 
-/* Those whose instructions are followed, say nothing of values, or may count as unknown without
- * doing harm. */
+/* Capabilities whose instructions are followed, have no influence on values, or may safely count
+ * as unknown. */
 static bool capability_known(uint32_t capability)
 {
     switch (capability) {
@@ -116,7 +118,7 @@ static bool capability_known(uint32_t capability)
     case SpvCapabilityUniformAndStorageBuffer16BitAccess:
     case SpvCapabilityStoragePushConstant16:
     case SpvCapabilityStorageInputOutput16:
-    case SpvCapabilityDenormPreserve: /* these by their execution modes */
+    case SpvCapabilityDenormPreserve: /* decided by their execution modes */
     case SpvCapabilityDenormFlushToZero:
     case SpvCapabilitySignedZeroInfNanPreserve:
     case SpvCapabilityRoundingModeRTE:
@@ -256,7 +258,7 @@ const char *bf_string(const struct bf_module *m, const struct bf_instruction *in
     return buffer;
 }
 
-/* The whole name, however long. */
+/* Compares the whole string, however long. */
 static bool string_is(const struct bf_module *m, const struct bf_instruction *in, uint32_t i,
                       const char *name)
 {
@@ -292,7 +294,8 @@ static SpvExecutionModel model_of(VkShaderStageFlagBits stage)
     }
 }
 
-/* Capabilities, imports, decorations, functions. False: out of memory, or nonsense. */
+/* Collects capabilities, imports, decorations and functions. False: out of memory, or not a
+ * module. */
 static bool module_survey(struct bf_module *m, const struct bf_shader_info *info)
 {
     uint32_t members = 0, functions = 0;
@@ -384,7 +387,7 @@ static void functions_reach(struct bf_module *m)
     bool more = false;
     for (uint32_t f = 0; f < m->function_count; f++)
         more |= m->functions[f].reached = m->functions[f].id == m->entry_function;
-    /* Each round reaches one more at least, or is the last. */
+    /* Each round reaches one more function at least, or is the last. */
     while (more) {
         more = false;
         for (uint32_t f = 0; f < m->function_count; f++) {
@@ -460,7 +463,7 @@ const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, u
         const struct bf_instruction *in = &m->instructions[m->member_decorations[i]];
         if (bf_word(m, in, 1) == type && bf_word(m, in, 2) == member &&
             bf_word(m, in, 3) == (uint32_t)decoration)
-            /* What takes a literal has a fifth word: the grammar has been checked. */
+            /* An instruction with a literal has a fifth word: the grammar has been checked. */
             return &m->words[in->at + 3] + (in->count > 4);
     }
     return NULL;
@@ -490,7 +493,7 @@ bool bf_shape(const struct bf_module *m, uint32_t type, struct bf_shape *shape)
     return true;
 }
 
-/* The bytes that the program specializes a constant with; false: none. */
+/* The bytes with which the program specializes a constant; false: it doesn't. */
 static bool specialized(const struct bf_module *m, const struct bf_instruction *in, uint32_t width,
                         uint64_t *value)
 {
@@ -512,7 +515,8 @@ static bool specialized(const struct bf_module *m, const struct bf_instruction *
 
 static bool constant_at(const struct bf_module *m, uint32_t id, uint32_t depth, uint64_t *value);
 
-/* Integers of 32 bits; others are left alone. Eight deep at most: each has up to three operands. */
+/* Evaluates operations on 32-bit integers; others are left alone. At most eight deep, since each
+ * has up to three operands. */
 static bool operation(const struct bf_module *m, const struct bf_instruction *in, uint32_t depth,
                       uint64_t *value)
 {

@@ -1,3 +1,4 @@
+/* A shader: analysis of its module at creation, its hash, and what the rewriter needs of it. */
 #include "specialize/shader/module.h"
 
 #include <stdatomic.h>
@@ -30,7 +31,7 @@ static VkResult specialization_copy(struct bf_shader *shader, const VkSpecializa
     return VK_SUCCESS;
 }
 
-/* Lengths go in too, so that no two inputs are one row of bytes. */
+/* Lengths are hashed too, so that no two inputs give the same bytes. */
 static void hash_part(struct bf_sha256 *sha, const void *data, size_t size)
 {
     uint64_t length = size;
@@ -47,7 +48,7 @@ static void shader_hash(struct bf_shader *shader)
     hash_part(&sha, &stage, sizeof(stage));
     hash_part(&sha, shader->entry, strlen(shader->entry));
     const VkSpecializationInfo *info = &shader->specialization;
-    /* Entry by entry: the struct may have gaps. */
+    /* Entry by entry: the struct may have padding. */
     for (uint32_t i = 0; i < info->mapEntryCount; i++) {
         const VkSpecializationMapEntry *entry = &info->pMapEntries[i];
         uint64_t numbers[3] = {entry->constantID, entry->offset, entry->size};
@@ -61,7 +62,7 @@ static const VkShaderStageFlags early_stages =
     VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
     VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT;
 
-/* What the module declares that forbids folding, whatever it loads. */
+/* Declarations of the module that forbid folding, whatever it loads. */
 static enum bf_shader_reason reason_find(const struct bf_shader *shader, const struct bf_module *m)
 {
     if (m->cooperative)
@@ -100,8 +101,9 @@ static enum bf_shader_reason reason_find(const struct bf_shader *shader, const s
     return depth ? BF_SHADER_DEPTH : mask ? BF_SHADER_SAMPLE_MASK : BF_SHADER_FOLDABLE;
 }
 
-/* Control before data, integers before floats, except that a float that steers comes before an
- * integer that is only reckoned with. What decides together with values that vary removes no code. */
+/* The weight of a member: control flow before data, integers before floats; but a float that
+ * decides control flow comes before an integer that is only computed with. A decision that also
+ * depends on varying values removes no code. */
 static uint8_t fold_member_weigh(const struct bf_fold_member *member)
 {
     uint32_t uses = member->uses;
@@ -132,7 +134,7 @@ static int number_compare(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* What the rewriter wants to know, once the module is gone. */
+/* What the rewriter needs after the module is gone. */
 static bool rewriter_prepare(struct bf_shader *shader, const struct bf_module *m)
 {
     static const uint16_t arithmetic[] = {

@@ -1,7 +1,8 @@
+/* Which words of a pipeline's push constants are watched. */
 #include "specialize/shader/module.h"
 
-/* What exact mode can't fold is worth something only to who is not so exact. Still, what steers is
- * worth more than what is merely added. */
+/* Words that fold in relaxed mode alone rank lower; one that decides control flow still ranks
+ * above one that is only computed with. */
 static uint32_t fold_member_rank(const struct bf_fold_member *member)
 {
     return member->exact ? member->weight + 90u : member->weight;
