@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "layer/commands.h"
+#include "layer/library.h"
+#include "layer/passthrough.h"
 #include "layer/specialize/interface.h"
 
 /* The instance table: the layer's only global state. */
@@ -153,6 +155,12 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *negotiation)
         negotiation->loaderLayerInterfaceVersion < 2)
         return VK_ERROR_INITIALIZATION_FAILED;
     negotiation->loaderLayerInterfaceVersion = 2;
+    if (!layer_library_open()) {
+        negotiation->pfnGetInstanceProcAddr = layer_passthrough_instance;
+        negotiation->pfnGetDeviceProcAddr = layer_passthrough_device;
+        negotiation->pfnGetPhysicalDeviceProcAddr = NULL;
+        return VK_SUCCESS;
+    }
     negotiation->pfnGetInstanceProcAddr = get_instance_proc_addr;
     negotiation->pfnGetDeviceProcAddr = get_device_proc_addr;
     negotiation->pfnGetPhysicalDeviceProcAddr = get_physical_device_proc_addr;

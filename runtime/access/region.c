@@ -3,13 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct bf_access_area bf_access_area_all = {
-    .aspects = ~0u,
-    .mips = {0, UINT32_MAX},
-    .layers = {0, UINT32_MAX},
-    .high = {UINT32_MAX, UINT32_MAX, UINT32_MAX},
-};
-
 static bool spans_meet(const uint32_t a[2], const uint32_t b[2])
 {
     return a[0] < b[1] && b[0] < a[1] && a[0] < a[1] && b[0] < b[1];

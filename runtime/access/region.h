@@ -34,7 +34,12 @@ struct bf_access_region {
 };
 
 /* All of an image. */
-BF_SHARED extern const struct bf_access_area bf_access_area_all;
+static const struct bf_access_area bf_access_area_all = {
+    .aspects = ~0u,
+    .mips = {0, UINT32_MAX},
+    .layers = {0, UINT32_MAX},
+    .high = {UINT32_MAX, UINT32_MAX, UINT32_MAX},
+};
 
 /* Do they certainly have something in common? */
 bool bf_access_region_meets(bool image, const struct bf_access_region *a,

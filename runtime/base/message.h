@@ -5,6 +5,8 @@
 #ifndef BELFRY_BASE_MESSAGE_H
 #define BELFRY_BASE_MESSAGE_H
 
+#include <stdarg.h>
+
 #include "base/export.h"
 
 enum bf_message_level {
@@ -18,5 +20,7 @@ enum bf_message_level {
 BF_SHARED void bf_message_set_level(enum bf_message_level level);
 BF_SHARED void bf_message(enum bf_message_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void bf_message_list(enum bf_message_level level, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -1,0 +1,52 @@
+/*
+ * The part of the layer's interface (interface/interface.h) that is device/'s: devices, and
+ * the families that a program is shown.
+ */
+#ifndef BELFRY_DEVICE_INTERFACE_H
+#define BELFRY_DEVICE_INTERFACE_H
+
+#include "device/device.h"
+#include "device/family.h"
+#include "device/placement.h"
+
+/* clang-format off: it takes these for expressions */
+#define BF_DEVICE_INTERFACE(F)                                                                     \
+    F(VkResult, bf_device_create, (const struct bf_device_info *info, struct bf_device **device),  \
+      (info, device))                                                                              \
+    F(void, bf_device_destroy, (struct bf_device * device), (device))                              \
+    F(struct bf_queue *, bf_device_find_queue,                                                     \
+      (struct bf_device * device, uint32_t family, uint32_t index,                                 \
+       VkDeviceQueueCreateFlags flags),                                                            \
+      (device, family, index, flags))                                                              \
+    F(VkResult, bf_device_lost, (struct bf_device * device, const char *where), (device, where))   \
+    F(void, bf_device_observe_executes,                                                            \
+      (struct bf_device * device, const struct bf_execute_observer *observer), (device, observer)) \
+    F(VkResult, bf_device_query_results,                                                           \
+      (struct bf_device * device, VkQueryPool pool, uint32_t first, uint32_t count, size_t size,   \
+       void *data, VkDeviceSize stride, VkQueryResultFlags flags),                                 \
+      (device, pool, first, count, size, data, stride, flags))                                     \
+    F(struct bf_queue *, bf_device_queue_on, (const struct bf_device *device, VkQueue handle),     \
+      (device, handle))                                                                            \
+    F(VkResult, bf_device_settle, (struct bf_device * device), (device))                           \
+    F(void, bf_family_map_init,                                                                    \
+      (const VkQueueFamilyProperties *real, uint32_t count, enum bf_queues_mode mode,              \
+       uint32_t queues_per_family, struct bf_family_map *map),                                     \
+      (real, count, mode, queues_per_family, map))                                                 \
+    F(uint32_t, bf_family_real, (const struct bf_family_map *map, uint32_t shown), (map, shown))   \
+    F(bool, bf_family_same_real, (const struct bf_family_map *map, uint32_t a, uint32_t b),        \
+      (map, a, b))                                                                                 \
+    F(void, bf_placement_drop_reserved, (struct bf_placement * placement), (placement))            \
+    F(void, bf_placement_finish, (struct bf_placement * placement), (placement))                   \
+    F(VkResult, bf_placement_init,                                                                 \
+      (const struct bf_family_map *map, uint32_t count, const VkDeviceQueueCreateInfo *asked,      \
+       struct bf_placement *placement),                                                            \
+      (map, count, asked, placement))                                                              \
+    F(void, bf_placement_reserve_realtime, (struct bf_placement * placement, uint32_t family),     \
+      (placement, family))                                                                         \
+    F(uint32_t, bf_placement_spare_family,                                                         \
+      (const struct bf_placement *placement, const VkQueueFamilyProperties *real, uint32_t count,  \
+       uint32_t able),                                                                             \
+      (placement, real, count, able))
+/* clang-format on */
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * The part of the layer's interface (interface/interface.h) that is queue/'s: what programs
+ * do to queues.
+ */
+#ifndef BELFRY_QUEUE_INTERFACE_H
+#define BELFRY_QUEUE_INTERFACE_H
+
+#include "belfry/belfry.h"
+#include "queue/command_queue.h"
+#include "queue/queue.h"
+
+/* clang-format off: it takes these for expressions */
+#define BF_QUEUE_INTERFACE(F)                                                                      \
+    F(VkResult, bf_device_wait_idle, (struct bf_device * device), (device))                        \
+    F(void, bfDestroyQueue, (BfQueue queue), (queue))                                              \
+    F(VkResult, bfQueueExecute,                                                                    \
+      (BfQueue queue, uint32_t count, const VkCommandBuffer *pCommandBuffers),                     \
+      (queue, count, pCommandBuffers))                                                             \
+    F(VkResult, bfQueueSignal, (BfQueue queue, BfFence fence, uint64_t value),                     \
+      (queue, fence, value))                                                                       \
+    F(VkResult, bfQueueWaitIdle, (BfQueue queue), (queue))                                         \
+    F(VkResult, bf_command_queue_create_on,                                                        \
+      (struct bf_engine * engine, const BfQueueCreateInfo *info, BfQueue *queue),                  \
+      (engine, info, queue))                                                                       \
+    F(VkResult, bf_queue_bind_sparse,                                                              \
+      (struct bf_queue * queue, uint32_t count, const VkBindSparseInfo *infos, VkFence fence),     \
+      (queue, count, infos, fence))                                                                \
+    F(VkResult, bf_queue_call,                                                                     \
+      (struct bf_queue * queue, VkResult(*call)(VkQueue handle, void *context), void *context),    \
+      (queue, call, context))                                                                      \
+    F(VkQueue, bf_queue_handle, (const struct bf_queue *queue), (queue))                           \
+    F(VkResult, bf_queue_present, (struct bf_queue * queue, const VkPresentInfoKHR *info),         \
+      (queue, info))                                                                               \
+    F(VkResult, bf_queue_submit,                                                                   \
+      (struct bf_queue * queue, uint32_t count, const VkSubmitInfo2 *infos, VkFence fence),        \
+      (queue, count, infos, fence))                                                                \
+    F(VkResult, bf_queue_submit_raw, (struct bf_queue * queue, struct bf_raw_submit * raw),        \
+      (queue, raw))                                                                                \
+    F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
+    F(VkResult, bf_queue_wait_idle, (struct bf_queue * queue), (queue))                            \
+    F(void, bf_raw_submit_signal,                                                                  \
+      (const struct bf_queue *queue, struct bf_raw_submit *raw, VkSemaphore handle,                \
+       uint64_t value),                                                                            \
+      (queue, raw, handle, value))                                                                 \
+    F(void, bf_raw_submit_wait,                                                                    \
+      (const struct bf_queue *queue, struct bf_raw_submit *raw, VkSemaphore handle,                \
+       uint64_t value),                                                                            \
+      (queue, raw, handle, value))
+/* clang-format on */
+
+#endif
