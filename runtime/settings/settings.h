@@ -20,6 +20,7 @@
 #define BELFRY_SETTINGS_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -57,25 +58,9 @@ enum bf_isolate_mode {
     BF_ISOLATE_PROCESS, /* builds run in a process of Belfry's first */
 };
 
-/* Row numbers of the table of settings. */
+/* Row numbers of the table of settings, which is made of settings.json. */
 enum bf_setting_key {
-    BF_KEY_QUEUES,
-    BF_KEY_QUEUES_PER_FAMILY,
-    BF_KEY_TRACE,
-    BF_KEY_SUMMARY,
-    BF_KEY_MESSAGES,
-    BF_KEY_SERIALIZE_SUBMITS,
-    BF_KEY_REALTIME,
-    BF_KEY_CHECK,
-    BF_KEY_NATIVE_FENCES,
-    BF_KEY_LOG,
-    BF_KEY_BACKGROUND_TASKS,
-    BF_KEY_DEVELOPER_MODE,
-    BF_KEY_SPECIALIZE,
-    BF_KEY_SPECIALIZE_MEMORY,
-    BF_KEY_ISOLATE,
-    BF_KEY_REPORT,
-    BF_KEY_CACHE,
+#include "settings/generated/keys.inc"
     BF_KEY_COUNT
 };
 
@@ -144,7 +129,8 @@ BF_SHARED bool bf_settings_is_privileged(void);
 BF_SHARED bool bf_settings_is_implicit(const VkInstanceCreateInfo *create_info,
                                        char *const *environment);
 
-/* The table that 'belfry settings' prints and the manifest declares. */
+/* The table of settings. tools/settings makes it, the manifest's settings and README's table of one
+ * file, settings.json; 'belfry settings' prints it. */
 enum bf_value_kind {
     BF_VALUE_ENUM,
     BF_VALUE_INT,
@@ -161,6 +147,7 @@ struct bf_setting_row {
         value_type; /* the kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE", "SAVE_FOLDER" */
     const char *values; /* allowed ones, for people: "native, append" */
     const char *default_value;
+    size_t offset;        /* of its member of struct bf_settings */
     const char *names[5]; /* ENUM: the spelling of 0, 1, ...; the rest NULL */
     uint32_t minimum;     /* INT */
     uint32_t maximum;

@@ -8,219 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* The manifests in json/ declare the same; tests/unit/settings_manifest.c compares. */
+/* The member's place in the struct; no compiler takes one of another size. */
+#define OFFSET(member, type)                                                                       \
+    (offsetof(struct bf_settings, member) +                                                        \
+     0 * sizeof(char[sizeof(((struct bf_settings *)0)->member) == sizeof(type) ? 1 : -1]))
+
 static const struct bf_setting_row table[BF_KEY_COUNT] = {
-    [BF_KEY_QUEUES] =
-        {
-            .key = "queues",
-            .label = "Queues",
-            .description = "What a program sees: native, the GPU's own queue families alone; "
-                           "append, more queues per family, and a compute and a copy family where "
-                           "the GPU has none of its own.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "native, append",
-            .default_value = "append",
-            .names = {[BF_QUEUES_NATIVE] = "native", [BF_QUEUES_APPEND] = "append"},
-        },
-    [BF_KEY_QUEUES_PER_FAMILY] =
-        {
-            .key = "queues_per_family",
-            .label = "Queues per family",
-            .description = "With queues=append: how many queues a program sees in each family, "
-                           "where the GPU has fewer.",
-            .kind = BF_VALUE_INT,
-            .value_type = "INT",
-            .values = "1 to 64",
-            .default_value = "16",
-            .minimum = 1,
-            .maximum = 64,
-        },
-    [BF_KEY_TRACE] =
-        {
-            .key = "trace",
-            .label = "Trace file",
-            .description = "Write a timeline of every queue to this file, for ui.perfetto.dev. An "
-                           "existing file is kept: the new one gets a number.",
-            .kind = BF_VALUE_PATH,
-            .value_type = "SAVE_FILE",
-            .values = "a path",
-            .default_value = "",
-        },
-    [BF_KEY_SUMMARY] =
-        {
-            .key = "summary",
-            .label = "Summary",
-            .description = "When a device is destroyed, print to stderr what its queues and "
-                           "engines did.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "false",
-        },
-    [BF_KEY_MESSAGES] =
-        {
-            .key = "messages",
-            .label = "Messages",
-            .description = "Which messages of the layer go to stderr.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "none, error, warning, info",
-            .default_value = "warning",
-            .names = {[BF_MESSAGE_NONE] = "none",
-                      [BF_MESSAGE_ERROR] = "error",
-                      [BF_MESSAGE_WARNING] = "warning",
-                      [BF_MESSAGE_INFO] = "info"},
-        },
-    [BF_KEY_SERIALIZE_SUBMITS] =
-        {
-            .key = "serialize_submits",
-            .label = "One submission at a time",
-            .description = "To narrow down a fault: at most one thread of a device is inside the "
-                           "driver's vkQueueSubmit at any time. Slow.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "false",
-        },
-    [BF_KEY_REALTIME] =
-        {
-            .key = "realtime",
-            .label = "Realtime queues",
-            .description = "Ask the driver for a compute queue of global priority REALTIME besides "
-                           "the program's own, for queues created with that priority. Drivers "
-                           "grant it to privileged users; where they don't, the device is made "
-                           "without.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "false",
-        },
-    [BF_KEY_CHECK] =
-        {
-            .key = "check",
-            .label = "Check",
-            .description = "Check the program: access, D3D12's rules for resources that several "
-                           "queues use, one line on stderr for each fault. Slow.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "none, access",
-            .default_value = "none",
-            .names = {[BF_CHECK_NONE] = "none", [BF_CHECK_ACCESS] = "access"},
-        },
-    [BF_KEY_NATIVE_FENCES] =
-        {
-            .key = "native_fences",
-            .label = "Native fences",
-            .description = "Programs may create fences whose values the GPU itself writes.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "true",
-        },
-    [BF_KEY_LOG] =
-        {
-            .key = "log",
-            .label = "Fence logs",
-            .description = "How fence operations are logged once a trace or a reader asks for it: "
-                           "timed, with the GPU's timestamps; untimed, without, which costs the "
-                           "GPU nothing; off, not at all.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "timed, untimed, off",
-            .default_value = "timed",
-            .names = {[BF_FENCE_LOG_TIMED] = "timed",
-                      [BF_FENCE_LOG_UNTIMED] = "untimed",
-                      [BF_FENCE_LOG_OFF] = "off"},
-        },
-    [BF_KEY_BACKGROUND_TASKS] =
-        {
-            .key = "background_tasks",
-            .label = "Background tasks",
-            .description = "How many pieces of background work a process runs at a time, in time "
-                           "that would be idle.",
-            .kind = BF_VALUE_INT,
-            .value_type = "INT",
-            .values = "1 to 16",
-            .default_value = "2",
-            .minimum = 1,
-            .maximum = 16,
-        },
-    [BF_KEY_DEVELOPER_MODE] =
-        {
-            .key = "developer_mode",
-            .label = "Developer mode",
-            .description = "Programs may switch background work off, and have it done at normal "
-                           "priority: for stable measurements, not for users.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "false",
-        },
-    [BF_KEY_SPECIALIZE] =
-        {
-            .key = "specialize",
-            .label = "Specialize shaders",
-            .description = "Rebuild shaders in the background for the push constants that a "
-                           "program really uses: exact, where every bit of what they write was "
-                           "checked to be the same; relaxed, within a small error; off, not at "
-                           "all.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "off, exact, relaxed",
-            .default_value = "off",
-            .names = {[BF_SPECIALIZE_OFF] = "off",
-                      [BF_SPECIALIZE_EXACT] = "exact",
-                      [BF_SPECIALIZE_RELAXED] = "relaxed"},
-        },
-    [BF_KEY_SPECIALIZE_MEMORY] =
-        {
-            .key = "specialize_memory",
-            .label = "Memory for shaders",
-            .description = "With specialize: how many MiB rebuilt shaders, and what is kept to "
-                           "rebuild them, may take for a device, as far as can be told.",
-            .kind = BF_VALUE_INT,
-            .value_type = "INT",
-            .values = "1 to 65536",
-            .default_value = "256",
-            .minimum = 1,
-            .maximum = 65536,
-        },
-    [BF_KEY_ISOLATE] =
-        {
-            .key = "isolate",
-            .label = "Isolate builds",
-            .description = "With specialize: process, shaders are rebuilt in a process of Belfry's "
-                           "own first, so that a driver's crash or hang costs the program "
-                           "nothing; none, in the program's own process alone.",
-            .kind = BF_VALUE_ENUM,
-            .value_type = "ENUM",
-            .values = "none, process",
-            .default_value = "none",
-            .names = {[BF_ISOLATE_NONE] = "none", [BF_ISOLATE_PROCESS] = "process"},
-        },
-    [BF_KEY_REPORT] =
-        {
-            .key = "report",
-            .label = "Report",
-            .description = "When a device is destroyed, print to stderr which shaders were "
-                           "rebuilt, which were kept, which not, and why.",
-            .kind = BF_VALUE_BOOL,
-            .value_type = "BOOL",
-            .values = "true, false",
-            .default_value = "false",
-        },
-    [BF_KEY_CACHE] =
-        {
-            .key = "cache",
-            .label = "Cache folder",
-            .description = "Where what was learnt about shaders is kept from run to run. Empty: "
-                           "'belfry' in the user's cache folder.",
-            .kind = BF_VALUE_PATH,
-            .value_type = "SAVE_FOLDER",
-            .values = "a path",
-            .default_value = "",
-        },
+#include "settings/generated/rows.inc"
 };
 
 /* All spellings of a truth value; even ones are true. */
@@ -422,59 +216,14 @@ void bf_table_unknown(FILE *messages, const char *name, size_t length, const cha
                         (int)length, name, nearest);
 }
 
+/* Enums and numbers have four bytes. */
 static void value_store(struct bf_settings *settings, uint32_t row, uint32_t value)
 {
-    switch ((enum bf_setting_key)row) {
-    case BF_KEY_QUEUES:
-        settings->queues = (enum bf_queues_mode)value;
-        break;
-    case BF_KEY_QUEUES_PER_FAMILY:
-        settings->queues_per_family = value;
-        break;
-    case BF_KEY_SUMMARY:
-        settings->summary = value;
-        break;
-    case BF_KEY_MESSAGES:
-        settings->messages = (enum bf_message_level)value;
-        break;
-    case BF_KEY_SERIALIZE_SUBMITS:
-        settings->serialize_submits = value;
-        break;
-    case BF_KEY_REALTIME:
-        settings->realtime = value;
-        break;
-    case BF_KEY_CHECK:
-        settings->check = (enum bf_check_mode)value;
-        break;
-    case BF_KEY_NATIVE_FENCES:
-        settings->native_fences = value;
-        break;
-    case BF_KEY_LOG:
-        settings->fence_log = (enum bf_fence_log_mode)value;
-        break;
-    case BF_KEY_BACKGROUND_TASKS:
-        settings->background_tasks = value;
-        break;
-    case BF_KEY_DEVELOPER_MODE:
-        settings->developer_mode = value;
-        break;
-    case BF_KEY_SPECIALIZE:
-        settings->specialize = (enum bf_specialize_mode)value;
-        break;
-    case BF_KEY_SPECIALIZE_MEMORY:
-        settings->specialize_memory = value;
-        break;
-    case BF_KEY_ISOLATE:
-        settings->isolate = (enum bf_isolate_mode)value;
-        break;
-    case BF_KEY_REPORT:
-        settings->report = value;
-        break;
-    case BF_KEY_TRACE:
-    case BF_KEY_CACHE:
-    case BF_KEY_COUNT:
-        break;
-    }
+    char *member = (char *)settings + table[row].offset;
+    if (table[row].kind == BF_VALUE_BOOL)
+        *(bool *)member = value;
+    else if (table[row].kind != BF_VALUE_PATH)
+        memcpy(member, &value, sizeof(value));
 }
 
 void bf_table_defaults(struct bf_settings *settings, bool implicit_layer)
@@ -530,7 +279,7 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
         if (!path) {
             goto fail_path;
         }
-        char **slot = row == BF_KEY_CACHE ? &settings->cache : &settings->trace;
+        char **slot = (char **)((char *)settings + entry->offset);
         free(*slot);
         *slot = path;
     } else {
@@ -566,60 +315,23 @@ uint32_t bf_settings_rows(const struct bf_setting_row **rows)
 const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, char *buffer,
                               size_t size)
 {
-    const char *text = "";
-    switch ((enum bf_setting_key)row) {
-    case BF_KEY_QUEUES:
-        text = table[row].names[settings->queues];
+    const struct bf_setting_row *entry = &table[row];
+    const char *member = (const char *)settings + entry->offset, *text = "";
+    uint32_t value = 0;
+    switch (entry->kind) {
+    case BF_VALUE_ENUM:
+        memcpy(&value, member, sizeof(value));
+        text = entry->names[value];
         break;
-    case BF_KEY_QUEUES_PER_FAMILY:
-        snprintf(buffer, size, "%u", settings->queues_per_family);
+    case BF_VALUE_INT:
+        memcpy(&value, member, sizeof(value));
+        snprintf(buffer, size, "%u", value);
         return buffer;
-    case BF_KEY_TRACE:
-        text = settings->trace ? settings->trace : "";
+    case BF_VALUE_BOOL:
+        text = bool_names[!*(const bool *)member];
         break;
-    case BF_KEY_SUMMARY:
-        text = bool_names[!settings->summary];
-        break;
-    case BF_KEY_MESSAGES:
-        text = table[row].names[settings->messages];
-        break;
-    case BF_KEY_SERIALIZE_SUBMITS:
-        text = bool_names[!settings->serialize_submits];
-        break;
-    case BF_KEY_REALTIME:
-        text = bool_names[!settings->realtime];
-        break;
-    case BF_KEY_CHECK:
-        text = table[row].names[settings->check];
-        break;
-    case BF_KEY_NATIVE_FENCES:
-        text = bool_names[!settings->native_fences];
-        break;
-    case BF_KEY_LOG:
-        text = table[row].names[settings->fence_log];
-        break;
-    case BF_KEY_BACKGROUND_TASKS:
-        snprintf(buffer, size, "%u", settings->background_tasks);
-        return buffer;
-    case BF_KEY_DEVELOPER_MODE:
-        text = bool_names[!settings->developer_mode];
-        break;
-    case BF_KEY_SPECIALIZE:
-        text = table[row].names[settings->specialize];
-        break;
-    case BF_KEY_SPECIALIZE_MEMORY:
-        snprintf(buffer, size, "%u", settings->specialize_memory);
-        return buffer;
-    case BF_KEY_ISOLATE:
-        text = table[row].names[settings->isolate];
-        break;
-    case BF_KEY_REPORT:
-        text = bool_names[!settings->report];
-        break;
-    case BF_KEY_CACHE:
-        text = settings->cache ? settings->cache : "";
-        break;
-    case BF_KEY_COUNT:
+    case BF_VALUE_PATH:
+        text = *(char *const *)member ? *(char *const *)member : "";
         break;
     }
     snprintf(buffer, size, "%s", text);

@@ -122,6 +122,16 @@ class Tables(unittest.TestCase):
         self.refresh()
         self.assertEqual([self.get(path) for path in files], before)
 
+    def test_older(self):
+        """Debian's own registry must not take away what a newer one brought."""
+        self.refresh(patch=300)
+        before = self.get("layer/registry/structs.csv")
+        result = self.refresh(patch=299)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("1.4.299", result.stderr)
+        self.assertEqual(self.get("layer/registry/structs.csv"), before)
+        self.assertEqual(self.refresh(patch=301).returncode, 0)
+
     def test_promotion(self):
         """The core takes a command over: its row, found by its old name, gets the core's."""
         self.put("layer/registry/commands.csv",
