@@ -1,4 +1,4 @@
-/* The layer built without the specialiser (BELFRY_SPECIALIZE=OFF): interface.h, with nothing behind it. */
+/* interface.h in a layer that was built without the specialiser (BELFRY_SPECIALIZE=OFF). */
 #include "layer/specialize/interface.h"
 
 #include "base/message.h"

@@ -40,7 +40,7 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
     return recording;
 }
 
-/* The device's part ------------------------------------------------------------------------------ */
+/* The device's part ---------------------------------------------------------------------------- */
 
 bool layer_recorder_create(struct layer_specializer *s)
 {
@@ -74,7 +74,7 @@ void layer_recorder_destroy(struct layer_specializer *s)
     free(r);
 }
 
-/* Command pools ---------------------------------------------------------------------------------- */
+/* Command pools -------------------------------------------------------------------------------- */
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info,
@@ -182,7 +182,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkFreeCommandBuffers(VkDevice device
     layer_vkFreeCommandBuffers(device, pool, count, buffers);
 }
 
-/* Command buffers -------------------------------------------------------------------------------- */
+/* Command buffers ------------------------------------------------------------------------------ */
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferBeginInfo *info)
@@ -232,7 +232,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer
     d->vk.vkCmdExecuteCommands(buffer, count, executed);
 }
 
-/* What is bound ---------------------------------------------------------------------------------- */
+/* What is bound -------------------------------------------------------------------------------- */
 
 static bool bind_point_counts(VkPipelineBindPoint point)
 {
@@ -277,7 +277,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer 
     d->more.vkCmdBindShadersEXT(buffer, count, stages, shaders);
 }
 
-/* Generated commands ----------------------------------------------------------------------------- */
+/* Generated commands --------------------------------------------------------------------------- */
 
 /* Generated commands run with the program's own pipelines. */
 static void restore(VkCommandBuffer buffer)
@@ -343,7 +343,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
     d->more.vkCmdPreprocessGeneratedCommandsEXT(buffer, info, state);
 }
 
-/* Push constants --------------------------------------------------------------------------------- */
+/* Push constants ------------------------------------------------------------------------------- */
 
 static inline void recording_push(struct bf_recording *r, VkPipelineLayout layout, uint32_t offset,
                                   uint32_t size, const void *values)

@@ -1,9 +1,9 @@
 /*
- * The layer's part of the specialiser, for its own files: the commands that stand in for the driver's
- * and what they keep of a device. What the rest of the layer calls is in interface.h.
+ * The layer's part of the specialiser, for its own files: the commands that stand in for the
+ * driver's and what they keep of a device. What the rest of the layer calls is in interface.h.
  *
- * What can't be kept for want of memory leaves the general pipeline in use; the program's call doesn't
- * notice.
+ * What can't be kept for want of memory leaves the general pipeline in use; the program's call
+ * doesn't notice.
  */
 #ifndef BELFRY_LAYER_SPECIALIZE_H
 #define BELFRY_LAYER_SPECIALIZE_H

@@ -1,40 +1,41 @@
 /*
  * The A/B decision, whether a variant is worth it: GPU times of the general pipeline and of the
- * variant, taken in turns while both do the program's work, are compared until the answer is clear or
- * not worth more measuring.
+ * variant, taken in turns while both do the program's work, are compared until the answer is clear
+ * or not worth more measuring.
  *
  * A sample is a time and the amount of work that was done in it (workgroups, draws). A lot decides
- * which kind is measured, for a group of samples, usually a recording. A sample of each kind, near to
- * each other in time and with nearly the same work, are a pair; the pairs of the same two groups count
- * as one, with their mean. The decision rests on the ratios of pairs, general by variant: above 1 the
- * variant is faster.
+ * which kind is measured, for a group of samples, usually a recording. A sample of each kind, near
+ * to each other in time and with nearly the same work, are a pair; the pairs of the same two groups
+ * count as one, with their mean. The decision rests on the ratios of pairs, general by variant:
+ * above 1 the variant is faster.
  *
  *  JU-1  Ratios count by rank (Wilcoxon's signed ranks of their logarithms): a sample that was
- *        interrupted for a second is the worst of all, and no worse than that. If the variant were as
- *        fast as the bound that it is compared with, a pair's ratio would be as likely to be above as
- *        below it, by the same factor, whatever the noise looks like, since both samples have the
- *        same noise. So a bound's error rate doesn't depend on how times are distributed. A clock that
- *        speeds up or slows down hits both samples of a pair.
- *  JU-2  KEEP only with 30 pairs or more, where the lower 95 % bound of the ratio is above 1.01, and
- *        the lower bound of 4 standard errors is above 0.99. The first demands a gain; the second is
- *        for early looks at few or noisy pairs, when 95 % bounds are often wrong: a variant that is
- *        slower by 1 % or more is kept less than once in a thousand times, however noisy its times.
+ *        interrupted for a second is the worst of all, and no worse than that. If the variant were
+ *        as fast as the bound that it is compared with, a pair's ratio would be as likely to be
+ *        above as below it, by the same factor, whatever the noise looks like, since both samples
+ *        have the same noise. So a bound's error rate doesn't depend on how times are distributed.
+ *        A clock that speeds up or slows down hits both samples of a pair.
+ *  JU-2  KEEP only with 30 pairs or more, where the lower 95 % bound of the ratio is above 1.01,
+ *        and the lower bound of 4 standard errors is above 0.99. The first demands a gain; the
+ *        second is for early looks at few or noisy pairs, when 95 % bounds are often wrong: a
+ *        variant that is slower by 1 % or more is kept less than once in a thousand times, however
+ *        noisy its times.
  *  JU-3  A variant isn't kept either if its plain mean time is above the general one's by more than
- *        1 % and 2 standard errors: it would be mostly faster and sometimes very slow. So no variant
- *        that is kept has been measured slower by more than 1 % and 3 standard errors, and with JU-2
- *        none is likely to turn out so when it is measured again.
+ *        1 % and 2 standard errors: it would be mostly faster and sometimes very slow. So no
+ *        variant that is kept has been measured slower by more than 1 % and 3 standard errors, and
+ *        with JU-2 none is likely to turn out so when it is measured again.
  *  JU-4  LOSER where the upper 95 % bound is below 0.99. TIE where it is below 1.01, and after 200
- *        pairs in any case: each A/B timing ends. A verdict is final. Bounds are looked at after 30,
- *        40, 55, 75, 100, 130, 165 and 200 pairs, not after each: the more often one looks, the more
- *        often chance decides.
- *  JU-5  The time by which the variant's first use took longer than its others is a price paid once.
- *        It is spread over the uses of a minute, or over all uses so far if these are more, and the
- *        ratio is taken as if each use of the variant took its share of it longer.
- *  JU-6  Times of 0 or less (clocks that went backwards), times that aren't finite, and times without
- *        work are left out and counted. No numbers make it divide by zero or give a result that isn't
- *        finite.
- *  JU-7  A group is in one pair at most: what disturbs a recording disturbs all of its samples, and a
- *        dispatch in a recording that is submitted again and again may be slow because of its
+ *        pairs in any case: each A/B timing ends. A verdict is final. Bounds are looked at after
+ *        30, 40, 55, 75, 100, 130, 165 and 200 pairs, not after each: the more often one looks, the
+ *        more often chance decides.
+ *  JU-5  The time by which the variant's first use took longer than its others is a price paid
+ *        once. It is spread over the uses of a minute, or over all uses so far if these are more,
+ *        and the ratio is taken as if each use of the variant took its share of it longer.
+ *  JU-6  Times of 0 or less (clocks that went backwards), times that aren't finite, and times
+ *        without work are left out and counted. No numbers make it divide by zero or give a result
+ *        that isn't finite.
+ *  JU-7  A group is in one pair at most: what disturbs a recording disturbs all of its samples, and
+ *        a dispatch in a recording that is submitted again and again may be slow because of its
  *        neighbours. However many samples a group has, they are the outcome of one lot.
  *
  * The kind of a group is to be drawn at random, or at least to alternate: a kind that always comes

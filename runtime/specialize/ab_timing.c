@@ -121,7 +121,7 @@ void bf_ab_timing_draw(struct bf_ab_timing *timing, const struct bf_ab_use *use)
     if (!before)
         *drawn = *use;
     else if (drawn->pipeline != use->pipeline || drawn->candidate != use->candidate ||
-             drawn->variant != use->variant || drawn->thrown != use->thrown)
+             drawn->variant != use->variant || drawn->lot != use->lot)
         drawn->candidate = BF_AB_NONE; /* and stays so whatever follows */
     drawn->work = before + use->work;
 }

@@ -1,22 +1,23 @@
 /*
- * A/B timing: a variant is measured against the general pipeline where the program uses them, by GPU
- * timestamps around single dispatches and render passes. A lot that is drawn for a command buffer
- * decides which of the two it records.
+ * A/B timing: a variant is measured against the general pipeline where the program uses them, by
+ * GPU timestamps around single dispatches and render passes. A lot that is drawn for a command
+ * buffer decides which of the two it records.
  *
  *  TR-1  A sample's time begins when all earlier work was complete on the GPU, and ends when the
  *        sampled work was. It is read only once the latest submission of its command buffer has
- *        finished (specialize/submission.h) and while no other submission is being made, and nothing
- *        waits for it. If the latest submission has dropped out of sight the sample is not read.
+ *        finished (specialize/submission.h) and while no other submission is being made, and
+ *        nothing waits for it. If the latest submission has dropped out of sight the sample is not
+ *        read.
  *  TR-2  A command buffer resets its queries itself, so it may be submitted again and again. In one
  *        that may be submitted while it runs there are no samples. The same goes for secondary
- *        command buffers, whose submissions are those of the primaries that execute them: Vulkan lets
- *        one without SIMULTANEOUS_USE be in one primary at a time, once.
- *  TR-3  A pass is a sample of a variant if that is the only one under A/B timing in the pass, and if
- *        one lot decided all draws that the variant is for, whichever command buffers they are in:
- *        the primary or the secondary ones that it executes.
+ *        command buffers, whose submissions are those of the primaries that execute them: Vulkan
+ *        lets one without SIMULTANEOUS_USE be in one primary at a time, once.
+ *  TR-3  A pass is a sample of a variant if that is the only one under A/B timing in the pass, and
+ *        if one lot decided all draws that the variant is for, whichever command buffers they are
+ *        in: the primary or the secondary ones that it executes.
  *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording; where there are more passes, which
- *        of them are sampled changes. Queries come in pools and are used again. Where no pool can be
- *        had, or the queue has no timestamps, nothing is measured.
+ *        of them are sampled changes. Queries come in pools and are used again. Where no pool can
+ *        be had, or the queue has no timestamps, nothing is measured.
  *
  * Proven by tests/specialize/ab_timing*.c.
  */
@@ -40,9 +41,9 @@ struct bf_ab_use {
     uint64_t pipeline; /* the pipeline's id */
     /* the variant's index there; BF_AB_NONE: no variant, or several, and the sample is left out */
     uint32_t candidate;
-    bool variant;    /* recorded with the variant; else with the general pipeline */
-    uint64_t work;   /* workgroups of a dispatch; draws of a pass */
-    uint64_t thrown; /* the number of the draw by lot that decided which; it grows */
+    bool variant;  /* recorded with the variant; else with the general pipeline */
+    uint64_t work; /* workgroups of a dispatch; draws of a pass */
+    uint64_t lot;  /* the number of the lot that decided which; it grows */
 };
 
 struct bf_ab_sample {

@@ -150,7 +150,8 @@ static enum bf_reason build_in_helper_first(struct bf_job *job, const struct for
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         return BF_REASON_MEMORY;
     default:
-        return BF_REASON_NONE; /* the pipeline can't be described in full, or there is no helper: it is built in this process */
+        /* The pipeline can't be described in full, or there is no helper: it is built here. */
+        return BF_REASON_NONE;
     }
 }
 

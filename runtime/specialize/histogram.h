@@ -1,51 +1,51 @@
 /*
- * Which values a pipeline is used with. A tuple is what the pipeline's watched words hold at one
- * use: at most eight 32-bit words. Recording threads count into notes, one per command buffer; when
- * a submission of the command buffer has finished, its notes go into the tables of the pipelines;
- * a table says which tuples are worth a variant.
+ * Histograms: which values a pipeline is used with. A tuple is what the pipeline's watched words
+ * hold at one use: at most eight 32-bit words. Recording threads count uses in notes, one per
+ * command buffer; when a submission of the command buffer has finished its notes are added to the
+ * tables of the pipelines; a table says which tuples are worth a variant.
  *
  * Notes
- *  TA-1  A use takes O(1), no lock, no memory and no division. The first 'exact' uses of a recording
- *        count as they are, then one of sixteen, drawn by chance, counts sixteenfold: whatever the
- *        period of the uses, the weights are right on average. The draws go on from recording to
- *        recording, so that equal recordings aren't sampled at equal places.
- *  TA-2  The first 64 different tuples of a recording are counted each. Others are sampled: uses
- *        of them are dealt to sixteen rows in turn, and each row keeps the weight of all that it
- *        was dealt, and the tuple of one of them, chosen with a chance in proportion to its weight.
- *        No weight is lost, so no tuple's share is overstated on average, whoever filled the notes.
- *  TA-3  Notes hold no pointers: they may be copied. What a recording noted can be added to tables
- *        any number of times, as often as it is submitted; recording anew clears it.
+ *  TA-1  Noting a use takes constant time, no lock, no memory and no division. The first 'exact'
+ *        uses of a recording are all counted; then one of sixteen, drawn at random, counts
+ *        sixteenfold: whatever the period of the uses, the weights are right on average. The random
+ *        sequence goes on from recording to recording, so that equal recordings aren't sampled at
+ *        equal places.
+ *  TA-2  The first 64 different tuples of a recording have a row each. Uses of others go to sixteen
+ *        more rows in turn; each of these keeps the weight of all uses that it got, and the tuple
+ *        of one of them, chosen with a probability in proportion to its weight. No weight is lost,
+ *        so no tuple's share is overstated on average, whichever tuples have filled the first rows.
+ *  TA-3  Notes hold no pointers: they may be copied. A recording's notes can be added to tables any
+ *        number of times, as often as it is submitted; recording anew clears them.
  *
  * Tables
  *  TA-4  The total is exact. A tuple's count is never more than its uses, nor less than these by
- *        more than 'missed' (heavy hitters after Misra and Gries); 'missed' is at most a ninth of
+ *        more than 'missed' (the heavy hitters of Misra and Gries). 'missed' is at most a ninth of
  *        the total as long as no word was dropped and nothing was halved, and 0 while there were no
  *        more than eight different tuples.
- *  TA-5  Chosen are the fewest most frequent tuples that together have at least 60 % of the uses,
- *        each at least 20 %, by counts, so in truth too: hence at most three. None where that can't
- *        be had, or with fewer uses than the threshold. The choice depends on the counts only, not
- *        on the order in which they came.
+ *  TA-5  The choice is the fewest most frequent tuples that together have at least 60 % of the
+ *        uses, each at least 20 %, by counts, and therefore in truth: at most three. Nothing is
+ *        chosen if there is no such set, or with fewer uses than the threshold. The choice depends
+ *        on the counts alone, not on the order in which they came.
  *  TA-6  Where nothing can be chosen, the word whose commonest value is the rarest is dropped from
  *        the tuples, and so on until something can be chosen or no word is left: a number that
  *        differs with every draw spoils no tuple, and where all words differ nothing is chosen.
- *        After a drop the table goes on with what is certain about the remaining words, if this
- *        suffices, or begins anew. A word that was dropped comes back with the next epoch.
- *  TA-7  A window is as many uses as the threshold says. What was chosen at the end of two windows
- *        in a row, and still has 60 % of the uses, is stable. Windows don't begin at nothing: the
- *        counts go on, and are halved when they have reached sixteen windows, so that a program
- *        whose frames have phases is seen whole, and one that changes isn't held to its past.
- *  TA-8  Committing multiplies total and counts by one whole number, so that the total is at least
- *        the threshold: all shares stay as they were. One use is enough; without any nothing
- *        changes.
- *  TA-9  A table of another epoch reads as empty, and begins anew, with all its words, when it is
- *        written to: measurements are discarded by going to another epoch.
+ *        After a drop the table goes on with what is certain about the remaining words, if that
+ *        suffices, or begins anew. A dropped word comes back with the next epoch.
+ *  TA-7  A window is as many uses as the threshold says. A choice is stable if it was made at the
+ *        end of two windows in a row and still has 60 % of the uses. Counts go on from window to
+ *        window, and are halved when they have reached sixteen windows, so that a program whose
+ *        frames have phases is seen whole, and one that changes isn't held to its past.
+ *  TA-8  A commit multiplies total and counts by one whole number, so that the total reaches the
+ *        threshold: all shares stay as they were. One use is enough; without any nothing changes.
+ *  TA-9  A table of another epoch reads as empty, and begins anew, with all its words, when it
+ *        is written to: measurements are discarded by going to the next epoch.
  *  TA-10 Words are compared as bits: -0 isn't 0, and each NaN is its own value.
  *
  * Thread-safety: none here. Notes belong to the thread that records; from the end of recording to
  * the last use of this recording they are only read. A table's owner serialises all calls on it.
  * Whoever begins a recording whose notes are still to be added copies them first.
  *
- * Proven by tests/specialize/histogram.c, notes.c and tally_random.c.
+ * Proven by tests/specialize/histogram.c, notes.c and histogram_random.c.
  */
 #ifndef BELFRY_SPECIALIZE_HISTOGRAM_H
 #define BELFRY_SPECIALIZE_HISTOGRAM_H
@@ -58,7 +58,7 @@
 #define BF_HISTOGRAM_ROWS   64 /* tuples of a recording that are counted exactly */
 #define BF_HISTOGRAM_STRATA 16 /* rows that all other tuples share */
 #define BF_HISTOGRAM_INDEX  128
-#define BF_HISTOGRAM_EXACT  256 /* how many uses of a recording are counted before sampling begins */
+#define BF_HISTOGRAM_EXACT  256 /* uses of a recording that are counted before sampling begins */
 #define BF_HISTOGRAM_PERIOD 16
 #define BF_HISTOGRAM_USES   4096 /* the usual threshold */
 #define BF_HISTOGRAM_SLOTS  8

@@ -1,6 +1,6 @@
 /*
- * Why a pipeline is not specialised, or a variant not kept: the codes that the report, the trace and
- * docs/specialize.md use.
+ * Why a pipeline is not specialised, or a variant not kept: the codes that the report, the trace
+ * and docs/specialize.md use.
  */
 #ifndef BELFRY_SPECIALIZE_REASON_H
 #define BELFRY_SPECIALIZE_REASON_H

@@ -116,7 +116,7 @@ void bf_recording_reset(struct bf_recording *r)
     }
     r->picked_count = 0;
     r->noted = false;
-    r->thrown = r->measurable = r->unthrown = false;
+    r->lot_drawn = r->measurable = r->draws_without_lot = false;
     r->inner_count = 0;
     r->passes_before = r->passes;
     r->passes = 0;
@@ -142,7 +142,7 @@ void bf_recording_destroy(struct bf_recording *r)
     free(r);
 }
 
-/* What is bound --------------------------------------------------------------------------------- */
+/* What is bound -------------------------------------------------------------------------------- */
 
 void bf_recording_push_odd(struct bf_recording *r, uint32_t offset, uint32_t size,
                            const void *bytes)
@@ -290,7 +290,7 @@ static void recording_bind_variant(struct bf_recording *r, struct bf_bound *b,
     b->picked = picked;
 }
 
-/* Notes ----------------------------------------------------------------------------------------- */
+/* Notes ---------------------------------------------------------------------------------------- */
 
 /* NULL: out of memory. */
 static struct bf_histogram_notes *notes_of(struct bf_recording *r)
@@ -340,9 +340,9 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
     bool within = r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY &&
                   (flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
     bool repeats = flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
-    r->thrown = r->recorder->timer && r->timestamp_bits && (within || !repeats) &&
-                !(r->blocks & BF_RECORDING_PROTECTED);
-    if (!r->thrown)
+    r->lot_drawn = r->recorder->timer && r->timestamp_bits && (within || !repeats) &&
+                   !(r->blocks & BF_RECORDING_PROTECTED);
+    if (!r->lot_drawn)
         return;
     /* Its pass is timed by the primary that executes it: it has no samples of its own. */
     r->measurable = !within;
@@ -351,11 +351,11 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
     if (!within)
         r->number |=
             1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
-    r->tries = draw_mix(r->number) & 1;
+    r->lot_is_variant = draw_mix(r->number) & 1;
 }
 
 /* NULL: out of memory. */
-static struct bf_ab_timing *trial_of(struct bf_recording *r)
+static struct bf_ab_timing *timing_of(struct bf_recording *r)
 {
     if (!r->timing) {
         r->timing = calloc(1, sizeof(*r->timing));
@@ -367,9 +367,9 @@ static struct bf_ab_timing *trial_of(struct bf_recording *r)
 
 /* It draws, or executes draws, with a variant under A/B timing that no lot decided: the pass
  * that contains it is no sample. */
-static void draw_unthrown(struct bf_recording *r)
+static void note_draw_without_lot(struct bf_recording *r)
 {
-    r->unthrown = true;
+    r->draws_without_lot = true;
     if (r->timing)
         bf_ab_timing_draw(r->timing, &(struct bf_ab_use){.candidate = BF_AB_NONE, .work = 1});
 }
@@ -383,14 +383,15 @@ static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pi
     uint64_t work = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
     if (groups)
         work = (uint64_t)groups[0] * groups[1] * groups[2];
-    if (!r->thrown || !work || !bf_background_may_adapt(r->recorder->background) || !trial_of(r))
+    if (!r->lot_drawn || !work || !bf_background_may_adapt(r->recorder->background) ||
+        !timing_of(r))
         return variant;
     *use = (struct bf_ab_use){.pipeline = p->id,
                               .candidate = variant->candidate,
-                              .variant = r->tries,
+                              .variant = r->lot_is_variant,
                               .work = work,
-                              .thrown = r->number};
-    return r->tries ? variant : NULL;
+                              .lot = r->number};
+    return r->lot_is_variant ? variant : NULL;
 }
 
 /* Begins the sample of a use that choose_side has decided ('candidate' BF_AB_NONE: no lot
@@ -399,14 +400,14 @@ static void measure_use(struct bf_recording *r, VkPipelineBindPoint point,
                         const struct bf_ab_use *use)
 {
     /* the variant may have been withdrawn */
-    bool thrown = use->candidate != BF_AB_NONE && use->variant == (r->bound[point].variant != NULL);
+    bool by_lot = use->candidate != BF_AB_NONE && use->variant == (r->bound[point].variant != NULL);
     if (point == VK_PIPELINE_BIND_POINT_COMPUTE) {
-        if (thrown && r->measurable)
+        if (by_lot && r->measurable)
             bf_ab_timing_begin(r->recorder->timer, r->timing, r->handle, use);
-    } else if (thrown) {
+    } else if (by_lot) {
         bf_ab_timing_draw(r->timing, use);
     } else {
-        draw_unthrown(r);
+        note_draw_without_lot(r);
     }
 }
 
@@ -419,7 +420,7 @@ void bf_recording_measure_pass(struct bf_recording *r)
         first = (uint32_t)((draw_mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
     if (r->passes++ < first)
         return;
-    if (bf_background_may_adapt(r->recorder->background) && trial_of(r))
+    if (bf_background_may_adapt(r->recorder->background) && timing_of(r))
         bf_ab_timing_begin_pass(r->recorder->timer, r->timing, r->handle);
 }
 
@@ -491,12 +492,12 @@ static void execute_inner(struct bf_recording *r, const struct bf_recording *exe
 static void execute_draws(struct bf_recording *r, const struct bf_recording *executed)
 {
     const struct bf_ab_timing *timing = executed ? executed->timing : NULL;
-    if (!executed || executed->unthrown)
-        draw_unthrown(r);
-    else if (timing && timing->drawn.work && trial_of(r))
+    if (!executed || executed->draws_without_lot)
+        note_draw_without_lot(r);
+    else if (timing && timing->drawn.work && timing_of(r))
         bf_ab_timing_draw(r->timing, &timing->drawn);
     else if (timing && timing->drawn.work)
-        draw_unthrown(r);
+        note_draw_without_lot(r);
 }
 
 void bf_recording_execute(struct bf_recording *r, const struct bf_recording *executed)

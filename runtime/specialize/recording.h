@@ -3,25 +3,28 @@
  * dispatch may be recorded with.
  *
  *  RC-1  A variant is picked only if every byte that is constant in it is known, was pushed in this
- *        command buffer since it was begun, under a layout with the same push-constant ranges as the
- *        pipeline's, and equals the variant's, compared as bytes.
+ *        command buffer since it was begun, under a layout with the same push-constant ranges as
+ *        the pipeline's, and equals the variant's, compared as bytes.
  *  RC-2  Push constants are unknown at begin, after vkCmdExecuteCommands, after generated commands,
  *        and where a push comes through a layout with other ranges than the one before.
- *  RC-3  The program's own bind goes down as it comes; a variant is bound behind it, right before
- *        the draw or dispatch, and the general pipeline is bound again before the next one that the
- *        variant isn't for, and before any command that takes what is bound for the program's own.
+ *  RC-3  The program's own bind goes to the driver as it comes; a variant is bound behind it, right
+ *        before the draw or dispatch. The general pipeline is bound again before the next draw or
+ *        dispatch that the variant isn't for, and before any command that uses the bound pipeline
+ *        as the program's own.
  *  RC-4  A command buffer that records a variant holds a reference to it until it is begun again,
- *        reset or freed (VA-1), but for a command that failed: then it may still hold commands.
+ *        reset or freed (VA-1). If that command fails the reference stays: the command buffer may
+ *        still contain the variant.
  *  RC-5  A use counts once for each submission that has finished, as the program itself knows it
  *        (specialize/submission.h), never before. What a secondary command buffer noted counts for
  *        each primary that executes it, as often as it does.
- *  RC-6  While a variant has no verdict, one throw of a coin decides for all uses of a command buffer
- *        whether they get it. Secondary command buffers within passes share their throws with those
- *        that are begun at about the same time, so that a pass that consists of several has one
- *        (TR-3). Where nothing can be measured nothing is thrown, and they get it.
+ *  RC-6  While a variant has no verdict, one lot, drawn at random, decides for all uses of a
+ *        command buffer whether they get the variant or the general pipeline. Secondary command
+ *        buffers within passes share their lots with those that are begun at about the same time,
+ *        so that a pass made of several has one lot (TR-3). Where nothing can be measured no lot is
+ *        drawn, and the uses get the variant.
  *
- * Nothing here takes a lock, and nothing is allocated but room for the variants that a command
- * buffer has recorded and, once, for its notes.
+ * Nothing here takes a lock. Memory is allocated for the table of variants that a command buffer
+ * has recorded and, once, for its notes.
  *
  * Proven by tests/specialize: random streams of commands against a model of Vulkan's rules, with
  * variants made for wrong values.
@@ -109,11 +112,11 @@ struct bf_recording {
 
     _Atomic uint32_t pending;    /* submissions that may not have finished; submissions' lock */
     struct bf_ab_timing *timing; /* samples recorded in it (specialize/ab_timing.h); NULL: none */
-    bool thrown;                 /* a lot was drawn (RC-6, bf_recording_measure) */
+    bool lot_drawn;              /* a lot was drawn (RC-6, bf_recording_measure) */
     bool measurable;             /* and it may contain samples of its own */
-    bool unthrown; /* it has draws with a variant under A/B timing that no lot decided */
+    bool draws_without_lot; /* it has draws with a variant under A/B timing that no lot decided */
     /* the lot: true: record the variants; false: record the general pipelines beside them */
-    bool tries;
+    bool lot_is_variant;
     uint64_t number; /* of the lot; where it is measurable no other recording has the same */
     uint32_t timestamp_bits; /* of the queues that it is for; set by who creates it */
 

@@ -5,8 +5,9 @@
  *
  *  RU-1  Calls run one at a time, in the order in which they came, each to its end; whoever asked
  *        sleeps until then.
- *  RU-2  The thread exists from bf_runner_start to bf_runner_stop, and sleeps while nothing is asked
- *        of it. Stopped, or never started for want of memory, it runs calls on the asking thread.
+ *  RU-2  The thread exists from bf_runner_start to bf_runner_stop, and sleeps while nothing is
+ *        asked of it. Stopped, or never started for want of memory, it runs calls on the asking
+ *        thread.
  *
  * Proven by tests/specialize/runner.c.
  */

@@ -6,12 +6,13 @@
  *  SP-1  The program's results are the same bits with and without it (mode 'exact', as far as the
  *        check can see: specialize/check/check.h), and no call of the program's fails for its sake.
  *  SP-2  All its decisions rest on work that has finished (RC-5).
- *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or withdraws.
+ *  SP-3  It asks bf_background_may_adapt before it counts, builds, publishes, measures or
+ *        withdraws.
  *  SP-4  A variant is one item of background work, from the start of its build to its publication.
  *  SP-5  A driver that fails in a call of a build, a check or a measurement costs the program
- *        nothing: no call of the program's fails for that, no object is left behind, later builds go
- *        on, and the report says why, with the driver's error. (A device that is lost is lost to the
- *        program, too, as the driver tells it.)
+ *        nothing: no call of the program's fails for that, no object is left behind, later builds
+ *        go on, and the report says why, with the driver's error. (A device that is lost is lost to
+ *        the program, too, as the driver tells it.)
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline

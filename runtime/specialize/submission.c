@@ -49,7 +49,7 @@ static bool submissions_are_empty(struct bf_submissions *s)
     return atomic_load_explicit(&s->open, memory_order_acquire) == 0;
 }
 
-/* The list. Under the lock ---------------------------------------------------------------------- */
+/* The list. Under the lock --------------------------------------------------------------------- */
 
 static struct bf_open_submission *open_submission_append(struct bf_submissions *s)
 {
@@ -75,7 +75,7 @@ static void open_submission_take_off(struct bf_submissions *s, struct bf_open_su
     atomic_fetch_sub_explicit(&s->open, 1, memory_order_release);
 }
 
-/* Counting. Under the lock ---------------------------------------------------------------------- */
+/* Counting. Under the lock --------------------------------------------------------------------- */
 
 struct use {
     struct bf_submissions *submissions;
@@ -114,7 +114,7 @@ static bool is_first_of_its_pipeline(const struct bf_histogram_notes *notes, uin
     return true;
 }
 
-/* Measurements. Under the lock ------------------------------------------------------------------ */
+/* Measurements. Under the lock ----------------------------------------------------------------- */
 
 #define LOST UINT64_MAX /* the latest call is not on the list */
 
@@ -192,7 +192,7 @@ static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
     open_submission_take_off(s, part);
 }
 
-/* Submitting ------------------------------------------------------------------------------------ */
+/* Submitting ----------------------------------------------------------------------------------- */
 
 uint64_t bf_submissions_call(struct bf_submissions *s)
 {
@@ -277,7 +277,7 @@ void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
     bf_lock_release(&s->lock);
 }
 
-/* Evidence -------------------------------------------------------------------------------------- */
+/* Evidence ------------------------------------------------------------------------------------- */
 
 struct evidence {
     uint32_t fence_count;

@@ -1,28 +1,28 @@
 /*
  * Which submissions have finished, as far as the program itself has seen: a use counts only then
- * (RC-5). Nothing is added to a submission and the GPU is asked nothing.
+ * (RC-5). Nothing is added to a submission, and the driver is not asked.
  *
- *  SU-1  A submission is taken for finished only on evidence that implies it: a command buffer of it
- *        is begun, reset or freed (which Vulkan allows only then); its fence, or a timeline value
- *        that it signals behind all its commands, or one of a later submission to the same queue,
- *        was seen reached by the program; or a wait for its queue or the device returned.
- *  SU-2  Each submission counts at most once. What doesn't fit the list of open ones is not counted,
- *        nor what was submitted before measurements were discarded, or finishes while none are
- *        wanted.
- *        What is measured in a command buffer is read when the latest submission of it has finished
- *        (TR-1); in a secondary one, of a primary that executes it, or when it is itself begun, reset
- *        or freed.
- *  SU-3  A pipeline that the program has destroyed is never looked at: notes hold its id, which no
- *        other one ever has, and only bf_pipelines_visit finds it by that. Nor is a secondary command
- *        buffer that has been begun again, reset or freed since: primaries hold its number, likewise,
- *        and only the list of those finds it.
+ *  SU-1  A submission is taken for finished only on evidence that implies it: a command buffer of
+ *        it is begun, reset or freed (which Vulkan allows only then); the program saw its fence
+ *        signalled, or a timeline value reached that it signals behind all its commands, or either
+ *        of these of a later submission to the same queue; or a wait for its queue or the device
+ *        returned.
+ *  SU-2  Each submission counts at most once. A submission doesn't count that found no free entry
+ *        in the list of open ones, that was made before measurements were discarded, or that
+ *        finishes while none are wanted. The samples of a command buffer are read when its latest
+ *        submission has finished (TR-1); those of a secondary one when the latest submission of a
+ *        primary that executes it has, or when it is itself begun, reset or freed.
+ *  SU-3  A pipeline that the program has destroyed is never accessed: notes hold its id, which is
+ *        never used again, and only bf_pipelines_visit finds it by that. Nor is a secondary command
+ *        buffer that has been begun again, reset or freed since: primaries hold its number, which
+ *        is found in the list of those alone.
  *
  * A submission is added before it is made: another thread may see it finish, and record its command
- * buffers anew, before the call that makes it has returned.
+ * buffers anew, before the submitting call has returned.
  *
- * Locks: 'lock' is taken first, inside it the pipelines' visit_lock, inside that a pipeline's own.
+ * Order of locks: 'lock', the pipelines' visit_lock, a pipeline's own.
  *
- * Proven by tests/specialize.
+ * Proven by tests/specialize/submissions.c and recording_random.c.
  */
 #ifndef BELFRY_SPECIALIZE_SUBMISSION_H
 #define BELFRY_SPECIALIZE_SUBMISSION_H

@@ -445,8 +445,9 @@ void bf_variant_states_discard(struct bf_specializer *s)
             c->uses = c->worth = 0;
             if (c->remembered)
                 continue;
-            bool judged = c->state == BF_VARIANT_STATE_KEPT || c->state == BF_VARIANT_STATE_TIMED;
-            if (judged && c->variant) {
+            bool has_been_timed =
+                c->state == BF_VARIANT_STATE_KEPT || c->state == BF_VARIANT_STATE_TIMED;
+            if (has_been_timed && c->variant) {
                 if (!decision_of(c))
                     continue;
                 bf_ab_decision_restart(c->decision);
@@ -538,7 +539,7 @@ static void measured(void *specializer, const struct bf_ab_sample *sample, doubl
             bf_ab_decision_add_first_use(c->decision, ns);
         } else {
             bf_ab_decision_add_grouped(c->decision, use->variant ? BF_AB_VARIANT : BF_AB_GENERAL,
-                                       use->thrown, ns, use->work);
+                                       use->lot, ns, use->work);
         }
         job = decision(s, states, c);
     }

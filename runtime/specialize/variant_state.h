@@ -5,9 +5,9 @@
  *  CV-1  A pipeline's variant states are in the specialiser's list exactly while the pipeline's
  *        record lives. Whoever holds the specialiser's lock and finds them there may use the
  *        pipeline.
- *  CV-2  A build knows nothing but its own job. The variant that it made is published, or destroyed,
- *        by bf_variant_states_collect, on a program's thread: no background thread takes the
- *        specialiser's lock.
+ *  CV-2  A build knows nothing but its own job. The variant that it made is published, or
+ *        destroyed, by bf_variant_states_collect, on a program's thread: no background thread takes
+ *        the specialiser's lock.
  *  CV-3  A candidate's number is its index: it never changes, and never stands for other values.
  *
  * Order of locks: the specialiser's, then a pipeline's.
@@ -173,16 +173,16 @@ void bf_variant_states_withdraw(struct bf_specializer *specializer,
 /*
  * memory_budget.c: the memory that variants may take. The specialiser's lock is held for all calls.
  *
- *  RO-1  As far as can be told (struct bf_memory_budget) published variants take no more than half of
- *        the setting 'specialize_memory'; those that are just being built come on top. The other half
- *        is for the objects retained of pipelines: when that is full no further pipelines are
+ *  RO-1  As far as can be told (struct bf_memory_budget) published variants take no more than half
+ *        of the setting 'specialize_memory'; those that are just being built come on top. The other
+ *        half is for the objects retained of pipelines: when that is full no further pipelines are
  *        watched. (The program's shader modules and layouts are retained all the same.)
  *  RO-2  When a variant doesn't fit, published ones are evicted that are worth less than three
  *        quarters of what it is worth per byte, the least first. A variant's worth is how many uses
  *        its tuple was chosen for, in the last eight windows at most; each time that the budget is
- *        full, variants that weren't chosen since the last time lose half of it. So variants that are
- *        used alike stay, and don't take turns. A variant that a command buffer has recorded is never
- *        evicted.
+ *        full, variants that weren't chosen since the last time lose half of it. So variants that
+ *        are used alike stay, and don't take turns. A variant that a command buffer has recorded is
+ *        never evicted.
  *  RO-3  No variant is evicted if that would not make enough room, and a variant that didn't fit
  *        isn't built again until it would.
  */

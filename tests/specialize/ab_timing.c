@@ -108,7 +108,7 @@ TEST_WITH(what_is_recorded_around_a_dispatch, set_up, tear_down)
     begin(0, 0);
     dispatch(0, 100);
     assert_int_equal(buffers[0].count, 1);
-    assert_false(recordings[0]->thrown);
+    assert_false(recordings[0]->lot_drawn);
     bf_recording_destroy(recordings[0]);
     recordings[0] = bf_recording_create(&recorder, gpu_handle(&buffers[0]),
                                         VK_COMMAND_BUFFER_LEVEL_PRIMARY, BF_RECORDING_PROTECTED);
@@ -176,7 +176,8 @@ TEST_WITH(passes_take_turns, set_up, tear_down)
         assert_int_equal(timing->count, BF_AB_SAMPLES);
         assert_int_equal(stamps_in(&buffers[0]), 2 * BF_AB_SAMPLES);
         for (uint32_t i = 0; i < timing->count; i++)
-            measured[recordings[0]->tries] += timing->samples[i].use.candidate != BF_AB_NONE;
+            measured[recordings[0]->lot_is_variant] +=
+                timing->samples[i].use.candidate != BF_AB_NONE;
     }
     assert_in_range(measured[0], 30, 100);
     assert_in_range(measured[1], 30, 100);
@@ -235,12 +236,12 @@ TEST_WITH(throws, set_up, tear_down)
         begin(0, VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
         begin(1, VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT |
                      VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-        assert_true(recordings[0]->thrown && recordings[1]->thrown);
+        assert_true(recordings[0]->lot_drawn && recordings[1]->lot_drawn);
         assert_true(recordings[0]->number == recordings[1]->number);
-        assert_int_equal(recordings[0]->tries, recordings[1]->tries);
+        assert_int_equal(recordings[0]->lot_is_variant, recordings[1]->lot_is_variant);
         assert_true(recordings[0]->number >= last);
         changes += recordings[0]->number != last;
-        tried += recordings[0]->tries;
+        tried += recordings[0]->lot_is_variant;
         last = recordings[0]->number;
         begin(0, 0);
         assert_true(recordings[0]->number > last);

@@ -220,7 +220,7 @@ static void count_work(const struct gpu_operation *o)
     if (between.works++ == 0)
         *use = o->use;
     else if (use->pipeline != o->use.pipeline || use->candidate != o->use.candidate ||
-             use->variant != o->use.variant || use->thrown != o->use.thrown)
+             use->variant != o->use.variant || use->lot != o->use.lot)
         use->candidate = BF_AB_NONE;
     if (between.works > 1)
         use->work += o->use.work;

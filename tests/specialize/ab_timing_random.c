@@ -79,7 +79,7 @@ static void check_time(void *context, const struct bf_ab_sample *sample, double 
     REQUIRE(truth->works && t->candidate != BF_AB_NONE, "a time of no variant, or of several");
     REQUIRE(u->pipeline == t->pipeline && u->candidate == t->candidate, "another variant's time");
     REQUIRE(u->variant == t->variant, "the other side's time");
-    REQUIRE(u->thrown == t->thrown, "another throw's time");
+    REQUIRE(u->lot == t->lot, "another throw's time");
     REQUIRE(u->work == t->work, "the time of other work");
 }
 
@@ -108,13 +108,13 @@ static void check_throw(const struct bf_recording *r)
     for (uint32_t i = 0; i < world.throw_count; i++) {
         if (world.throws[i].number != r->number)
             continue;
-        REQUIRE(world.throws[i].tries == r->tries, "a coin fell both ways");
+        REQUIRE(world.throws[i].tries == r->lot_is_variant, "a coin fell both ways");
         REQUIRE(!world.throws[i].alone && !r->measurable, "two recordings share a number");
         return;
     }
     world.throws[world.throw_count].number = r->number;
     world.throws[world.throw_count].alone = r->measurable;
-    world.throws[world.throw_count++].tries = r->tries;
+    world.throws[world.throw_count++].tries = r->lot_is_variant;
 }
 
 /* Command buffers ------------------------------------------------------------------------------- */
@@ -158,9 +158,9 @@ static bool begin(int index, bool within)
              : 0);
     bf_recording_reset(b->recording);
     bf_recording_measure(b->recording, flags);
-    if (b->recording->thrown)
+    if (b->recording->lot_drawn)
         check_throw(b->recording);
-    REQUIRE(b->recording->thrown == (within || !b->simultaneous), "thrown, or not");
+    REQUIRE(b->recording->lot_drawn == (within || !b->simultaneous), "thrown, or not");
     gpu_begin(&b->gpu, within);
     memset(b->executes, 0, sizeof(b->executes));
     b->state = RECORDING;
@@ -254,11 +254,11 @@ static void step_use(void)
                             .work = draws      ? 1
                                     : indirect ? 0
                                                : groups[0] * 2,
-                            .thrown = r->number};
+                            .lot = r->number};
     const struct bf_variant *bound = fake_pipeline_of(b->gpu.fake.bound[p->point])->variant;
-    bool thrown = v && r->thrown && fake_adapts && use.work;
+    bool thrown = v && r->lot_drawn && fake_adapts && use.work;
     if (v && thrown)
-        REQUIRE((bound == v) == r->tries, "the coin was not followed");
+        REQUIRE((bound == v) == r->lot_is_variant, "the coin was not followed");
     else if (v)
         REQUIRE(bound == v, "a variant is not picked, and nothing was thrown");
     use.variant = bound == v;

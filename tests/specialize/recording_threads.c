@@ -122,7 +122,7 @@ static void open_trials(void)
 static void take_time(void *context, const struct bf_ab_sample *sample, double ns)
 {
     const struct bf_recording *r = context;
-    REQUIRE(ns == 0 && sample->use.thrown == r->number, "a time of another recording's");
+    REQUIRE(ns == 0 && sample->use.lot == r->number, "a time of another recording's");
     atomic_fetch_add(&read_times[r->level], 1);
 }
 

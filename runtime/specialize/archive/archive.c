@@ -148,7 +148,7 @@ void bf_archive_close(struct bf_archive *archive)
     free(archive);
 }
 
-/* ------------------------------------------------------------------------------------------- Read */
+/* ----------------------------------------------------------------------------------------- Read */
 
 /* AR-9: an entry's own verdict, and the strikes against the same variant in other modes. */
 static bool entry_known(const struct bf_archive *archive, const struct bf_archive_key *key,
@@ -198,7 +198,7 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
     return n;
 }
 
-/* ------------------------------------------------------------------------------------------ Write */
+/* ---------------------------------------------------------------------------------------- Write */
 
 /* Success with *entry NULL: there are too many entries. */
 static VkResult entry_add(struct bf_archive *archive, const struct bf_archive_key *key,

@@ -1,35 +1,36 @@
 /*
- * What specialisation remembers on disk between runs: which variants of which pipelines were kept
- * or rejected, and which builds never ended.
+ * The archive: what the specialiser remembers on disk between runs, which is the variants of which
+ * pipelines were kept or rejected, and which builds never ended.
  *
- * One folder per device, build of its driver and Belfry version, which the caller names
- * (bf_archive_folder). In it 'verdicts', a file to which records of 96 bytes are appended, each with
- * a CRC32C of its own, and 'lock', an empty file for locks between processes. What is found when an
- * archive is opened is read into memory; from then on it answers from there. What other processes
- * add meanwhile is seen at the next open.
+ * There is one folder per device, build of its driver and Belfry version, which the caller names
+ * (bf_archive_folder). It contains 'verdicts', a file to which records of 96 bytes are appended,
+ * each with a CRC32C of its own, and 'lock', an empty file for locks between processes. Opening an
+ * archive reads the file into memory, and all answers come from there. What other processes add
+ * meanwhile is seen at the next open.
  *
- *  AR-1  A verdict that is found was put for just that key. Records that are torn, damaged or
- *        foreign are skipped, wherever they stand; what precedes them and what follows is found.
+ *  AR-1  A verdict that is found was put for just that key. Records that are torn, damaged or of
+ *        another format are skipped, wherever they stand; those before and behind them are found.
  *  AR-2  What was put before the process ended, however it ended, is found at the next open. (Not
  *        promised: after the machine has lost power, after a write that failed, beyond the cap.)
  *  AR-3  A build that began and never ended bars its key from the first open after its process is
- *        gone. While that process lives it doesn't: each archive holds a lock on a byte of its own
- *        in 'lock', which ends with the process (or with the last fork of it).
- *  AR-4  Compaction writes a new file and renames it; it loses what is superseded, and the oldest
- *        keys beyond half the cap, and nothing else: not what other processes append meanwhile,
+ *        gone, and not while that process lives: each archive holds a lock on a byte of its own in
+ *        'lock', which ends with the process (or with the last fork of it).
+ *  AR-4  Compaction writes a new file and renames it. It loses superseded records, and the oldest
+ *        keys beyond half the cap, and nothing else: neither what other processes append meanwhile,
  *        nor what they append to the old file because they haven't noticed.
  *  AR-5  The file never exceeds five quarters of the cap, but for one append per process.
  *  AR-6  Only a folder and files of the user's own are used, with no permission for anybody else,
- *        and not through a symbolic link. Folders that are missing are made with mode 0700.
- *  AR-7  Trouble with the disk is no error: it gets one line, and the archive goes on in memory.
- *        What could not be written is tried again with the next record and when closing.
- *  AR-8  bf_archive_find and bf_archive_for_pipeline take no lock and do no I/O: a program's threads
- *        may call them whatever background threads are doing. The functions that write do both, and
- *        are for background tasks; they wait for each other, and for other processes never longer
- *        than a second each.
- *  AR-9  A verdict is found in the mode that it was put in, and in no other: what one mode rejects may
- *        do in the other, and what it kept isn't known to. A strike is found in all: code that a
- *        driver crashes over isn't given to it for being measured otherwise.
+ *        and not through a symbolic link. Missing folders are made with mode 0700.
+ *  AR-7  A disk that fails is no error: it is reported in one line, and the archive goes on in
+ *        memory. What could not be written is tried again with the next record and when closing.
+ *  AR-8  bf_archive_find and bf_archive_for_pipeline take no lock and do no I/O: a program's
+ *        threads may call them whatever background threads are doing. The functions that write do
+ *        both, and are for background tasks; they wait for each other, and for other processes
+ *        never longer than a second each.
+ *  AR-9  A verdict holds in the mode that it was put in, and in no other: what one mode rejects may
+ *        be right for the other, and what it kept may be wrong. A strike holds in all modes: code
+ *        over which a driver crashed isn't given to it again because it would be compared
+ *        differently.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *

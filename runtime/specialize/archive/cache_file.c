@@ -50,7 +50,7 @@ void bf_cache_file_complain(struct bf_cache_file *file, int error)
         file->name);
 }
 
-/* ------------------------------------------------------------------------------------------ Locks */
+/* ---------------------------------------------------------------------------------------- Locks */
 
 static int range_lock(int fd, off_t byte, short type)
 {
@@ -107,7 +107,7 @@ static int owner_choose(struct bf_cache_file *file)
     return error;
 }
 
-/* ------------------------------------------------------------------------------------------ Files */
+/* ---------------------------------------------------------------------------------------- Files */
 
 /* Why a file or folder can't be used; NULL: it is the user's alone. */
 static const char *objection(int fd, mode_t type)
@@ -211,7 +211,7 @@ int bf_cache_file_write(int fd, const void *bytes, size_t size)
     return error;
 }
 
-/* ---------------------------------------------------------------------------------- Open and close */
+/* ------------------------------------------------------------------------------- Open and close */
 
 bool bf_cache_file_open(struct bf_cache_file *file, const char *folder, uint64_t cap)
 {
@@ -284,7 +284,7 @@ void bf_cache_file_close(struct bf_cache_file *file)
     *file = (struct bf_cache_file){.folder = -1, .lock = -1, .data = -1};
 }
 
-/* ------------------------------------------------------------------------------------------- Read */
+/* ----------------------------------------------------------------------------------------- Read */
 
 bool bf_cache_file_read(struct bf_cache_file *file, struct bf_snapshot *snapshot)
 {
@@ -316,7 +316,7 @@ bool bf_cache_file_read(struct bf_cache_file *file, struct bf_snapshot *snapshot
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------- Append */
+/* --------------------------------------------------------------------------------------- Append */
 
 static void pending_add(struct bf_cache_file *file, const uint8_t record[BF_RECORD_SIZE])
 {

@@ -1,21 +1,24 @@
 /*
- * An archive's folder: its files, the locks between processes, appending and compaction.
+ * An archive's folder: the cache file 'verdicts', the locks between processes, appending and
+ * compaction.
  *
- * In 'lock' bytes are locked by open file description (fcntl, F_OFD_*), so that two archives of one
- * process exclude each other as two processes do:
+ * Bytes of the file 'lock' are locked by open file description (fcntl, F_OFD_*), so that two
+ * archives of one process exclude each other as two processes do:
  *
- *   COMMIT   shared while a record is appended; alone while 'verdicts' is made, measured or replaced
- *   COMPACT  alone, by who writes the new file
+ *   COMMIT   shared while a record is appended; exclusive while 'verdicts' is made, measured or
+ *            replaced
+ *   COMPACT  exclusive, by the process that writes the new file
  *   an owner's byte, for as long as its archive is open: that owner is alive
  *
- *  AS-1  Whoever appends holds COMMIT and has looked, under it, that the file he has open is the one
- *        in the folder. So no record goes to a file after its replacement has been completed.
- *  AS-2  Who has found the file too large appends no more before it has been compacted, by him or by
- *        somebody else, or that has failed.
- *  AS-3  Who compacts reads the file up to where it ended at a moment when nobody appended, writes
- *        the new one without holding anybody up, and copies, alone, what has been appended since.
+ *  AS-1  A process that appends holds COMMIT and has checked, under it, that the file it has open
+ *        is the one in the folder. So no record goes to a file after its replacement was completed.
+ *  AS-2  A process that has found the file too large appends nothing more before the file was
+ *        compacted, by it or by another process, or compaction has failed.
+ *  AS-3  A process that compacts reads the file up to where it ended at a moment when nobody
+ *        appended, writes the new file without blocking anybody, and then copies, holding COMMIT
+ *        exclusively, what was appended since.
  *
- * Thread-safety: for one thread at a time, but for bf_cache_file_owner_lives.
+ * Thread-safety: for one thread at a time, except bf_cache_file_owner_lives.
  */
 #ifndef BELFRY_SPECIALIZE_ARCHIVE_CACHE_FILE_H
 #define BELFRY_SPECIALIZE_ARCHIVE_CACHE_FILE_H

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --------------------------------------------------------------------------------------- Snapshot */
+/* ------------------------------------------------------------------------------------- Snapshot */
 
 void bf_snapshot_finish(struct bf_snapshot *snapshot)
 {
@@ -112,7 +112,7 @@ int bf_snapshot_read(struct bf_snapshot *snapshot, int fd, uint64_t size)
     return error;
 }
 
-/* ----------------------------------------------------------------------------------------- Writer */
+/* --------------------------------------------------------------------------------------- Writer */
 
 struct writer {
     int fd;
@@ -226,7 +226,7 @@ static int snapshot_write(const struct bf_snapshot *snapshot, uint64_t cap, stru
     return w->error;
 }
 
-/* --------------------------------------------------------------------------------------- Compaction */
+/* ----------------------------------------------------------------------------------- Compaction */
 
 /* The file's size at a moment when nobody appends. Returns 0 or an error. */
 static int cache_file_measure(struct bf_cache_file *file, uint64_t *size)

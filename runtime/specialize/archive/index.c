@@ -21,7 +21,7 @@ struct pipeline {
 
 #define SLOTS_FIRST 64
 
-/* ----------------------------------------------------------------------------------------- Hashes */
+/* --------------------------------------------------------------------------------------- Hashes */
 
 static uint64_t index_mix(uint64_t hash, uint64_t value)
 {
@@ -49,7 +49,7 @@ static uint64_t key_hash(const struct bf_archive_key *key)
                                (uint64_t)key->mask << 8 | key->form);
 }
 
-/* ----------------------------------------------------------------------------------------- Tables */
+/* --------------------------------------------------------------------------------------- Tables */
 
 static void slots_place(struct bf_slots *slots, void *thing, uint64_t hash)
 {
@@ -123,7 +123,7 @@ static struct pipeline *pipeline_add(struct bf_index *index, const uint8_t id[BF
     return p;
 }
 
-/* ------------------------------------------------------------------------------------------ Index */
+/* ---------------------------------------------------------------------------------------- Index */
 
 void bf_index_finish(struct bf_index *index)
 {
@@ -186,7 +186,7 @@ struct bf_index_entry *bf_index_next(const struct bf_index *index, uint32_t *at)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ State */
+/* ---------------------------------------------------------------------------------------- State */
 
 /* A single word: gain in bits 0..23, n in 24..44, reason in 45..60, barred in 61, code in
  * 62..63. */

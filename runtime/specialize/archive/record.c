@@ -8,7 +8,7 @@
 static const uint8_t header_magic[8] = {'B', 'e', 'l', 'f', 'r', 'y', 'A', 'r'};
 static const uint8_t record_magic[4] = {'B', 'f', 'R', '2'};
 
-/* ---------------------------------------------------------------------------------------- Numbers */
+/* -------------------------------------------------------------------------------------- Numbers */
 
 static void put_u16(uint8_t *out, uint16_t value)
 {
@@ -61,7 +61,7 @@ uint32_t bf_crc32c(const void *data, size_t size)
     return ~crc;
 }
 
-/* ----------------------------------------------------------------------------------------- Header */
+/* --------------------------------------------------------------------------------------- Header */
 
 void bf_header_encode(uint8_t out[BF_HEADER_SIZE])
 {
@@ -78,7 +78,7 @@ enum bf_header bf_header_decode(const uint8_t *in, size_t size)
     return get_u32(in + 8) == BF_ARCHIVE_FORMAT ? BF_HEADER_OURS : BF_HEADER_FOREIGN;
 }
 
-/* ---------------------------------------------------------------------------------------- Records */
+/* -------------------------------------------------------------------------------------- Records */
 
 bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archive_key *out)
 {
@@ -164,7 +164,7 @@ bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record
     }
 }
 
-/* ------------------------------------------------------------------------------------------- Scan */
+/* ----------------------------------------------------------------------------------------- Scan */
 
 /* The next offset at which a record may begin, or the end of the bytes that were searched. */
 static size_t next_candidate(const uint8_t *bytes, size_t at, size_t size)

@@ -1,8 +1,8 @@
 /*
  * The records of an archive's file: what they look like, and how to find them among anything else.
  *
- * The file begins with a header of 16 bytes: "BelfryAr", the format's version, a CRC32C of those 12.
- * Then records of BF_RECORD_SIZE bytes, little endian:
+ * The file begins with a header of 16 bytes: "BelfryAr", the format's version, a CRC32C of those
+ * 12. Then records of BF_RECORD_SIZE bytes, little endian:
  *
  *     0  4  "BfR2"
  *     4  4  CRC32C of bytes 8 to 95

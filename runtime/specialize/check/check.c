@@ -43,8 +43,8 @@ static const struct seed seeds[] = {
 };
 #define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
 
-/* ----------------------------------------------------------------------------------- The checker --
- */
+/* ----------------------------------------------------------------------------------- The
+ * checker -- */
 
 enum { COMPUTE, DIRECT, LANES };
 
@@ -181,8 +181,8 @@ bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint p
     return engine != NULL;
 }
 
-/* --------------------------------------------------------------------------------------- A check --
- */
+/* --------------------------------------------------------------------------------------- A
+ * check -- */
 
 enum { UPLOAD, WORK, DOWNLOAD, COMMANDS };
 
@@ -367,8 +367,8 @@ void bf_check_end(struct bf_check *check)
         free_check(check);
 }
 
-/* ------------------------------------------------------------------------------------------ Runs --
- */
+/* ------------------------------------------------------------------------------------------
+ * Runs -- */
 
 /* By bytes, since each may belong to other stages. */
 static void push_constants(struct bf_check *check, VkCommandBuffer commands)
@@ -445,8 +445,8 @@ static void choose_extent(struct bf_check *check)
     }
 }
 
-/* Vertex shaders that make up their vertices often take them from an array of three. Where fragments
- * read what others write, there is one triangle, or one that is culled beside. */
+/* Vertex shaders that make up their vertices often take them from an array of three. Where
+ * fragments read what others write, there is one triangle, or one that is culled beside. */
 static void record_draw(struct bf_check *check, const struct seed *seed)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
@@ -522,8 +522,8 @@ static VkResult check_run(struct bf_check *check, VkPipeline pipeline, uint64_t 
     return result == VK_SUCCESS ? check_execute(check, DOWNLOAD) : result;
 }
 
-/* --------------------------------------------------------------------------------------- Verdict --
- */
+/* ---------------------------------------------------------------------------------------
+ * Verdict -- */
 
 static VkResult make_inputs(struct bf_check *check)
 {

@@ -3,32 +3,34 @@
  * every bit of what they write is compared. That is evidence, not proof: the documentation says
  * 'checked'. It also warms what it runs: a driver that compiles at first use has compiled then.
  *
- *  CK-1  A form passes only if it ran, wrote something on some of the inputs, and every byte of every
- *        output equals the general pipeline's, for every seed. So does every byte beside its buffers:
- *        they lie in memory of the checker's that is compared as a whole.
+ *  CK-1  A form passes only if it ran, wrote something on some of the inputs, and every byte of
+ *        every output equals the general pipeline's, for every seed. So does every byte beside its
+ *        buffers: they lie in memory of the checker's that is compared as a whole.
  *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
- *        own, of the formats that the program's had last, and images as large as its last dispatch, or
- *        what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
- *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds
- *        do harm, buffers are as large as the program's, or it isn't checked. There, and where a
+ *        own, of the formats that the program's had last, and images as large as its last dispatch,
+ *        or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
+ *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds do
+ *        harm, buffers are as large as the program's, or it isn't checked. There, and where a
  *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
  *        0 to 1, and the program's push constants alone.)
  *  CK-3  The checker's work goes through a queue of its own, of the lowest priority, on an engine
- *        that no queue of the program uses where there is one (bf_checker_is_alone); else in slices.
+ *        that no queue of the program uses where there is one (bf_checker_is_alone); else in
+ *        slices.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
- *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE.
- *        What takes long on images larger than the least is checked anew on those.
+ *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE. What takes long
+ *        on images larger than the least is checked anew on those.
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *  CK-6  'relaxed' (compare is false): as CK-1, but for numbers that are floats, or normalised, of
  *        which |a - b| <= tolerance * max(1, |a|, |b|) is enough; of normalised ones one unit, too
- *        (specialize/check/texel.h). Words of which nothing tells what they are are taken for floats.
+ *        (specialize/check/texel.h). Words of which nothing tells what they are are taken for
+ *        floats.
  *
  * Proven by tests/specialize.
  *
- * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all sizes and
- * edge values, as far as they can't have shaders loop for long or, where that does harm, reach out
- * of bounds; and the program's push constants, some of them then made smaller.
+ * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all
+ * sizes and edge values, as far as they can't have shaders loop for long or, where that does harm,
+ * reach out of bounds; and the program's push constants, some of them then made smaller.
  */
 #ifndef BELFRY_SPECIALIZE_CHECK_H
 #define BELFRY_SPECIALIZE_CHECK_H
@@ -99,8 +101,8 @@ bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint p
  * reason is then set as well. 'info' and what it refers to stay until bf_check_end.
  *
  * A check is begun, stepped until it is done, and ended, sooner if its result isn't wanted (forms
- * without one are then BF_REASON_CANCELLED). A step is one run of one pipeline on one set of inputs,
- * and blocks until it is over. After an error only bf_check_end is left.
+ * without one are then BF_REASON_CANCELLED). A step is one run of one pipeline on one set of
+ * inputs, and blocks until it is over. After an error only bf_check_end is left.
  */
 VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
                         struct bf_check **check);

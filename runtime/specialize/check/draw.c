@@ -12,8 +12,8 @@
 #define MOST_LAYERS 6
 #define VIEWPORTS   16
 
-/* --------------------------------------------------------------------------------------- Planning --
- */
+/* ---------------------------------------------------------------------------------------
+ * Planning -- */
 
 static const void *find_chained(const void *chain, VkStructureType type)
 {
@@ -33,7 +33,8 @@ static bool check_draw_is_dynamic(const struct bf_draw *draw, VkDynamicState sta
     return false;
 }
 
-/* Does it never come to fragments? Then there need not be attachments, and nothing tells of them. */
+/* Does it never come to fragments? Then there need not be attachments, and nothing tells of
+ * them. */
 static bool discards_all(const struct bf_draw *draw)
 {
     const VkPipelineRasterizationStateCreateInfo *state =
@@ -257,8 +258,8 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
     return result == VK_SUCCESS ? plan_vertices(draw) : result;
 }
 
-/* -------------------------------------------------------------------------------------- Building --
- */
+/* --------------------------------------------------------------------------------------
+ * Building -- */
 
 /* What a render pass is made of that refers to layouts. */
 struct passage {
@@ -398,8 +399,8 @@ void bf_draw_finish(struct bf_draw *draw)
     *draw = (struct bf_draw){0};
 }
 
-/* --------------------------------------------------------------------------------- Dynamic state --
- */
+/* --------------------------------------------------------------------------------- Dynamic
+ * state -- */
 
 /* The core name where the device has it, else the extension's. */
 #define EITHER(name_) (vk->name_ ? vk->name_ : vk->name_##EXT)
@@ -447,7 +448,7 @@ static bool is_settable(const struct VolkDeviceTable *vk, VkDynamicState state)
     }
 }
 
-/* Known once the dummies are built. */
+/* Known once the test resources are built. */
 static VkExtent2D extent_of(const struct bf_draw *draw)
 {
     return (VkExtent2D){draw->resources->extent[0], draw->resources->extent[1]};
@@ -589,8 +590,8 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
     }
 }
 
-/* -------------------------------------------------------------------------------------- Commands --
- */
+/* --------------------------------------------------------------------------------------
+ * Commands -- */
 
 static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
 {

@@ -22,7 +22,8 @@ struct bf_draw {
     const VkPipelineRenderingCreateInfo *rendering; /* NULL: a render pass, or nothing */
     uint32_t layers;                                /* of attachments */
     uint32_t view_mask;
-    /* Images; UINT32_MAX: none here. Of a render pass its attachments, else the color attachments. */
+    /* Images; UINT32_MAX: none here. Of a render pass its attachments, else the color
+     * attachments. */
     uint32_t attachment_count;
     uint32_t attachments[BF_DRAW_ATTACHMENTS];
     uint32_t depth;                     /* without a render pass */
@@ -33,7 +34,7 @@ struct bf_draw {
     VkFramebuffer framebuffer;
 };
 
-/* Plans what it needs in 'dummies'. Errors as theirs. */
+/* Plans the resources that the draw needs. Errors: those of planning resources. */
 VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
                       const struct bf_pipeline_interface *interface);
 /* Once they are built. */

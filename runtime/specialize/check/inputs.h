@@ -1,6 +1,6 @@
 /*
- * Inputs made up for the check of a rebuilt pipeline: what fills buffers, images and push constants.
- * The same seed gives the same bytes.
+ * Inputs made up for the check of a rebuilt pipeline: what fills buffers, images and push
+ * constants. The same seed gives the same bytes.
  *
  *  GI-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
  *        index memory and end loops, for all that is known.

@@ -1,6 +1,6 @@
 /*
- * What the check has to know of a pipeline to make up resources for it: plain data, filled by
- * whoever knows the pipeline. All of it is borrowed for the length of a check.
+ * A pipeline's interface: what a check has to know of a pipeline to make test resources for it.
+ * Plain data, filled in by whoever knows the pipeline, and borrowed for the length of a check.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_INTERFACE_H
 #define BELFRY_SPECIALIZE_PIPELINE_INTERFACE_H

@@ -19,8 +19,8 @@
 #define MOST_LAYERS 16
 #define PERIOD      5003 /* texels that are made up; then they are repeated */
 
-/* -------------------------------------------------------------------------------------- Planning --
- */
+/* --------------------------------------------------------------------------------------
+ * Planning -- */
 
 void bf_test_resources_init(struct bf_test_resources *resources, const struct bf_test_place *place)
 {
@@ -328,8 +328,8 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
     return VK_SUCCESS;
 }
 
-/* -------------------------------------------------------------------------------------- Building --
- */
+/* --------------------------------------------------------------------------------------
+ * Building -- */
 
 static VkResult test_memory_allocate(struct bf_test_resources *resources,
                                      const VkMemoryRequirements *needs, VkDeviceMemory *memory)
@@ -438,7 +438,8 @@ static VkDeviceSize lay_out_images(struct bf_test_resources *resources)
     return largest;
 }
 
-/* Half as many layers or slices, or a half of the longer side. False: they are the least already. */
+/* Half as many layers or slices, or a half of the longer side. False: they are the least
+ * already. */
 static bool test_resources_shrink(struct bf_test_resources *resources)
 {
     uint32_t *extent = resources->extent;
@@ -532,8 +533,8 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
     *resources = (struct bf_test_resources){0};
 }
 
-/* --------------------------------------------------------------------------------------- Content --
- */
+/* ---------------------------------------------------------------------------------------
+ * Content -- */
 
 /* Two triangles, seen from either side, that cover everything between -1 and 1: x and y of six
  * vertices. */
@@ -735,8 +736,8 @@ void bf_test_resources_record_download(struct bf_test_resources *resources,
     bf_commands_put_barrier(device, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
-/* --------------------------------------------------------------------------------------- Results --
- */
+/* ---------------------------------------------------------------------------------------
+ * Results -- */
 
 size_t bf_test_resources_result_size(const struct bf_test_resources *resources)
 {

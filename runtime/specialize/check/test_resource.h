@@ -1,17 +1,18 @@
 /*
- * Resources that stand in for the program's when a pipeline is checked: buffers, images, samplers
- * and sets, that are filled with made-up inputs before each run and read back after it.
+ * Test resources: they stand in for the program's when a pipeline is checked: buffers, images,
+ * samplers and sets, that are filled with made-up inputs before each run and read back after it.
  *
  *  DU-1  They are the check's own, and so is all memory within 'guard' bytes of a buffer: what a
  *        shader writes beyond one is seen as a difference.
- *  DU-2  Before each run on the same inputs all of it holds the same bytes, made by bf_test_resources_fill.
+ *  DU-2  Before each run on the same inputs all of it holds the same bytes, made by
+ *        bf_test_resources_fill.
  *  DU-3  Read back are all buffers, and all images that are written, in all their samples.
  *  DU-4  Images are as large as the runs reach, 'extent', but BF_TEST_EXTENT both ways at least and
  *        BF_TEST_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
  *        smaller, all of them alike.
  *
- * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as often as
- * wanted. Thread-safety: one thread at a time.
+ * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
+ * often as wanted. Thread-safety: one thread at a time.
  */
 #ifndef BELFRY_SPECIALIZE_TEST_RESOURCE_H
 #define BELFRY_SPECIALIZE_TEST_RESOURCE_H
@@ -192,7 +193,8 @@ size_t bf_test_resources_result_size(const struct bf_test_resources *resources);
 const void *bf_test_resources_result(struct bf_test_resources *resources);
 /* Does it differ from what was uploaded? */
 bool bf_test_resources_changed(struct bf_test_resources *resources, const void *result);
-/* Equal but for floats within the tolerance (texel.h); words that nothing tells of may be either. */
+/* Equal but for floats within the tolerance (texel.h); words that nothing tells of may be
+ * either. */
 bool bf_test_resources_near(const struct bf_test_resources *resources, const void *a, const void *b,
                             float tolerance);
 

@@ -1,12 +1,13 @@
 /*
  * Images of several samples, which no copy reaches: they are filled in tiles, by clears of an
- * attachment, and each sample is read by a compute shader. Between dummy.c and dummy_samples.c.
+ * attachment, and each sample is read by a compute shader. Between test_resource.c and
+ * test_resource_samples.c.
  *
  *  DS-1  Every sample of what is written is read, as its bits: colors through a view of unsigned
  *        integers, whatever they are; depths as floats.
  *  DS-2  The tiles of an image are of different values, and other ones for each seed.
  *
- * Thread-safety: as the dummies'.
+ * Thread-safety: as that of the test resources.
  */
 #ifndef BELFRY_SPECIALIZE_TEST_RESOURCE_SAMPLES_H
 #define BELFRY_SPECIALIZE_TEST_RESOURCE_SAMPLES_H

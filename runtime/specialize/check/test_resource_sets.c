@@ -14,8 +14,8 @@
 #define MOST_SEEN        (UINT64_C(1) << 20)  /* of a buffer seen, where accesses are robust */
 #define MOST_EXACT       (UINT64_C(16) << 20) /* where they aren't */
 
-/* -------------------------------------------------------------------------------------- Planning --
- */
+/* --------------------------------------------------------------------------------------
+ * Planning -- */
 
 static VkFormat image_format(const struct bf_check_binding *binding, bool storage)
 {

@@ -1,4 +1,5 @@
-/* What the files of a check's resources share: dummy.c, dummy_sets.c and dummy_samples.c. */
+/* What the files of a check's resources share: test_resource.c,
+ * test_resource_sets.c and test_resource_samples.c. */
 #ifndef BELFRY_SPECIALIZE_TEST_RESOURCE_SETS_H
 #define BELFRY_SPECIALIZE_TEST_RESOURCE_SETS_H
 

@@ -26,7 +26,7 @@
 #define SOCKET           BF_SPAWN_SOCKET
 #define SECONDS_TO_CLOSE 5
 
-/* --------------------------------------------------------------------------------------- The program */
+/* ---------------------------------------------------------------------------------- The program */
 
 static _Atomic bool building;
 static int parent = -1; /* pidfd */
@@ -88,7 +88,7 @@ static void *helper_receive(enum bf_wire_kind kind, struct bf_wire_header *heade
     return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------- The device */
+/* ----------------------------------------------------------------------------------- The device */
 
 #define INSTANCE_FUNCTIONS(F)                                                                      \
     F(DestroyInstance)                                                                             \
@@ -255,7 +255,7 @@ static VkResult device_open(const struct bf_wire_device *wanted)
     return VK_SUCCESS;
 }
 
-/* ---------------------------------------------------------------------------------------- The builds */
+/* ----------------------------------------------------------------------------------- The builds */
 
 /* Whatever is returned, all of 'modules' may be destroyed. */
 static VkResult modules_make(const struct bf_build_code *code, uint32_t count,

@@ -45,7 +45,7 @@ struct bf_isolate {
     struct helper helpers[HELPERS_MOST];
 };
 
-/* ---------------------------------------------------------------------------------------- Messages */
+/* ------------------------------------------------------------------------------------- Messages */
 
 /* Waits until the socket is ready. Returns 0, or ETIMEDOUT. */
 static int helper_await(int fd, short events, uint64_t deadline_ns)
@@ -127,7 +127,7 @@ static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------ Helpers */
+/* -------------------------------------------------------------------------------------- Helpers */
 
 static void helper_end(struct helper *h, bool at_once)
 {

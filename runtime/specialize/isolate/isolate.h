@@ -1,23 +1,24 @@
 /*
- * Builds in a process of their own (setting isolate=process): a helper opens the same driver and
- * makes the pipeline there first, so that a driver that crashes or hangs over it does so where
- * nobody is hurt. What it compiles stays in the driver's cache on disk, if it has one.
+ * Builds in a helper process (setting isolate=process): a helper opens the same driver and builds
+ * the pipeline before the program does, so that a driver that crashes or hangs over it does so
+ * where nobody is hurt. What it compiles stays in the driver's cache on disk, if the driver has
+ * one.
  *
- *  IS-1  Whatever becomes of a helper, no signal, no child and no descriptor of it shows in the
- *        program: it is started by double clone and so isn't the program's child (of a program that
- *        is a child subreaper it becomes one), and inherits nothing but its socket.
- *  IS-2  A build that crashed its helper or outlasted the limit is told from a helper that ended for
- *        other reasons: a helper says that it has understood a request before it calls the driver.
- *        One that ends before that is replaced, once.
- *  IS-3  A helper ends when the program does, however that happens, or when it has had nothing to do
- *        for a while. It never waits for the program, and a call here waits for it no longer than
- *        the limit says.
- *  IS-4  Messages are checked on both sides: a wrong one ends the helper, and is never obeyed.
- *  IS-5  Nothing is built that the request doesn't say in full. What can't be said, the helper
- *        doesn't get: VK_ERROR_INITIALIZATION_FAILED, and the caller builds in the program itself.
+ *  IS-1  Whatever becomes of a helper, the program sees no signal, no child and no descriptor of
+ *        it: it is started by two clones and so isn't the program's child (of a program that is a
+ *        child subreaper it becomes one), and inherits nothing but its socket.
+ *  IS-2  A build that crashed its helper or exceeded the time limit is distinguished from a helper
+ *        that ended for other reasons: a helper confirms a request before it calls the driver. A
+ *        helper that ends before that is replaced, once.
+ *  IS-3  A helper ends when the program does, however that happens, or when it has had nothing to
+ *        do for a while. It never waits for the program, and a call here waits for it no longer
+ *        than the limit says.
+ *  IS-4  Messages are checked on both sides: a malformed one ends the helper, and is never obeyed.
+ *  IS-5  A pipeline is built by a helper only if the request describes it in full. Otherwise the
+ *        result is VK_ERROR_INITIALIZATION_FAILED, and the caller builds in the program's process.
  *
- * A helper runs at idle priority, writes no core, and has no terminal. Layers are switched off for
- * it, as far as the loader lets them be; the driver's settings stay as they are.
+ * A helper runs at idle priority, writes no core file, and has no terminal. Layers are switched off
+ * for it, as far as the loader lets them be; the driver's settings stay as they are.
  *
  * Proven by tests/specialize/isolate*.c.
  */
@@ -56,8 +57,8 @@ struct bf_build_code {
 };
 
 /*
- * A pipeline that refers to nothing: what its create info says by handles (modules, layout, render
- * pass, base pipeline) is not looked at, and said here in full. Pointers to state that Vulkan would
+ * A pipeline described without handles: those in its create info (modules, layout, render pass,
+ * base pipeline) are not looked at, and described here in full. Pointers to state that Vulkan would
  * ignore are NULL. Chains hold nothing but VkPipelineShaderStageRequiredSubgroupSizeCreateInfo,
  * VkDescriptorSetLayoutBindingFlagsCreateInfo, VkPipelineRenderingCreateInfo and
  * VkSubpassDescriptionDepthStencilResolve; there are no immutable samplers.
@@ -80,15 +81,15 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
 void bf_isolate_destroy(struct bf_isolate *isolate);
 
 /*
- * Builds it, which starts a helper if need be, and blocks until that is over.
+ * Builds the pipeline in a helper, which is started if need be, and blocks until that has ended.
  *
  * VK_SUCCESS: the driver has answered, by *driver_result, which may be an error.
- * VK_TIMEOUT: it has not, within the limit. The helper is gone.
- * VK_ERROR_UNKNOWN: it has crashed, or has answered nonsense.
- * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three times
- *   in a row it isn't tried again), or the request can't be said (IS-5), or has a render pass and
- *   the driver no vkCreateRenderPass2.
- * VK_ERROR_OUT_OF_HOST_MEMORY: here.
+ * VK_TIMEOUT: the driver has not answered within the limit. The helper was ended.
+ * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed.
+ * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three
+ *   times in a row it isn't tried again), or the request can't describe the pipeline (IS-5), or it
+ *   has a render pass and the driver no vkCreateRenderPass2.
+ * VK_ERROR_OUT_OF_HOST_MEMORY: in this process.
  *
  * Thread-safety: safe; for background tasks, since it takes long.
  */

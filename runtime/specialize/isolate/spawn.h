@@ -1,10 +1,11 @@
 /*
  * Starting a process that isn't the caller's child.
  *
- * The caller's thread clones a child without an exit signal, which borrows its memory and its table
- * of descriptors, clones the process proper, and ends; the thread goes on when that has begun to
- * run its program. So there is nothing for wait() to find and no SIGCHLD, whatever the program does
- * about those. (The child proper couldn't be the one without a signal: execve gives it SIGCHLD.)
+ * The caller's thread clones a first child without an exit signal, which shares its memory and its
+ * descriptor table. That child clones the process itself and ends; the caller's thread goes on when
+ * the process has begun to run its program. So wait() finds nothing and no SIGCHLD comes, whatever
+ * the program does about those. (One clone without an exit signal would not do: execve makes it
+ * SIGCHLD.)
  */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_SPAWN_H
 #define BELFRY_SPECIALIZE_ISOLATE_SPAWN_H

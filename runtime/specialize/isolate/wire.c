@@ -73,7 +73,7 @@ void bf_wire_out_finish(struct bf_wire_out *out)
     *out = (struct bf_wire_out){0};
 }
 
-/* ----------------------------------------------------------------------------------------- Reading */
+/* -------------------------------------------------------------------------------------- Reading */
 
 const void *bf_wire_read_bytes(struct bf_wire_in *in, size_t size)
 {
@@ -172,7 +172,7 @@ void bf_wire_in_finish(struct bf_wire_in *in)
     *in = (struct bf_wire_in){0};
 }
 
-/* ------------------------------------------------------------------------------------------ Device */
+/* --------------------------------------------------------------------------------------- Device */
 
 size_t bf_wire_features_size(VkStructureType type)
 {
@@ -286,7 +286,7 @@ bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
     return read_end(in);
 }
 
-/* ------------------------------------------------------------------------------------------- Build */
+/* ---------------------------------------------------------------------------------------- Build */
 
 static void say_specialization(struct bf_wire_out *out, const VkSpecializationInfo *info)
 {

@@ -1,18 +1,18 @@
 /*
- * What the program and its build helper say to each other. Both are of one build of Belfry and run
- * on one machine: numbers are the machine's own, in words of 32 bits, and everything begins at a
- * multiple of 4 bytes. Who reads believes nothing.
+ * The messages between the program and its build helper. Both are of one build of Belfry and run on
+ * one machine: numbers are in the machine's byte order, in words of 32 bits, and every element
+ * begins at a multiple of 4 bytes. The reader trusts nothing.
  *
  * A message is a header and a body of header.size bytes:
  *
- *   program → helper  DEVICE  first; what to open
- *   helper → program  OPENED  header.result; with an error it ends
+ *   program → helper  DEVICE  first; which device to open
+ *   helper → program  OPENED  header.result; after an error the helper ends
  *   program → helper  BUILD   a request
- *   helper → program  TAKEN   header.result: the driver is about to get it; or won't, for there is
- *                             something that it hasn't got
+ *   helper → program  TAKEN   header.result: success: the driver is about to be called; an error:
+ *                             it isn't, since it lacks something that the request needs
  *   helper → program  BUILT   header.result
  *
- * An ill-formed message gets no answer: the helper ends.
+ * A malformed message gets no answer: the helper ends.
  */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_WIRE_H
 #define BELFRY_SPECIALIZE_ISOLATE_WIRE_H

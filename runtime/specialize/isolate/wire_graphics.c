@@ -4,7 +4,7 @@
 
 #include "specialize/isolate/wire_io.h"
 
-/* ---------------------------------------------------------------------------------- Structs and lists */
+/* ---------------------------------------------------------------------------- Structs and lists */
 
 /* Writes a struct with a type and a chain; the reader replaces its pointers. */
 static void say_struct(struct bf_wire_out *out, const void *s, size_t size)
@@ -56,7 +56,7 @@ static const void *read_full_list(struct bf_wire_in *in, size_t count, size_t ea
     return list;
 }
 
-/* ---------------------------------------------------------------------------------------- Fixed state */
+/* ---------------------------------------------------------------------------------- Fixed state */
 
 static void say_vertex_input(struct bf_wire_out *out, const VkPipelineVertexInputStateCreateInfo *s)
 {
@@ -180,7 +180,7 @@ static const VkPipelineRenderingCreateInfo *read_rendering(struct bf_wire_in *in
     return s;
 }
 
-/* ---------------------------------------------------------------------------------------- Render pass */
+/* ---------------------------------------------------------------------------------- Render pass */
 
 /* Writes a list of structs with types and chains. */
 static void say_structs(struct bf_wire_out *out, const void *list, uint32_t count, size_t each)
@@ -298,7 +298,7 @@ static VkRenderPassCreateInfo2 *read_pass(struct bf_wire_in *in)
     return pass;
 }
 
-/* ----------------------------------------------------------------------------------------- Pipelines */
+/* ------------------------------------------------------------------------------------ Pipelines */
 
 void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request *request)
 {

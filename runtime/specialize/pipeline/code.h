@@ -1,6 +1,6 @@
 /*
- * SPIR-V as the program gave it, each module's words once however often they are given, and what
- * was found out about them, once for each stage, entry point and specialization.
+ * SPIR-V as the program gave it: the words of equal modules are kept once, and so is what was
+ * analysed of them for each stage, entry point and specialization.
  *
  *  CD-1  Words with the same content are one bf_code; equal stages of it are one bf_code_stage.
  *  CD-2  Both live as long as somebody refers to them: modules of the program, and copies of

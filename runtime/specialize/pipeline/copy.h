@@ -1,12 +1,12 @@
 /*
- * Copies of what pipelines are created from: everything that a create-info points to, and with it
+ * Copies of what pipelines are created from: everything that a create info points to, and with it
  * the decision whether the pipeline may be specialised at all.
  *
  *  CO-1  A struct is read only where Vulkan says that it isn't ignored: what is ignored may be
  *        garbage.
- *  CO-2  Whatever isn't known here, flag or chained struct, has a reason and no copy.
- *  CO-3  A copy differs from the program's create-info only in what concerns the program's own call:
- *        no base pipeline, no feedback, no request to fail rather than compile.
+ *  CO-2  A pipeline with an unknown flag or chained struct has no copy, and a reason.
+ *  CO-3  A copy differs from the program's create info only in what concerns the program's own
+ *        call: it has no base pipeline, no feedback, and no request to fail rather than compile.
  */
 #ifndef BELFRY_SPECIALIZE_COPY_H
 #define BELFRY_SPECIALIZE_COPY_H

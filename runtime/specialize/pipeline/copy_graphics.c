@@ -365,7 +365,7 @@ static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
     memcpy(links, graphics_links, sizeof(links));
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR)
-            return BF_REASON_LIBRARY; /* much of the create info may be ignored then: it isn't looked at */
+            return BF_REASON_LIBRARY; /* much of the create info may be ignored then */
     }
     for (uint32_t i = 0; i < BF_COUNT(links); i++) {
         switch ((int)links[i].type) {

@@ -1,13 +1,15 @@
 /*
- * What a program puts into descriptor sets: for each binding of a set layout the shape of what was
- * written last, so that a checker can make something of the same kind (CK-2). Nothing of the
+ * Descriptor shapes: for each binding of a set layout, the format, kind or size of what the program
+ * wrote to it last, so that a check can create resources of the same shape (CK-2). No object of the
  * program's is referred to.
  *
- *  SE-1  A shape is written whole or not at all: it may belong to another write than its neighbours,
- *        but it is one that was made so.
- *  SE-2  What can't be kept for want of memory isn't seen.
+ *  SE-1  A shape is written whole or not at all: it may belong to another write than the shapes of
+ *        neighbouring bindings, but it is the shape of something that was written.
+ *  SE-2  When out of memory a shape is not noted.
  *
  * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
+ *
+ * Proven by tests/specialize/retained.c.
  */
 #ifndef BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H
 #define BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H

@@ -1,20 +1,22 @@
 /*
- * A program's pipelines, as the specialiser knows them; and copies of all that it takes to make one
- * again after the program has destroyed its modules, layouts and render passes.
+ * A program's pipelines, as the specialiser knows them, and copies of everything that it takes to
+ * create one again after the program has destroyed its modules, layouts and render passes.
  *
- *  P-1  The general pipeline is the program's own and is never altered, replaced or made with other
- *       parameters than the program's.
- *  P-2  What a pipeline was made of stays valid as long as a copy refers to it: a layout or render
- *       pass that the program destroys is destroyed below when the last copy has gone. (One that it
- *       made with an allocator of its own goes at once, since that may be gone later: its pipelines
- *       are not specialised, BF_REASON_ALLOCATOR.)
- *  P-3  A build refers to the copy, never to the record: vkDestroyPipeline takes the record away at
- *       any time, and what was built then is thrown away.
+ *  P-1  The general pipeline is the program's own. It is never altered, replaced, or created with
+ *       other parameters than the program's.
+ *  P-2  The objects that a pipeline was made of stay valid as long as a copy refers to them: a
+ *       layout or render pass that the program destroys is destroyed in the driver when the last
+ *       copy has gone. (One that the program made with an allocator of its own is destroyed at
+ *       once, since the allocator may be gone later: its pipelines are not specialised,
+ *       BF_REASON_ALLOCATOR.)
+ *  P-3  A build refers to the copy, never to the record: vkDestroyPipeline ends the record at any
+ *       time, and a variant whose build ends afterwards is destroyed.
  *  P-4  Records are found without a lock by whoever may use the pipeline (base/map.h).
- *  P-5  What can't be kept, for want of memory or for any other reason, leaves the program's calls
- *       as they are: its pipeline has no record, or one that says why it isn't specialised.
+ *  P-5  If something can't be retained, for want of memory or for any other reason, the program's
+ *       calls are not affected: its pipeline has no record, or one that says why it isn't
+ *       specialised.
  *
- * Proven by tests/specialize.
+ * Proven by tests/specialize/pipelines.c, builds.c, programs.c and variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_H
 #define BELFRY_SPECIALIZE_PIPELINE_H

@@ -1,17 +1,21 @@
 /*
- * What pipelines are made of, beside shaders: layouts, set layouts and their immutable samplers,
- * and render passes. They are kept by handle, with what a checker needs to know of them, and stay
- * below for as long as a pipeline's copy needs them (P-2).
+ * Retained objects: what pipelines are made of besides shaders, which is pipeline layouts,
+ * descriptor set layouts with their immutable samplers, and render passes. Each is known by its
+ * handle, with a description for the check, and stays alive in the driver for as long as a
+ * pipeline's copy needs it (P-2).
  *
- *  KE-1  A kept object has holds: the program's own, one of each copy and of each kept object that
- *        it is part of. The last one to go destroys the handle below. While it is held, the handle
- *        is good for use in any call.
- *  KE-2  Each time the driver gave the handle out, it is destroyed once: drivers may give equal
+ *  KE-1  A retained object has holds: one of the program's, and one of each copy and of each
+ *        retained object that it is part of. When the last hold ends the handle is destroyed in the
+ *        driver. While there is a hold the handle may be used in any call.
+ *  KE-2  The handle is destroyed as often as the driver has given it out: drivers may give equal
  *        objects one handle, several times.
- *  KE-3  What was made with an allocator of the program's is never held: it is destroyed with it,
- *        there and then.
+ *  KE-3  An object created with an allocator of the program's is never held: it is destroyed when
+ *        the
+ *        program destroys it.
  *
  * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
+ *
+ * Proven by tests/specialize/retained.c.
  */
 #ifndef BELFRY_SPECIALIZE_RETAINED_H
 #define BELFRY_SPECIALIZE_RETAINED_H

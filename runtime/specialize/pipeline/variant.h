@@ -1,15 +1,17 @@
 /*
  * A variant: a pipeline rebuilt for particular bytes of its push constants.
  *
- *  VA-1  Its handle is destroyed only when nobody records it and no command buffer that recorded it
+ *  VA-1  Its handle is destroyed only when it is withdrawn and no command buffer that recorded it
  *        is left: 'state' counts those command buffers, and retiring it is one compare-exchange
- *        from "none, and withdrawn". Who takes a reference to a withdrawn one gives it back.
+ *        from "withdrawn, and none". Whoever takes a reference to a withdrawn variant gives it
+ *        back.
  *  VA-2  The struct lives as long as its pipeline's record (struct bf_pipeline) or the last command
- *        buffer that recorded it, whichever ends later: recording threads may look at it without a
+ *        buffer that recorded it, whichever ends later: recording threads may read it without a
  *        lock.
- *  VA-3  What decides whether it is picked (mask and values) never changes once it is published.
+ *  VA-3  The fields that decide whether it is picked (mask and values) never change once it is
+ *        published.
  *
- * Proven by tests/specialize.
+ * Proven by tests/specialize/variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_VARIANT_H
 #define BELFRY_SPECIALIZE_VARIANT_H

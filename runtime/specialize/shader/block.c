@@ -72,7 +72,7 @@ static bool is_unchecked(const struct bf_module *m, const struct bf_instruction 
     case SpvStorageClassUniform:
     case SpvStorageClassStorageBuffer:
     case SpvStorageClassPushConstant:
-    case SpvStorageClassUniformConstant: /* an array of descriptors: the set layout has its bounds */
+    case SpvStorageClassUniformConstant: /* an array of descriptors */
         return false;
     default:
         break;

@@ -33,7 +33,7 @@ static bool room_make(struct survey *survey, void *array, uint32_t count, uint32
     return true;
 }
 
-/* ------------------------------------------------------------------------------------ Bindings -- */
+/* ---------------------------------------------------------------------------------- Bindings -- */
 
 static uint32_t facts_clamp(uint64_t bytes)
 {
@@ -262,7 +262,7 @@ static bool outside(const struct bf_module *m, uint32_t pointer)
     }
 }
 
-/* ------------------------------------------------------------------------------------ Varyings -- */
+/* ---------------------------------------------------------------------------------- Varyings -- */
 
 /* False: out of memory. */
 static void varying_add(struct survey *survey, bool input, uint32_t type_id,
@@ -383,7 +383,7 @@ static void interface_describe(struct survey *survey, const struct bf_instructio
     varying_add(survey, input, type_id, base, &taken, 0);
 }
 
-/* --------------------------------------------------------------------------------- Workgroups -- */
+/* -------------------------------------------------------------------------------- Workgroups -- */
 
 static void workgroup_describe(struct survey *survey)
 {
@@ -421,7 +421,7 @@ static void workgroup_describe(struct survey *survey)
     }
 }
 
-/* ------------------------------------------------------------------------------- Instructions -- */
+/* ------------------------------------------------------------------------------ Instructions -- */
 
 static void instruction_describe(struct survey *survey, const uint32_t *binding_of,
                                  const struct bf_instruction *in)

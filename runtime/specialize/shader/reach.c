@@ -125,7 +125,7 @@ static bool call_pointer(struct bf_module *m, uint32_t argument, uint32_t parame
     return false;
 }
 
-/* ------------------------------------------------------------------------------------ Varying -- */
+/* ----------------------------------------------------------------------------------- Varying -- */
 
 static bool call_varying(struct bf_module *m, uint32_t argument, uint32_t parameter)
 {
@@ -210,7 +210,7 @@ static void varying_find(struct walk *walk)
     } while (walk->changed);
 }
 
-/* --------------------------------------------------------------------------------------- Uses -- */
+/* -------------------------------------------------------------------------------------- Uses -- */
 
 /* What folding makes no constant is no index, stride or decision either, whatever it is used for;
  * but of a comparison with such a value the other side hears what is decided. */
@@ -637,7 +637,7 @@ static void reach_step(struct walk *walk, uint32_t function, const struct bf_ins
     }
 }
 
-/* ------------------------------------------------------------------------------------ Control -- */
+/* ----------------------------------------------------------------------------------- Control -- */
 
 static bool constructs_find(struct walk *walk)
 {

@@ -162,7 +162,8 @@ struct bf_shader_facts {
     bool physical_storage; /* goes through buffer addresses */
 };
 
-/* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. One reference is the caller's. */
+/* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. One reference is the
+ * caller's. */
 VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **shader);
 void bf_shader_retain(struct bf_shader *shader);
 /* NULL is allowed. */
@@ -184,7 +185,7 @@ VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
 /* Never NULL, whatever the number. */
 const char *bf_shader_reason_name(enum bf_shader_reason reason);
 
-/* ------------------------------------------------------------------------------------- Watching -- */
+/* ---------------------------------------------------------------------------------- Watching -- */
 
 struct bf_watch {
     uint8_t count;
@@ -193,11 +194,12 @@ struct bf_watch {
 };
 
 /* The words of the weightiest members of all shaders of one pipeline: of a member that lies in
- * several words all or none. What exact mode can't fold has to be much weightier than what it can. */
+ * several words all or none. What exact mode can't fold has to be much weightier than what it
+ * can. */
 void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
                      uint32_t count);
 
-/* -------------------------------------------------------------------------------------- Folding -- */
+/* ----------------------------------------------------------------------------------- Folding -- */
 
 struct bf_fold_entry {
     uint32_t id; /* SpecId */
