@@ -20,7 +20,8 @@ static void run(struct world *w)
     assert_int_equal(w->family_count, 1);
     VkFence fence = world_fence(w, false);
     VkCommandBuffer commands = world_store(w, 0, 3, 0x5eed);
-    assert_success(world_submit(w->queues[0][0], (struct batch){.commands = commands, .fence = fence}));
+    assert_success(
+        world_submit(w->queues[0][0], (struct batch){.commands = commands, .fence = fence}));
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_int_equal(w->words[3], 0x5eed);
     vkDestroyFence(w->device, fence, NULL);

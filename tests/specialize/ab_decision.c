@@ -1,6 +1,6 @@
 /*
- * The judge of variants (specialize/ab_decision.h), case by case. How it fares under noise:
- * judge_noise.c.
+ * The A/B decision on variants (specialize/ab_decision.h), case by case. Under noise:
+ * ab_decision_noise.c.
  */
 #include "support/test.h"
 

@@ -150,7 +150,7 @@ TEST(a_pipeline_is_destroyed_during_its_build)
     gpu_close(&gpu);
 }
 
-/* Returns the pipeline; its subject tells what was drawn to. */
+/* Returns the pipeline; its interface tells what was drawn to. */
 static VkPipeline expect_extent(struct gpu *gpu, const struct gpu_graphics *g, uint32_t width,
                                 uint32_t height)
 {
