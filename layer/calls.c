@@ -60,7 +60,7 @@ static PFN_vkVoidFunction missing(const char *name)
     return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : refuse);
 }
 
-/* The core's name where the device has it: the extension's is the same function. None is NULL. */
+/* The core's name where the device has it: the extension's is the same function. Nothing is NULL. */
 void layer_device_calls_load(struct layer_device *d)
 {
 #define LOAD(name, other, promoted)                                                                \
@@ -69,4 +69,14 @@ void layer_device_calls_load(struct layer_device *d)
         missing(#name));
     LAYER_DEVICE_CALLS(LOAD)
 #undef LOAD
+    PFN_vkVoidFunction functions[sizeof(d->vk) / sizeof(PFN_vkVoidFunction)];
+    memcpy(functions, &d->vk, sizeof(d->vk));
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        functions[i] = either(functions[i], missing(""));
+    memcpy(&d->vk, functions, sizeof(d->vk));
+}
+
+bool layer_device_has(PFN_vkVoidFunction function)
+{
+    return function != missing("");
 }

@@ -323,7 +323,7 @@ static bool get_engines(struct layer_device *d, struct bf_placement *placement,
         struct bf_engine_info *e = &placement->engines[i];
         e->family_flags = d->physical->families[e->family].queueFlags;
         e->timestamp_bits = d->physical->families[e->family].timestampValidBits;
-        if (e->flags && d->vk.vkGetDeviceQueue2) {
+        if (e->flags) {
             const VkDeviceQueueInfo2 info = {
                 .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
                 .flags = e->flags,

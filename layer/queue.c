@@ -54,7 +54,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkDeviceWaitIdle(VkDevice device)
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
 {
     struct layer_device *d = layer_device_of(queue);
-    if (!d->runtime)
+    if (!d->runtime || !layer_device_has((PFN_vkVoidFunction)d->vk.vkQueuePresentKHR))
         return d->vk.vkQueuePresentKHR(queue, info);
     return bf_queue_present(layer_queue(queue), info);
 }

@@ -527,6 +527,138 @@ TEST(test_null_handles)
     fake_close();
 }
 
+/* Commands of extensions that the device doesn't have; the instance answers for them all the same. */
+#define ABSENT_COMMANDS(X)                                                                         \
+    X(vkQueuePresentKHR)                                                                           \
+    X(vkAcquireNextImageKHR)                                                                       \
+    X(vkAcquireNextImage2KHR)                                                                      \
+    X(vkCreateSwapchainKHR)                                                                        \
+    X(vkCreateSharedSwapchainsKHR)                                                                 \
+    X(vkGetSemaphoreFdKHR)                                                                         \
+    X(vkImportSemaphoreFdKHR)                                                                      \
+    X(vkGetFenceFdKHR)                                                                             \
+    X(vkImportFenceFdKHR)                                                                          \
+    X(vkDebugMarkerSetObjectNameEXT)                                                               \
+    X(vkDebugMarkerSetObjectTagEXT)                                                                \
+    X(vkGetQueueCheckpointDataNV)                                                                  \
+    X(vkGetQueueCheckpointData2NV)                                                                 \
+    X(vkQueueSetPerformanceConfigurationINTEL)                                                     \
+    X(vkCmdDrawMeshTasksEXT)                                                                       \
+    X(vkCmdPushDescriptorSetKHR)                                                                   \
+    X(vkCmdBeginDebugUtilsLabelEXT)                                                                \
+    X(vkCmdBindShadersEXT)
+
+static bool devices_lack;
+
+static bool lacks_extensions(const char *name)
+{
+#define NAME(name) #name,
+    static const char *const absent[] = {ABSENT_COMMANDS(NAME) "vkCmdPushDescriptorSet"};
+#undef NAME
+    for (size_t i = 0; devices_lack && i < sizeof(absent) / sizeof(absent[0]); i++) {
+        if (strcmp(absent[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void call_what_is_absent(void)
+{
+#define CALL(name) ((PFN_##name)functions[n++])
+    static const struct fake_driver driver = {.lacks = lacks_extensions};
+    PFN_vkVoidFunction functions[32];
+    uint32_t n = 0;
+    fake_load(&driver);
+    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+#define FIND(name) functions[n++] = fake.gipa(fake.instance, #name);
+    ABSENT_COMMANDS(FIND)
+#undef FIND
+    for (uint32_t i = 0; i < n; i++)
+        assert_non_null(functions[i]);
+    devices_lack = true;
+    static const float priority = 1;
+    const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                            .queueCount = 1,
+                                            .pQueuePriorities = &priority};
+    assert_int_equal(
+        fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                          .queueCreateInfoCount = 1,
+                                          .pQueueCreateInfos = &queues}),
+        VK_SUCCESS);
+    VkQueue queue;
+    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    /* A command buffer is known by its device's dispatch key. */
+    void *buffer_object[2] = {*(void **)fake.device};
+    VkCommandBuffer buffer = (VkCommandBuffer)buffer_object;
+
+    const VkResult missing = VK_ERROR_EXTENSION_NOT_PRESENT;
+    uint32_t index = 0;
+    int fd = -1;
+    VkSwapchainKHR swapchain = VK_NULL_HANDLE;
+    const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
+    const VkAcquireNextImageInfoKHR acquire = {.sType =
+                                                   VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR};
+    const VkSwapchainCreateInfoKHR made = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    n = 0;
+    assert_int_equal(CALL(vkQueuePresentKHR)(queue, &present), missing);
+    assert_int_equal(CALL(vkAcquireNextImageKHR)(fake.device, VK_NULL_HANDLE, 0, VK_NULL_HANDLE,
+                                                 VK_NULL_HANDLE, &index),
+                     missing);
+    assert_int_equal(CALL(vkAcquireNextImage2KHR)(fake.device, &acquire, &index), missing);
+    assert_int_equal(CALL(vkCreateSwapchainKHR)(fake.device, &made, NULL, &swapchain), missing);
+    assert_int_equal(CALL(vkCreateSharedSwapchainsKHR)(fake.device, 1, &made, NULL, &swapchain),
+                     missing);
+    const VkSemaphoreGetFdInfoKHR semaphore_out = {.sType =
+                                                       VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR};
+    const VkImportSemaphoreFdInfoKHR semaphore_in = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR, .fd = -1};
+    const VkFenceGetFdInfoKHR fence_out = {.sType = VK_STRUCTURE_TYPE_FENCE_GET_FD_INFO_KHR};
+    const VkImportFenceFdInfoKHR fence_in = {.sType = VK_STRUCTURE_TYPE_IMPORT_FENCE_FD_INFO_KHR,
+                                             .fence = (VkFence)(uintptr_t)64,
+                                             .fd = -1};
+    assert_int_equal(CALL(vkGetSemaphoreFdKHR)(fake.device, &semaphore_out, &fd), missing);
+    assert_int_equal(CALL(vkImportSemaphoreFdKHR)(fake.device, &semaphore_in), missing);
+    assert_int_equal(CALL(vkGetFenceFdKHR)(fake.device, &fence_out, &fd), missing);
+    assert_int_equal(CALL(vkImportFenceFdKHR)(fake.device, &fence_in), missing);
+    const VkDebugMarkerObjectNameInfoEXT name = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_NAME_INFO_EXT,
+        .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT,
+        .object = (uintptr_t)queue,
+        .pObjectName = "a queue"};
+    const VkDebugMarkerObjectTagInfoEXT tag = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_TAG_INFO_EXT,
+        .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT,
+        .object = (uintptr_t)queue};
+    assert_int_equal(CALL(vkDebugMarkerSetObjectNameEXT)(fake.device, &name), missing);
+    assert_int_equal(CALL(vkDebugMarkerSetObjectTagEXT)(fake.device, &tag), missing);
+    CALL(vkGetQueueCheckpointDataNV)(queue, &index, NULL);
+    CALL(vkGetQueueCheckpointData2NV)(queue, &index, NULL);
+    assert_int_equal(CALL(vkQueueSetPerformanceConfigurationINTEL)(queue, VK_NULL_HANDLE), missing);
+    CALL(vkCmdDrawMeshTasksEXT)(buffer, 1, 1, 1);
+    CALL(vkCmdPushDescriptorSetKHR)
+    (buffer, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE, 0, 0, NULL);
+    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                        .pLabelName = "a label"};
+    CALL(vkCmdBeginDebugUtilsLabelEXT)(buffer, &label);
+    ((void(VKAPI_PTR *)(VkCommandBuffer, uint32_t, const VkShaderStageFlagBits *,
+                        const uint64_t *))functions[n++])(buffer, 0, NULL, NULL);
+#undef CALL
+    devices_lack = false;
+    fake_close();
+}
+
+/* A layer above may have found by the instance what a device doesn't have. */
+TEST(test_what_nobody_below_has)
+{
+    call_what_is_absent();
+    setenv("VK_BELFRY_MULTI_ENGINE_SUMMARY", "on", 1);
+    call_what_is_absent();
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SUMMARY");
+    setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
+    call_what_is_absent();
+    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+}
+
 int main(void)
 {
     int failed = test_run(NULL);
