@@ -67,6 +67,11 @@ static struct bf_observed_queue *observe_queue_add(struct bf_observer *observer,
                                                            class_of_flags(flags));
 }
 
+static void observe_queue_name(struct bf_observed_queue *queue, const char *name)
+{
+    bf_access_queue_name(access_queue_of(queue), name);
+}
+
 static void observe_queue_remove(struct bf_observed_queue *queue)
 {
     bf_access_queue_remove(access_queue_of(queue));
@@ -181,6 +186,7 @@ const struct bf_observer_calls bf_access_observer_calls = {
     .vkqueue_submit2 = observe_vkqueue_submit2,
     .idle = observe_idle,
     .queue_add = observe_queue_add,
+    .queue_name = observe_queue_name,
     .queue_remove = observe_queue_remove,
     .queue_execute = observe_queue_execute,
     .queue_signal = observe_queue_signal,

@@ -9,6 +9,7 @@
 #include "background/internal.h"
 #include "background/trace_events.h"
 #include "base/clock.h"
+#include "base/handle.h"
 #include "base/message.h"
 
 #define HANG_NS UINT64_C(10000000000)
@@ -496,8 +497,8 @@ static void await_rest(struct bf_background *b, const struct bf_slot *own)
             break;
         if (timed_out && !told && line[0]) {
             told = true;
-            bf_message(BF_MESSAGE_ERROR, "background work: device %p is being destroyed, but %s",
-                       b->info.device, line);
+            bf_message(BF_MESSAGE_ERROR, "background work: device %p%s is being destroyed, but %s",
+                       b->info.device, BF_LABEL(b->info.device), line);
         }
         if (timed_out && !told) { /* the item is assigned to a slot, but has not begun */
             timed_out = false;
@@ -560,8 +561,8 @@ void bf_background_destroy(struct bf_background *b)
         queued = next;
     }
     if (own)
-        bf_message(BF_MESSAGE_WARNING, "background work: an item destroys its own device: %p",
-                   b->info.device);
+        bf_message(BF_MESSAGE_WARNING, "background work: an item destroys its own device: %p%s",
+                   b->info.device, BF_LABEL(b->info.device));
     await_rest(b, own);
     bf_background_trace_deferred(b);
 

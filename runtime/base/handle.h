@@ -1,6 +1,7 @@
 /*
  * The queues, fences, events and log readers that are alive, process-wide (devices:
- * device/attach.c): lets a function of the C API tell a destroyed or foreign handle from a live one without touching the memory behind it.
+ * device/registry.c), and the names that the program has given them. A function of the C API can so
+ * tell a destroyed or foreign handle from a live one without touching the memory behind it.
  *
  * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
  *      object of the same kind.
@@ -22,6 +23,7 @@ enum bf_handle_kind {
 
 /* False: out of memory. Thread-safety: safe. */
 BF_SHARED bool bf_handle_add(const void *object, enum bf_handle_kind kind);
+/* The name goes with it. */
 BF_SHARED void bf_handle_remove(const void *object);
 
 /* Any pointer value may be asked about, NULL too. Thread-safety: safe, lock-free. */
@@ -30,5 +32,16 @@ BF_SHARED bool bf_handle_is(const void *object, enum bf_handle_kind kind);
 /* As bf_handle_is; if it isn't, says so in one line that names the call and the argument. */
 BF_SHARED bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
                                const char *argument);
+
+/* The program's name for a live object: copied, up to 127 bytes; NULL or "" is none. False: out of
+ * memory, it keeps the name that it had. Thread-safety: safe. */
+BF_SHARED bool bf_handle_name(const void *object, const char *name);
+
+/* For messages: " 'NAME'", or "" for an object without a name. Thread-safety: safe. */
+#define BF_HANDLE_LABEL 132
+BF_SHARED const char *bf_handle_label(const void *object, char label[BF_HANDLE_LABEL]);
+
+/* The same in memory of the calling block's. */
+#define BF_LABEL(object) bf_handle_label(object, (char[BF_HANDLE_LABEL]){0})
 
 #endif

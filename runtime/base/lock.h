@@ -2,8 +2,9 @@
  * A small lock whose trylock and unlock are sequentially consistent, and a counter to sleep on.
  *
  * pthread_mutex_trylock promises nothing when it fails. The scheduler needs just that promise
- * (guarantee Q-3, scheduler/engine.h): who fails to take the lock must be sure that its holder will see
- * what was published before the attempt. So the lock word is touched by seq_cst operations only.
+ * (guarantee Q-3, scheduler/engine.h): who fails to take the lock must be sure that its holder will
+ * see what was published before the attempt. So the lock word is touched by seq_cst operations
+ * only.
  */
 #ifndef BELFRY_BASE_LOCK_H
 #define BELFRY_BASE_LOCK_H

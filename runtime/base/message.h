@@ -1,19 +1,22 @@
 /*
- * One line to the user. Every message begins with "belfry: " and names call, argument and value.
- * Thread-safety: safe; a line is written by one call and never torn.
+ * Messages to the user, one line each: to stderr, where every line begins with "belfry: ", or to
+ * the callback that the program has set. A message about a call names the call, the argument and
+ * its value. Thread-safety: safe; a line on stderr is written by one call, so that lines of several
+ * threads don't mix. The program's callback is called with whatever locks the caller holds.
  */
 #ifndef BELFRY_BASE_MESSAGE_H
 #define BELFRY_BASE_MESSAGE_H
 
 #include <stdarg.h>
 
+#include "belfry/belfry.h"
 #include "base/export.h"
 
 enum bf_message_level {
     BF_MESSAGE_NONE,
-    BF_MESSAGE_ERROR,
-    BF_MESSAGE_WARNING,
-    BF_MESSAGE_INFO,
+    BF_MESSAGE_ERROR = BF_MESSAGE_SEVERITY_ERROR,
+    BF_MESSAGE_WARNING = BF_MESSAGE_SEVERITY_WARNING,
+    BF_MESSAGE_INFO = BF_MESSAGE_SEVERITY_INFO,
 };
 
 /* Lines above 'level' are dropped; the process starts with BF_MESSAGE_WARNING. */

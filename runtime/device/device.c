@@ -7,6 +7,7 @@
 #include "gpu/dispatch.h"
 #include "log/log.h"
 #include "base/clock.h"
+#include "base/handle.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
 #include "scheduler/watcher.h"
@@ -266,7 +267,8 @@ void bf_device_destroy(struct bf_device *device)
 VkResult bf_device_lose(struct bf_device *device, const char *where)
 {
     if (!atomic_exchange(&device->lost, true)) {
-        bf_message(BF_MESSAGE_ERROR, "device lost (%s): what is held is dropped, waits end", where);
+        bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
+                   BF_LABEL(device), where);
         for (uint32_t i = 0; i < device->engine_count; i++)
             atomic_store(&device->engines[i].dirty, 1);
         bf_pending_lose(&device->pending);

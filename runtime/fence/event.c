@@ -308,8 +308,8 @@ static bool sort(struct wait *wait)
             wait->sorted[place] = wait->sorted[place - 1];
         if (place > 0 && wait->sorted[place - 1] == event) {
             bf_message(BF_MESSAGE_ERROR,
-                       "bfWaitForEvents: pEvents[%u] is there twice, with waitAll: %p", i,
-                       (void *)event);
+                       "bfWaitForEvents: pEvents[%u] is there twice, with waitAll: %p%s", i,
+                       (void *)event, BF_LABEL(event));
             return false;
         }
         wait->sorted[place] = event;

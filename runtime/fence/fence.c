@@ -348,13 +348,24 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags 
         fence->next->previous = fence;
     pending->fences = fence;
     bf_lock_release(&pending->lock);
-    if (device->trace) {
-        char name[32];
-        snprintf(name, sizeof(name), "fence %u", atomic_fetch_add(&device->fences_made, 1));
-        bf_trace_name_semaphore(device->trace, (uintptr_t)fence, name);
-    }
+    if (device->trace)
+        fence->number = atomic_fetch_add(&device->fences_made, 1);
+    bf_fence_name_in_trace(fence, NULL);
     *out = fence;
     return VK_SUCCESS;
+}
+
+void bf_fence_name_in_trace(struct bf_fence *fence, const char *name)
+{
+    struct bf_trace *trace = fence->device->trace;
+    if (!trace)
+        return;
+    char shown[BF_HANDLE_LABEL + 32];
+    if (name && name[0])
+        snprintf(shown, sizeof(shown), "%.90s (fence %u)", name, fence->number);
+    else
+        snprintf(shown, sizeof(shown), "fence %u", fence->number);
+    bf_trace_name_semaphore(trace, (uintptr_t)fence, shown);
 }
 
 void bfDestroyFence(BfFence handle)
@@ -421,7 +432,9 @@ uint64_t bfGetFenceValue(BfFence handle)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (fence && fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetFenceValue: the fence is one that the CPU doesn't read");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfGetFenceValue: the fence%s is one that the CPU doesn't read",
+                   BF_LABEL(fence));
         fence = NULL;
     }
     if (!fence)
@@ -441,7 +454,8 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     if (bf_device_is_lost(device))
         return bf_device_settle(device);
     if (!bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)) {
-        bf_message(BF_MESSAGE_ERROR, "bfSignalFence: the fence may not be signalled by the CPU");
+        bf_message(BF_MESSAGE_ERROR, "bfSignalFence: the fence%s may not be signalled by the CPU",
+                   BF_LABEL(fence));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (fence->imported)

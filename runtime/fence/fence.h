@@ -76,6 +76,7 @@ struct bf_group {
 struct bf_fence {
     struct bf_device *device;
     BfFenceFlags flags;
+    uint32_t number;                    /* by which traces call it */
     uint32_t log_handle;                /* what logs call it; 0: they don't */
     _Atomic bool always_signaled;       /* it stays as it is (bfUpdateFenceValues) */
     bool queue_owned;                   /* a queue's progress fence */
@@ -123,6 +124,9 @@ VkResult bf_fence_create(struct bf_device *device, uint64_t value, BfFenceFlags 
 /* May the program signal it, or wait for it, on the CPU? 'bit' is what forbids it to queues, too:
  * BF_FENCE_NO_SIGNAL_BIT or BF_FENCE_NO_WAIT_BIT. */
 bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
+
+/* The trace calls it by that name and its number; NULL or "": by its number alone. */
+void bf_fence_name_in_trace(struct bf_fence *fence, const char *name);
 
 /* What bfDestroyFence does, for a queue's own as well. */
 void bf_fence_destroy(struct bf_fence *fence);

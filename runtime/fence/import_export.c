@@ -347,7 +347,8 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     bf_lock_acquire(&device->pending.lock);
     if (fence->exported) { /* another thread was quicker */
         bf_lock_release(&device->pending.lock);
-        bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence has been exported already");
+        bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence%s has been exported already",
+                   BF_LABEL(fence));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     fence->exported = semaphore;

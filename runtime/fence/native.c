@@ -7,6 +7,7 @@
 #include "scheduler/pending.h"
 #include "fence/shared.h"
 #include "scheduler/sleeper.h"
+#include "base/handle.h"
 #include "base/message.h"
 #include "queue/command_queue.h"
 
@@ -321,7 +322,8 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
                               ? "may not be signalled by the CPU"
                               : NULL;
         if (why) {
-            bf_message(BF_MESSAGE_ERROR, "bfUpdateFenceValues: pFences[%u] %s", i, why);
+            bf_message(BF_MESSAGE_ERROR, "bfUpdateFenceValues: pFences[%u]%s %s", i,
+                       BF_LABEL(fence), why);
             return NULL;
         }
         device = fence->device;

@@ -11,6 +11,7 @@
 #include "fence/shared.h"
 #include "scheduler/sleeper.h"
 #include "base/clock.h"
+#include "base/handle.h"
 #include "base/message.h"
 
 static void group_release(struct bf_group *group)
@@ -61,7 +62,7 @@ static struct bf_device *check(const char *call, uint32_t count, const BfFence *
         if (!fence)
             return NULL;
         if ((device && device != fence->device) || !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
-            bf_message(BF_MESSAGE_ERROR, "%s: pFences[%u] %s", call, i,
+            bf_message(BF_MESSAGE_ERROR, "%s: pFences[%u]%s %s", call, i, BF_LABEL(fence),
                        device && device != fence->device ? "belongs to another device"
                                                          : "may not be waited for by the CPU");
             return NULL;

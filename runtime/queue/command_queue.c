@@ -703,12 +703,13 @@ static struct bf_command_queue *check_pair(BfQueue queue_handle, BfFence fence_h
     if (!*fence)
         return NULL;
     if ((*fence)->device != queue->base.device) {
-        bf_message(BF_MESSAGE_ERROR, "%s: the fence belongs to another device", call);
+        bf_message(BF_MESSAGE_ERROR, "%s: the fence%s belongs to another device", call,
+                   BF_LABEL(*fence));
         return NULL;
     }
     if ((*fence)->flags & bit) {
-        bf_message(BF_MESSAGE_ERROR, "%s: the fence was created with the flag that forbids it",
-                   call);
+        bf_message(BF_MESSAGE_ERROR, "%s: the fence%s was created with the flag that forbids it",
+                   call, BF_LABEL(*fence));
         return NULL;
     }
     return queue;

@@ -62,6 +62,10 @@ static inline struct bf_command_queue *bf_command_queue_of(struct bf_queue *queu
     return queue->is_command_queue ? (struct bf_command_queue *)queue : NULL;
 }
 
+/* "3D command queue 0": by which traces and the check 'access' call it. */
+#define BF_QUEUE_NAME 64
+void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME]);
+
 /* A queue on a certain engine; errors as bfCreateQueue's, a lost device not yet told of it. */
 BF_SHARED VkResult bf_command_queue_create_on(struct bf_engine *engine,
                                               const BfQueueCreateInfo *info, BfQueue *queue);

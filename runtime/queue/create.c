@@ -110,17 +110,23 @@ static bool check_info(const BfQueueCreateInfo *info)
     return true;
 }
 
-static void name_queue(struct bf_command_queue *queue)
+void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME])
 {
     static const char *const names[] = {[BF_QUEUE_TYPE_DIRECT] = "3D",
                                         [BF_QUEUE_TYPE_COMPUTE] = "compute",
                                         [BF_QUEUE_TYPE_COPY] = "copy"};
+    snprintf(name, BF_QUEUE_NAME, "%s command queue %u", names[queue->type], queue->base.index);
+}
+
+/* Makes the queue known to the trace and the observer. */
+static void introduce_queue(struct bf_command_queue *queue)
+{
     static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
                                              [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
                                              [BF_QUEUE_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
     struct bf_device *device = queue->base.device;
-    char name[64];
-    snprintf(name, sizeof(name), "%s command queue %u", names[queue->type], queue->base.index);
+    char name[BF_QUEUE_NAME];
+    bf_command_queue_name(queue, name);
     queue->base.trace_id =
         device->trace ? bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name)
                       : device->queue_count + queue->base.index;
@@ -173,7 +179,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
         result = bf_engine_add_queue(engine, &queue->base);
     if (result == VK_SUCCESS) {
         list_queue(&device->pending, queue);
-        name_queue(queue);
+        introduce_queue(queue);
     }
     bf_engine_leave(engine, 0);
     if (result != VK_SUCCESS)
@@ -304,8 +310,10 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!(queue->flags & BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT)) {
-        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: the queue was created without "
-                                     "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfSetQueuePriority: the queue%s was created without "
+                   "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT",
+                   BF_LABEL(queue));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     uint32_t before = atomic_load(&queue->priority);

@@ -56,6 +56,7 @@ struct bf_observer_calls {
     /* Command queues. 'flags' as above; the name is copied. */
     struct bf_observed_queue *(*queue_add)(struct bf_observer *observer, const char *name,
                                            VkQueueFlags flags);
+    void (*queue_name)(struct bf_observed_queue *queue, const char *name); /* copied */
     void (*queue_remove)(struct bf_observed_queue *queue);
     void (*queue_execute)(struct bf_observed_queue *queue, uint32_t count,
                           const VkCommandBuffer *buffers);
@@ -135,6 +136,12 @@ static inline struct bf_observed_queue *bf_observe_queue_add(struct bf_observer 
                                                              const char *name, VkQueueFlags flags)
 {
     return observer ? observer->calls->queue_add(observer, name, flags) : NULL;
+}
+
+static inline void bf_observe_queue_name(struct bf_observed_queue *queue, const char *name)
+{
+    if (queue)
+        queue->calls->queue_name(queue, name);
 }
 
 static inline void bf_observe_queue_remove(struct bf_observed_queue *queue)

@@ -79,6 +79,7 @@ struct bf_trace {
     char program[BF_TRACE_NAME];
     char device[256]; /* VK_MAX_PHYSICAL_DEVICE_NAME_SIZE */
     char driver[256];
+    char name[BF_TRACE_NAME]; /* of the device, by the program; or "" */
     uint64_t base; /* makes the numbers of tracks and arrows unlike those of other traces */
 
     bool drawing;                     /* there is, or was, a file */
@@ -123,6 +124,7 @@ uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t
 
 /* Room for one packet? Before the first the file gets the trace's head. 'end': it ends a slice. */
 bool bf_trace_room(struct bf_trace *t, bool end);
+void bf_trace_process_describe(struct bf_trace *t);
 void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index);
 /* "what the program calls it (what we call it)", or the latter alone. */
 #define BF_TRACE_QUEUE_LABEL (2 * BF_TRACE_NAME + 4)

@@ -92,8 +92,9 @@ void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *pac
 static void print_head(const struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
 {
     char a[BF_CELL];
-    fprintf(out, "Belfry: %s on %s%s%s%s\n", head->program, head->device,
-            head->driver[0] ? " (" : "", head->driver, head->driver[0] ? ")" : "");
+    fprintf(out, "Belfry: %s%s%s%s on %s%s%s%s\n", head->program, head->name[0] ? " (" : "",
+            head->name, head->name[0] ? ")" : "", head->device, head->driver[0] ? " (" : "",
+            head->driver, head->driver[0] ? ")" : "");
     uint64_t packets = 0;
     uint64_t presents = 0;
     uint64_t dropped = 0;

@@ -60,6 +60,7 @@ struct bf_summary {
 struct bf_summary_head {
     const char *program;
     const char *device;
+    const char *name; /* what the program calls the device; "": nothing */
     const char *driver;
     const char *path; /* NULL: no file */
     uint64_t bytes;

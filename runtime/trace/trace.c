@@ -167,6 +167,17 @@ uint32_t bf_trace_add_queue(struct bf_trace *t, uint32_t engine, const char *nam
     return index;
 }
 
+void bf_trace_name_device(struct bf_trace *t, const char *name)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    bf_name_copy(t->name, sizeof(t->name), name ? name : "");
+    if (t->begun)
+        bf_trace_process_describe(t);
+    bf_trace_leave(t);
+}
+
 void bf_trace_name_queue(struct bf_trace *t, uint32_t index, const char *name)
 {
     if (!t)
@@ -307,6 +318,7 @@ void bf_trace_print_summary(struct bf_trace *t, FILE *out)
     bf_lock_acquire(&t->output->lock);
     const struct bf_summary_head head = {
         .program = t->program,
+        .name = t->name,
         .device = t->device,
         .driver = t->driver,
         .path = t->output->file.path,

@@ -110,6 +110,19 @@ static uint64_t clock_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void bf_trace_process_describe(struct bf_trace *t)
+{
+    char label[2 * BF_TRACE_NAME + 4];
+    if (t->name[0])
+        snprintf(label, sizeof(label), "%s (%s)", t->program, t->name);
+    else
+        snprintf(label, sizeof(label), "%s", t->program);
+    track_write(t, &(struct bf_perfetto_track){.uuid = bf_trace_track(t, BF_TRACK_PROCESS),
+                                               .name = label,
+                                               .process = true,
+                                               .pid = getpid()});
+}
+
 static void head_write(struct bf_trace *t)
 {
     const struct bf_perfetto_clocks clocks = {
@@ -122,8 +135,7 @@ static void head_write(struct bf_trace *t)
     bf_perfetto_write_sequence(&t->output->pb, &t->late);
     bf_output_wrote(t->output, begin, false, clocks.monotonic_ns);
     uint64_t process = bf_trace_track(t, BF_TRACK_PROCESS);
-    track_write(t, &(struct bf_perfetto_track){
-                       .uuid = process, .name = t->program, .process = true, .pid = getpid()});
+    bf_trace_process_describe(t);
     const struct bf_perfetto_annotation about[] = {
         {.name = BF_STRING_DEVICE, .kind = BF_PERFETTO_STRING, .text = t->device},
         {.name = BF_STRING_DRIVER, .kind = BF_PERFETTO_STRING, .text = t->driver},

@@ -115,6 +115,19 @@ TEST_WITH(test_without_a_fence, open_world, close_world)
                                  "bytes 0 to 255 in packet 1 (vkCmdFillBuffer)"));
 }
 
+TEST_WITH(test_names_of_queues, open_world, close_world)
+{
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, copy, "uploads"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, direct, "mistaken"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, direct, NULL));
+    lines_begin();
+    produce();
+    consume();
+    expect(1);
+    assert_non_null(strstr(line, "queue '3D command queue 1' reads"));
+    assert_non_null(strstr(line, "queue 'uploads' may write"));
+}
+
 TEST_WITH(test_with_a_fence, open_world, close_world)
 {
     lines_begin();

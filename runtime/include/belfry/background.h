@@ -1,6 +1,6 @@
 /*
- * Background processing: work that runs beside a program without disturbing it, and that the program
- * can see, time, steer and switch off.
+ * Background processing: work that runs beside a program without disturbing it, and that the
+ * program can see, time, steer and switch off.
  *
  * Where clauses are named, [BP x] is the section x of Microsoft's "D3D12 Background Processing"
  * specification. What belfry.h says is common to all functions holds here too, except that a lost
@@ -10,21 +10,23 @@
  *
  *  - It belongs to the process: all devices share it. It has no thread before the first item is
  *    queued, none after the last device is gone, and none awake while nothing is queued.
- *  - Items of one device are given to threads in the order they were queued in, and among devices the
- *    one that was queued first comes first. At most two run at a time in the process (setting
+ *  - Items of one device are given to threads in the order they were queued in, and among devices
+ *    the one that was queued first comes first. At most two run at a time in the process (setting
  *    'background_tasks'; where devices differ, the least of them), on threads of SCHED_IDLE and the
  *    idle I/O class. Threads that an item creates, or makes a library or a driver create, inherit
  *    that for good: an unprivileged process can't take it back.
- *  - Such a thread is never promoted. The boost (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY,
- *    and whoever waits for a commit, see bfSetBackgroundProcessingMode) runs items that have not
- *    begun yet on other threads, of the normal priority; one that has begun finishes as it is. The
- *    pool's threads come from the thread that queued the process' first item: is that itself
- *    SCHED_IDLE, or of a raised nice value, then so is the boost.
- *  - While memory is short (less than a tenth of it available, or more than a tenth of the time lost
- *    to waiting for it, as the kernel counts) no item is begun. The first time one line says so.
- *  - After fork() the pool is the parent's: in the child the devices that it inherited can't be used
- *    (no object of Vulkan can), and bfQueueProcessingWork and bfSetBackgroundProcessingMode refuse
- *    them; devices of its own have a pool of their own.
+ *  - Such a thread is never promoted. The boost
+ *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, and whoever waits for a commit, see
+ *    bfSetBackgroundProcessingMode) runs items that have not begun yet on other threads, of the
+ *    normal priority; one that has begun finishes as it is. The pool's threads come from the thread
+ *    that queued the process' first item: is that itself SCHED_IDLE, or of a raised nice value,
+ *    then so is the boost.
+ *  - While memory is short (less than a tenth of it available, or more than a tenth of the time
+ *    lost to waiting for it, as the kernel counts) no item is begun. The first time one line says
+ *    so.
+ *  - After fork() the pool is the parent's: in the child the devices that it inherited can't be
+ *    used (no object of Vulkan can), and bfQueueProcessingWork and bfSetBackgroundProcessingMode
+ *    refuse them; devices of its own have a pool of their own.
  */
 #ifndef BELFRY_BACKGROUND_H
 #define BELFRY_BACKGROUND_H
@@ -56,8 +58,8 @@ typedef void (*PFN_bfProcessingWork)(void *pContext);
 
 /*
  * Queues one item of work (QueueProcessingWorkCb). [BP DDI] For each call that returns VK_SUCCESS
- * exactly one of the two is called, once, with the context: the callback on a thread of the pool, or
- * pfnCancel (may be NULL: then nothing is called), on the destroying thread when the device is
+ * exactly one of the two is called, once, with the context: the callback on a thread of the pool,
+ * or pfnCancel (may be NULL: then nothing is called), on the destroying thread when the device is
  * destroyed before the item began; or, where background work is disabled, on the calling thread
  * before this returns. No lock of Belfry's is held over either: they may queue more, and destroy
  * other objects. An item must not be needed for a correct result, and must end: destroying the
@@ -79,8 +81,8 @@ BF_API VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnC
  * (ID3D12Device6::SetBackgroundProcessingMode). [BP API] Where nothing uses background processing
  * it changes nothing and succeeds. It doesn't wait for the GPU.
  *
- *  - ALLOWED and ALLOW_INTRUSIVE_MEASUREMENTS accept items. The latter says that smooth frames don't
- *    matter now.
+ *  - ALLOWED and ALLOW_INTRUSIVE_MEASUREMENTS accept items. The latter says that smooth frames
+ *    don't matter now.
  *  - DISABLE_BACKGROUND_WORK: items queued before run out, later ones are cancelled.
  *    DISABLE_PROFILING_BY_SYSTEM also freezes whatever in Belfry adapts to what it has seen.
  *  - COMMIT_RESULTS: drivers (bfAddBackgroundDriver) queue now what they think worth doing. Their
@@ -122,8 +124,7 @@ typedef struct BfBackgroundProcessingProperties {
 BF_API VkResult bfGetBackgroundProcessingProperties(BfDevice device,
                                                     BfBackgroundProcessingProperties *pProperties);
 
-/* ---------------------------------------------------------------------------- The driver's side --
- */
+/* ------------------------------------------------------------------------- The driver's side -- */
 
 /* Whether whoever measures would go on. */
 typedef enum BfMeasurementsState {
@@ -140,8 +141,8 @@ typedef struct BfBackgroundModeInfo {
 } BfBackgroundModeInfo;
 
 /*
- * Who has work for the background: in D3D12 the user-mode driver, here whichever part of Belfry or of
- * the program optimises by what it sees. Any of the functions may be NULL. None is called with a
+ * Who has work for the background: in D3D12 the user-mode driver, here whichever part of Belfry or
+ * of the program optimises by what it sees. Any of the functions may be NULL. None is called with a
  * lock of Belfry's held.
  */
 typedef struct BfBackgroundDriver {
@@ -151,8 +152,8 @@ typedef struct BfBackgroundDriver {
      * whatever starts threads that are not to be idle for good, such as the first use of a Vulkan
      * driver's compiler. */
     void (*pfnPrepare)(void *pContext);
-    /* Every bfSetBackgroundProcessingMode of the device that succeeds, one at a time, on its caller's
-     * thread. What it queues is part of a commit. */
+    /* Every bfSetBackgroundProcessingMode of the device that succeeds, one at a time, on its
+     * caller's thread. What it queues is part of a commit. */
     void (*pfnOnMode)(void *pContext, const BfBackgroundModeInfo *pInfo);
     /* Asked after pfnOnMode, where the program asks. */
     BfMeasurementsState (*pfnFurtherMeasurementsDesired)(void *pContext);

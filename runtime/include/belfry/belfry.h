@@ -1,8 +1,8 @@
 /*
  * Belfry's public C API: D3D12's queues and fences on a Vulkan device.
  *
- * Self-contained: compiles as C99, C11 and C++11. Every declaration says what it does, who owns what,
- * whether it may be called from several threads at once, and every error it returns.
+ * Self-contained: compiles as C99, C11 and C++11. Every declaration says what it does, who owns
+ * what, whether it may be called from several threads at once, and every error it returns.
  *
  * Where clauses are named, [ME n] is section n of Microsoft's "Multi-engine synchronization"
  * (Direct3D 12 programming guide), counted by headings: 1 Devices and queues, 2 Fences, 3 Copy and
@@ -12,11 +12,12 @@
  * Common to all functions
  *
  *  - They return VK_SUCCESS, or a negative VkResult and change nothing, unless a declaration says
- *    otherwise. Bad input also costs one line on stderr (setting 'messages') that names the call, the
+ *    otherwise. Bad input also costs one message (bfSetMessageCallback) that names the call, the
  *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
  *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
  *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX (but for
- *    those with BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event registered with its fences is set, once.
+ *    those with BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event
+ *    registered with its fences is set, once.
  *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
  *    except that an object may not be destroyed while another thread is using its handle.
@@ -61,8 +62,35 @@ typedef struct BfQueue_T *BfQueue;   /* what ID3D12CommandQueue is */
 typedef struct BfFence_T *BfFence;   /* what ID3D12Fence is */
 typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
 
-/* ------------------------------------------------------------------------------------ Devices --
+/* ---------------------------------------------------------------------------------- Messages -- */
+
+typedef enum BfMessageSeverity {
+    BF_MESSAGE_SEVERITY_ERROR = 1,   /* a call was refused, or has failed */
+    BF_MESSAGE_SEVERITY_WARNING = 2, /* Belfry goes on, but not as was asked for */
+    BF_MESSAGE_SEVERITY_INFO = 3,
+} BfMessageSeverity;
+
+/*
+ * pMessage is one line of UTF-8, without an end of line and without "belfry: " before it; it is
+ * valid during the call. The callback is called by whatever thread has something to say, by several
+ * at once, and with locks of Belfry's held: it calls no function of Belfry or Vulkan, and waits for
+ * no thread that does.
  */
+typedef void(VKAPI_PTR *PFN_bfMessageCallback)(BfMessageSeverity severity, const char *pMessage,
+                                               void *pUserData);
+
+/*
+ * From now on Belfry's messages in this process go to the callback instead of stderr; NULL: to
+ * stderr again, as in the beginning. The setting 'messages' says which severities there are to hear
+ * of. The settings' own messages, about themselves, and summaries and reports that were asked for
+ * always go to stderr. When it returns, no thread is in the callback that was set before, and none
+ * will be.
+ *
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT (called by the callback itself). Thread-safety: safe.
+ */
+BF_API VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pUserData);
+
+/* ----------------------------------------------------------------------------------- Devices -- */
 
 /*
  * Belfry's side of a device that the layer BF_LAYER_NAME has attached: the engines are the VkQueues
@@ -101,8 +129,8 @@ typedef struct BfAttachInfo {
     /* It has bufferDeviceAddress and shaderInt64 enabled. */
     VkBool32 bufferDeviceAddress;
     VkBool32 shaderInt64;
-    /* VkPhysicalDeviceExternalMemoryHostPropertiesEXT::minImportedHostPointerAlignment, where it has
-     * VK_EXT_external_memory_host enabled; else 0. */
+    /* VkPhysicalDeviceExternalMemoryHostPropertiesEXT::minImportedHostPointerAlignment, where it
+     * has VK_EXT_external_memory_host enabled; else 0. */
     VkDeviceSize hostPointerAlignment;
     /* Native fences are wanted (belfry/native_fence.h): the feature must be enabled. */
     VkBool32 nativeFences;
@@ -114,12 +142,13 @@ typedef struct BfAttachInfo {
 /*
  * For programs that may not load layers: attaches a device of the program's own, which needs the
  * features timelineSemaphore and synchronization2 enabled, by core version or extension. Settings
- * are read from the environment and the settings file, as the layer does; so is the timeline written
- * (the setting 'trace'), as far as what it shows is known without a layer: docs/trace-format.md.
+ * are read from the environment and the settings file, as the layer does; so is the timeline
+ * written (the setting 'trace'), as far as what it shows is known without a layer:
+ * docs/trace-format.md.
  *
- * From here on the VkQueues of pQueues are Belfry's: the program uses them through
- * bfVkQueueSubmit, or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of
- * every one of them: lock them all around it, or wait for the BfQueues and destroy them first.
+ * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
+ * or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of every one of
+ * them: lock them all around it, or wait for the BfQueues and destroy them first.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing; nativeFences is
  * set and the setting native_fences is off), VK_ERROR_OUT_OF_HOST_MEMORY,
@@ -163,9 +192,9 @@ BF_API VkResult bfUnlockVkQueue(BfDevice device, VkQueue queue);
 
 /* Running totals since the device was attached. */
 typedef struct BfDeviceCounters {
-    uint64_t
-        sleeperWakeups; /* times a sleeper thread of Belfry's returned from waiting for the GPU */
-    uint64_t sleeperThreads; /* such threads made */
+    /* Times a sleeper thread of Belfry's returned from waiting for the GPU; such threads made. */
+    uint64_t sleeperWakeups;
+    uint64_t sleeperThreads;
     uint64_t submissions;    /* packets of BfQueues handed to the driver */
     uint64_t driverCalls;    /* calls of vkQueueSubmit2 on engines that have had BfQueues */
     uint64_t blockedWaits;   /* times a BfQueue came to a wait that nothing under way satisfied */
@@ -173,18 +202,18 @@ typedef struct BfDeviceCounters {
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
     uint64_t eventsSet;
-    uint64_t sharedWakeups; /* times a thread of Belfry's was woken by another's signal of a shared
-                               fence */
-    uint64_t peerWaits; /* waits of BfQueues handed to the driver for another process's signal of
-                               a shared fence (BF_SHARE_TRUSTED_BIT); they count as submissions, too */
+    /* Times a thread of Belfry's was woken by another process's signal of a shared fence. */
+    uint64_t sharedWakeups;
+    /* Waits of BfQueues handed to the driver for another process's signal of a shared fence
+     * (BF_SHARE_TRUSTED_BIT); they count as submissions, too. */
+    uint64_t peerWaits;
 } BfDeviceCounters;
 
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; each number is exact, they are not
  * taken at one instant. */
 BF_API VkResult bfGetDeviceCounters(BfDevice device, BfDeviceCounters *pCounters);
 
-/* ------------------------------------------------------------------------------------- Queues --
- */
+/* ------------------------------------------------------------------------------------ Queues -- */
 
 /* D3D12_COMMAND_LIST_TYPE, by the same numbers. [ME 1] */
 typedef enum BfQueueType {
@@ -315,13 +344,12 @@ BF_API VkResult bfGetQueueTimestampFrequency(BfQueue queue, uint64_t *pFrequency
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps; or it takes transfers alone,
  * which can't reset queries, and the device has neither calibrated timestamps nor host query reset
- * enabled), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
- * Thread-safety: safe.
+ * enabled), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, uint64_t *pCpuNs);
 
-/* -------------------------------------------------------------------------------------- Fences --
- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 /* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
@@ -350,8 +378,8 @@ typedef struct BfFenceCreateInfo {
  * whichever of them stays. [ME 2]
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT
- * (unknown flags); for a shared fence also VK_ERROR_TOO_MANY_OBJECTS (descriptors, or those that lie
- * in this user's sockets: one per shared fence) and VK_ERROR_FEATURE_NOT_PRESENT (no /proc).
+ * (unknown flags); for a shared fence also VK_ERROR_TOO_MANY_OBJECTS (descriptors, or those that
+ * lie in this user's sockets: one per shared fence) and VK_ERROR_FEATURE_NOT_PRESENT (no /proc).
  * Thread-safety: safe.
  */
 BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, BfFence *pFence);
@@ -359,8 +387,8 @@ BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, B
 /*
  * Legal with signals and waits in flight: queues that wait for it go on, events that are registered
  * with it are set, blocked threads return VK_SUCCESS; signals to it that are under way change
- * nothing any more. (Of an imported fence only what queues still hold is let go: what the driver has
- * waits for the semaphore.) NULL is allowed. Thread-safety: the fence externally synchronised.
+ * nothing any more. (Of an imported fence only what queues still hold is let go: what the driver
+ * has waits for the semaphore.) NULL is allowed. Thread-safety: the fence externally synchronised.
  */
 BF_API void bfDestroyFence(BfFence fence);
 
@@ -432,8 +460,8 @@ BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint6
  * inside another layer's commands.
  *
  * Errors: those of bfCreateFence, those of vkGetSemaphoreCounterValue;
- * VK_ERROR_VALIDATION_FAILED_EXT also for a semaphore that is none of the device's, or a binary one.
- * Thread-safety: safe.
+ * VK_ERROR_VALIDATION_FAILED_EXT also for a semaphore that is none of the device's, or a binary
+ * one. Thread-safety: safe.
  */
 BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *pFence);
 
@@ -450,8 +478,7 @@ BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *p
  */
 BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
 
-/* ------------------------------------------------------------------------------- Shared fences --
- */
+/* ----------------------------------------------------------------------------- Shared fences -- */
 
 /* How one fence has objects in several processes and on several devices: docs/shared-fences.md. */
 typedef enum BfShareFlagBits {
@@ -476,12 +503,13 @@ BF_API VkResult bfGetDeviceShareFlags(BfDevice device, BfShareFlags *pFlags);
  * socket (SCM_RIGHTS), inherited, and used any number of times, also by several processes. It is a
  * socket itself: the program must neither read from it, which makes it useless, nor write to it.
  *
- * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left, or too many of this user's lie in sockets:
- * six for each fence that has been exported with BF_SHARE_TRUSTED_BIT), VK_ERROR_OUT_OF_HOST_MEMORY,
- * VK_ERROR_INVALID_EXTERNAL_HANDLE (orphaned), VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT is
- * none of bfGetDeviceShareFlags's, or the object was opened from a descriptor without it; one line),
- * VK_ERROR_VALIDATION_FAILED_EXT (not a shared fence, unknown flags); with BF_SHARE_TRUSTED_BIT also
- * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST. Thread-safety: safe.
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (no descriptors left, or too many of this user's lie in
+ * sockets: six for each fence that has been exported with BF_SHARE_TRUSTED_BIT),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_INVALID_EXTERNAL_HANDLE (orphaned),
+ * VK_ERROR_FEATURE_NOT_PRESENT (BF_SHARE_TRUSTED_BIT is none of bfGetDeviceShareFlags's, or the
+ * object was opened from a descriptor without it; one line), VK_ERROR_VALIDATION_FAILED_EXT (not a
+ * shared fence, unknown flags); with BF_SHARE_TRUSTED_BIT also VK_ERROR_OUT_OF_DEVICE_MEMORY,
+ * VK_ERROR_DEVICE_LOST. Thread-safety: safe.
  */
 BF_API VkResult bfExportFenceFd(BfFence fence, BfShareFlags flags, int *pFd);
 
@@ -498,8 +526,7 @@ BF_API VkResult bfExportFenceFd(BfFence fence, BfShareFlags flags, int *pFd);
  */
 BF_API VkResult bfOpenFenceFd(BfDevice device, int fd, BfShareFlags flags, BfFence *pFence);
 
-/* -------------------------------------------------------------------------------------- Events --
- */
+/* ------------------------------------------------------------------------------------ Events -- */
 
 typedef enum BfEventFlagBits {
     BF_EVENT_MANUAL_RESET_BIT = 1, /* stays set until bfResetEvent; else a wait that sees it set
@@ -541,8 +568,28 @@ BF_API int bfGetEventFd(BfEvent event);
 BF_API VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAll,
                                 uint64_t timeoutNs, uint32_t *pIndex);
 
-/* ---------------------------------------------------------------------- Multi-queue access checks --
+/* ------------------------------------------------------------------------------------- Names -- */
+
+typedef enum BfObjectType {
+    BF_OBJECT_TYPE_DEVICE = 1,
+    BF_OBJECT_TYPE_QUEUE = 2,
+    BF_OBJECT_TYPE_FENCE = 3, /* native ones, too */
+    BF_OBJECT_TYPE_EVENT = 4,
+    BF_OBJECT_TYPE_FENCE_LOG_READER = 5,
+} BfObjectType;
+
+/*
+ * A name for an object, as SetName gives one in D3D12 (and vkSetDebugUtilsObjectNameEXT to Vulkan's
+ * own objects): from now on traces, summaries, the check 'access' and messages about the object
+ * show it. 'object' is the BfDevice, BfQueue, BfFence, BfEvent or BfFenceLogReader. The name is
+ * UTF-8, copied, and cut off after 127 bytes; NULL or "" takes the name away. The name ends with
+ * the object.
+ *
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
+BF_API VkResult bfSetObjectName(BfObjectType type, const void *object, const char *pName);
+
+/* ----------------------------------------------------------------- Multi-queue access checks -- */
 
 /* How a use sees a resource's state, as far as the rules of [ME 6] tell states apart. */
 typedef enum BfResourceState {

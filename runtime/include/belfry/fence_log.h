@@ -1,9 +1,9 @@
 /*
  * Native fence logs: what a GPU writes into memory about the waits and signals of a queue.
  *
- * Self-contained (C99, C11 and C++11; neither Vulkan nor belfry.h is needed), so that tools can read
- * dumps of logs. The layouts are those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of WDDM
- * 3.2 to the bit, on every target, little-endian; nothing here is ever to move.
+ * Self-contained (C99, C11 and C++11; neither Vulkan nor belfry.h is needed), so that tools can
+ * read dumps of logs. The layouts are those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of
+ * WDDM 3.2 to the bit, on every target, little-endian; nothing here is ever to move.
  *
  * Where clauses are named, [NF x] is the section "x" of Microsoft's "Native GPU fence object"
  * (Windows driver documentation).
@@ -41,8 +41,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 32-bit targets would align 64 bits to 4 bytes. What C99 and C++11 lack (alignment, unnamed unions,
- * static assertions), GNU compilers have as extensions. */
+/* 32-bit targets would align 64 bits to 4 bytes. What C99 and C++11 lack (alignment, unnamed
+ * unions, static assertions), GNU compilers have as extensions. */
 #ifdef __cplusplus
 extern "C" {
 #define BF_FENCE_LOG_ALIGNED      alignas(8)

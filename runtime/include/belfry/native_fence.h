@@ -38,8 +38,7 @@
 extern "C" {
 #endif
 
-/* ----------------------------------------------------------------------------------- Features --
- */
+/* ---------------------------------------------------------------------------------- Features -- */
 
 /* DXGK_DRIVER_FEATURE, by the same numbers. */
 typedef enum BfFeature {
@@ -91,8 +90,7 @@ typedef struct BfNativeFenceCaps {
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
 BF_API VkResult bfGetNativeFenceCaps(BfDevice device, BfNativeFenceCaps *pCaps);
 
-/* ------------------------------------------------------------------------------------- Fences --
- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 /* D3DDDI_NATIVEFENCE_TYPE, by the same numbers. [NF 3] */
 typedef enum BfNativeFenceType {
@@ -189,8 +187,8 @@ typedef struct BfFenceNotification {
  * current one. [NF 3]
  *
  * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
- * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue; a destroyed fence, where WDDM
- * stops the system). Thread-safety: safe.
+ * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue; a destroyed fence, where
+ * WDDM stops the system). Thread-safety: safe.
  */
 BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotification *pNotification);
 
@@ -204,14 +202,14 @@ BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotificatio
  */
 BF_API VkResult bfGetQueueProgressFence(BfQueue queue, BfFence *pFence);
 
-/* -------------------------------------------------------------------------------------- Logs --
- */
+/* -------------------------------------------------------------------------------------- Logs -- */
 
 typedef struct BfFenceLogReader_T *BfFenceLogReader;
 
 typedef struct BfFenceLogReaderCreateInfo {
     const void *pNext;
-    /* One of the two. The VkQueue is the program's own, whose timeline semaphores are its fences. */
+    /* One of the two. The VkQueue is the program's own, whose timeline semaphores are its
+     * fences. */
     BfQueue queue;
     VkQueue vkQueue;
     BfFenceLogType type;
@@ -220,10 +218,10 @@ typedef struct BfFenceLogReaderCreateInfo {
 } BfFenceLogReaderCreateInfo;
 
 /*
- * Somebody who reads what the GPU writes of a queue's waits, or of its signals (belfry/fence_log.h).
- * [NF 10, 11] While a queue has a reader (or a trace is written), its logs are written; else they
- * cost nothing; where the queue is at work, their making costs one submission. Each reader gets every
- * entry from its creation on. While there is one, every signal
+ * Somebody who reads what the GPU writes of a queue's waits, or of its signals
+ * (belfry/fence_log.h). [NF 10, 11] While a queue has a reader (or a trace is written), its logs
+ * are written; else they cost nothing; where the queue is at work, their making costs one
+ * submission. Each reader gets every entry from its creation on. While there is one, every signal
  * costs a submission, since its entry is written before the signal applies.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting 'log' is off; the queue was created with
@@ -248,8 +246,8 @@ typedef struct BfFenceLogRecord {
 
 /*
  * The entries that this reader hasn't had yet, oldest first, up to 'capacity'. Flushes the log
- * first (DxgkDdiUpdateNativeFenceLogs). Never waits for the GPU: a wait after which nothing has been
- * submitted to the queue is only now given to it to be logged, and comes with a later call.
+ * first (DxgkDdiUpdateNativeFenceLogs). Never waits for the GPU: a wait after which nothing has
+ * been submitted to the queue is only now given to it to be logged, and comes with a later call.
  *
  * *pLost (may be NULL) is what was lost since the call before, whether a record says it or not: who
  * reads too seldom asks the fences themselves.
@@ -263,8 +261,8 @@ BF_API VkResult bfReadFenceLog(BfFenceLogReader reader, uint32_t capacity,
                                BfFenceLogRecord *pRecords, uint32_t *pCount, uint64_t *pLost);
 
 /*
- * The log's memory as it is now, for 'belfry log' and other tools. *pSize is its size in bytes where
- * pData is NULL; else that of pData, and then what was written there.
+ * The log's memory as it is now, for 'belfry log' and other tools. *pSize is its size in bytes
+ * where pData is NULL; else that of pData, and then what was written there.
  *
  * Returns VK_SUCCESS, or VK_INCOMPLETE where it was cut off. Errors: as bfReadFenceLog's.
  * Thread-safety: as bfReadFenceLog's.
@@ -272,8 +270,8 @@ BF_API VkResult bfReadFenceLog(BfFenceLogReader reader, uint32_t capacity,
 BF_API VkResult bfDumpFenceLog(BfFenceLogReader reader, size_t *pSize, void *pData);
 
 /*
- * New buffers for the two logs of the reader's queue, with so many entries, while work goes on: what
- * has been handed over is written to the old ones, and readers find it there first
+ * New buffers for the two logs of the reader's queue, with so many entries, while work goes on:
+ * what has been handed over is written to the old ones, and readers find it there first
  * (DxgkDdiSetNativeFenceLogBuffer). 2 to 65536: of a single one nobody could tell whether it is
  * being overwritten.
  *
