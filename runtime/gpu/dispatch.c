@@ -1,5 +1,8 @@
 #include "gpu/dispatch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* volk's own loader of a device table asks the global vkGetDeviceProcAddr; its generated body takes
  * any source but is private to volk.c, which is why that file is included here. Its global function
  * pointers stay NULL and hidden. */
@@ -31,4 +34,25 @@ void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
 #include "gpu/generated/aliases.inc"
 #undef JOIN
 #undef OR
+}
+
+/* Sorted by name. */
+static const struct promoted {
+    const char *core;
+    uint32_t since;
+    const char *before;
+} promoted[] = {
+#include "gpu/generated/promoted.inc"
+};
+
+static int compare_core(const void *name, const void *row)
+{
+    return strcmp(name, ((const struct promoted *)row)->core);
+}
+
+const char *bf_dispatch_name(const char *core, uint32_t api_version)
+{
+    const struct promoted *row = bsearch(core, promoted, sizeof(promoted) / sizeof(promoted[0]),
+                                         sizeof(promoted[0]), compare_core);
+    return row && api_version < row->since ? row->before : core;
 }

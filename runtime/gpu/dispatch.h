@@ -12,4 +12,8 @@
 BF_SHARED void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
                                 PFN_vkGetDeviceProcAddr get_proc_addr);
 
+/* The name under which a device that is used with that version has a command: 'core', or the
+ * extension's that it had before the core took it over. */
+const char *bf_dispatch_name(const char *core, uint32_t api_version);
+
 #endif

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "device/device.h"
+#include "gpu/dispatch.h"
 
 /* What this thread is asking, or announcing. */
 struct question {
@@ -67,19 +68,18 @@ static const struct bf_upper_layers *look(struct bf_device *device)
         upper_layers->looked || device->attached ? NULL : loader_function(device);
     if (get) {
         /* By the name under which the program has it: the other one is no command of the device. */
-        bool core12 = device->api_version >= VK_API_VERSION_1_2,
-             core13 = device->api_version >= VK_API_VERSION_1_3;
+        uint32_t version = device->api_version;
         VkDevice handle = device->handle;
         upper_layers->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
-            handle, core12 ? "vkGetSemaphoreCounterValue" : "vkGetSemaphoreCounterValueKHR");
-        upper_layers->signal_semaphore = (PFN_vkSignalSemaphore)get(
-            handle, core12 ? "vkSignalSemaphore" : "vkSignalSemaphoreKHR");
+            handle, bf_dispatch_name("vkGetSemaphoreCounterValue", version));
+        upper_layers->signal_semaphore =
+            (PFN_vkSignalSemaphore)get(handle, bf_dispatch_name("vkSignalSemaphore", version));
         upper_layers->buffer_requirements =
             (PFN_vkGetBufferMemoryRequirements)get(handle, "vkGetBufferMemoryRequirements");
         upper_layers->image_requirements = (PFN_vkGetImageSparseMemoryRequirements)get(
             handle, "vkGetImageSparseMemoryRequirements");
         upper_layers->submit2 =
-            (PFN_vkQueueSubmit2)get(handle, core13 ? "vkQueueSubmit2" : "vkQueueSubmit2KHR");
+            (PFN_vkQueueSubmit2)get(handle, bf_dispatch_name("vkQueueSubmit2", version));
     }
     upper_layers->looked = true;
     bf_lock_release(&upper_layers->lock);

@@ -150,6 +150,8 @@ class Tables(unittest.TestCase):
         made = self.get("layer/generated/commands.inc")
         self.assertIn('{"vkPushEXT", .level = LAYER_LEVEL_DEVICE, .specialize = SPECIALIZE(vkPush)}', made)
         self.assertIn("JOIN(vkPush, vkPushEXT)", self.get("runtime/gpu/generated/aliases.inc"))
+        self.assertIn('{"vkPush", VK_MAKE_API_VERSION(0, 1, 1, 0), "vkPushEXT"}',
+                      self.get("runtime/gpu/generated/promoted.inc"))
 
     def test_what_left_the_registry_is_kept(self):
         self.put("layer/registry/commands.csv",
