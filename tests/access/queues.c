@@ -11,7 +11,7 @@
 #include "../layer/lines.h"
 #include "belfry/belfry.h"
 
-static struct world w;
+static struct device w;
 static BfDevice device;
 static BfQueue copy, direct;
 static BfFence fence, fence2;
@@ -36,7 +36,7 @@ static BfFence make_fence(uint64_t value)
 
 static VkCommandBuffer record(BfQueue queue, bool write)
 {
-    VkCommandBuffer buffer = world_begin(&w, bfGetQueueFamilyIndex(queue));
+    VkCommandBuffer buffer = device_begin(&w, bfGetQueueFamilyIndex(queue), 0);
     const VkBufferCopy region = {0, 0, 64};
     if (write)
         vkCmdFillBuffer(buffer, w.buffer, 0, 256, 7);
@@ -273,7 +273,7 @@ TEST_WITH(test_with_an_idle_queue, open_world, close_world)
 
 TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
 {
-    VkSemaphore in = world_timeline(&w, 0), out = world_timeline(&w, 0);
+    VkSemaphore in = vulkan_timeline(w.device, 0), out = vulkan_timeline(w.device, 0);
     BfFence imported;
     assert_success(bfImportFence(device, in, &imported));
     assert_success(bfExportFence(fence, out));
@@ -281,9 +281,9 @@ TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
     produce();
     assert_success(bfQueueSignal(copy, fence, 3));
     /* From the fence to a VkQueue and back by a semaphore. */
-    assert_success(world_submit(
+    assert_success(vulkan_submit(
         w.queues[0][0],
-        (struct batch){.wait = out, .wait_value = 3, .signal = in, .signal_value = 5}));
+        (struct vulkan_batch){.wait = out, .wait_value = 3, .signal = in, .signal_value = 5}));
     assert_success(bfQueueWait(direct, imported, 5));
     consume();
     expect(0);
@@ -298,11 +298,11 @@ TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
 /* A VkQueue beside a command queue. */
 TEST_WITH(test_beside_a_vkqueue, open_world, close_world)
 {
-    VkCommandBuffer buffer = world_begin(&w, 0);
+    VkCommandBuffer buffer = device_begin(&w, 0, 0);
     vkCmdFillBuffer(buffer, w.buffer, 0, 64, 3);
     assert_success(vkEndCommandBuffer(buffer));
     lines_begin();
-    assert_success(world_submit(w.queues[0][0], (struct batch){.commands = buffer}));
+    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.commands = buffer}));
     consume();
     expect(1);
     assert_non_null(strstr(line, "queue '3D queue 0:0' may write bytes 0 to 63 in packet 1"));
@@ -328,7 +328,7 @@ TEST_WITH(test_uses_that_are_told, open_world, close_world)
     assert_success(bfQueueSignal(copy, fence, 2));
     expect(0);
     lines_begin();
-    VkCommandBuffer empty = world_begin(&w, bfGetQueueFamilyIndex(copy));
+    VkCommandBuffer empty = device_begin(&w, bfGetQueueFamilyIndex(copy), 0);
     assert_success(vkEndCommandBuffer(empty));
     assert_success(bfQueueExecute(copy, 1, &empty));
     expect(1);
@@ -354,7 +354,7 @@ static VkCommandBuffer upload(VkImage image, bool released)
                                    .pImageMemoryBarriers = &change};
     const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                       .imageExtent = {4, 4, 1}};
-    VkCommandBuffer commands = world_begin(&w, from);
+    VkCommandBuffer commands = device_begin(&w, from, 0);
     vkCmdPipelineBarrier2(commands, &info);
     vkCmdCopyBufferToImage(commands, w.buffer, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1,
                            &region);
@@ -374,7 +374,7 @@ static VkCommandBuffer upload(VkImage image, bool released)
     assert_success(bfQueueWait(direct, fence, 1));
     change.srcStageMask = VK_PIPELINE_STAGE_2_NONE;
     change.srcAccessMask = 0;
-    commands = world_begin(&w, to);
+    commands = device_begin(&w, to, 0);
     if (released)
         vkCmdPipelineBarrier2(commands, &info);
     assert_success(vkEndCommandBuffer(commands));

@@ -125,10 +125,10 @@ TEST(imported_and_exported_fences_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfSignalFence(gate, 1));
     const uint64_t three = 3;
     SHORT_OF_MEMORY(bfWaitFences(1, &imported, &three, BF_FENCE_WAIT_ALL, UINT64_MAX));
-    semaphore_wait(&f, out, 5);
-    assert_int_equal(semaphore_value(&f, in), 3);
+    vulkan_wait(f.device, out, 5);
+    assert_int_equal(vulkan_value(f.device, in), 3);
     SHORT_OF_MEMORY(bfSignalFence(imported, 4));
-    assert_int_equal(semaphore_value(&f, in), 4);
+    assert_int_equal(vulkan_value(f.device, in), 4);
     assert_true(failures > 5);
     bfDestroyFence(imported);
     fixture_close(&f);

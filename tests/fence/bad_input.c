@@ -525,7 +525,7 @@ TEST_WITH(imported_fences_take_larger_values_alone, NULL, all_was_refused)
     cpu_signal(gate, 1);
     await_fence(fence, 10);
     assert_value(fence, 10);
-    assert_int_equal(semaphore_value(&f, semaphore), 10);
+    assert_int_equal(vulkan_value(f.device, semaphore), 10);
     fixture_close(&f);
 }
 
@@ -546,7 +546,7 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
     struct fixture f;
     fixture_open_instance(&f, &fixture_plain);
     assert_success(fixture_open_device(&f, &fixture_plain));
-    BfAttachQueue queues[FIXTURE_FAMILIES * FIXTURE_QUEUES], many[65];
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES], many[65];
     const BfAttachInfo good = fixture_attach_info(&f, queues);
     for (int i = 0; i < 65; i++)
         many[i] = queues[0];
@@ -603,7 +603,7 @@ TEST_WITH(a_device_of_the_layers_is_not_attached_again_nor_detached, NULL, all_w
         skip();
     struct fixture f;
     fixture_open(&f, NULL);
-    BfAttachQueue queues[FIXTURE_FAMILIES * FIXTURE_QUEUES];
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
     const BfAttachInfo info = fixture_attach_info(&f, queues);
     BfDevice device = NULL, same = NULL;
     assert_bad(bfAttachDevice(&info, &device));

@@ -73,7 +73,7 @@ static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
     return n;
 }
 
-#define VK_QUEUES (FIXTURE_FAMILIES * FIXTURE_QUEUES)
+#define VK_QUEUES (DEVICE_FAMILIES * FIXTURE_QUEUES)
 
 /* ---------------------------------------------------------------------------------------- Import --
  */
@@ -85,11 +85,11 @@ TEST(imported_fence_reads_its_semaphore)
     VkSemaphore semaphore = make_timeline(&f, 5);
     BfFence fence = import(&f, semaphore);
     assert_value(fence, 5);
-    semaphore_signal(&f, semaphore, 8); /* by Vulkan */
+    vulkan_signal(f.device, semaphore, 8); /* by Vulkan */
     assert_value(fence, 8);
     cpu_signal(fence, 9); /* by Belfry */
     assert_value(fence, 9);
-    assert_int_equal(semaphore_value(&f, semaphore), 9);
+    assert_int_equal(vulkan_value(f.device, semaphore), 9);
     fixture_close(&f);
 }
 
@@ -106,7 +106,7 @@ TEST(imported_fence_sets_events_when_vulkan_signals)
     for (uint32_t i = 0; i < n; i++) {
         set_event_on(fence, ++value, event);
         assert_false(take_event(event));
-        semaphore_signal(&f, semaphore, value);
+        vulkan_signal(f.device, semaphore, value);
         await_event(event);
         assert_value(fence, value);
         set_event_on(fence, ++value, event);
@@ -149,7 +149,7 @@ TEST(imported_fence_releases_blocked_threads_when_vulkan_signals)
         thread_await_sleep(&thread);
         assert_false(thread.finished);
         if (v % 2)
-            semaphore_signal(&f, semaphore, v);
+            vulkan_signal(f.device, semaphore, v);
         else
             submit(&f, list[0].queue, (struct batch){.signal = semaphore, .signal_value = v});
         thread_join(&thread);
@@ -173,8 +173,8 @@ TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
             if (v % 2)
                 execute(queue, write_word(&f, queue, 0, (uint32_t)v));
             queue_signal(queue, fence, 10 * v);
-            semaphore_wait(&f, semaphore, 10 * v);
-            assert_int_equal(semaphore_value(&f, semaphore), 10 * v);
+            vulkan_wait(f.device, semaphore, 10 * v);
+            assert_int_equal(vulkan_value(f.device, semaphore), 10 * v);
             assert_value(fence, 10 * v);
             assert_int_equal(read_word(&f, 0), (v - 1) / 2 * 2 + 1);
         }
@@ -191,11 +191,11 @@ TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
             submit(&f, list[k].queue, b);
             if (k % 2 == 0) {
                 fixture_settle(&f);
-                assert_int_equal(semaphore_value(&f, done), k);
+                assert_int_equal(vulkan_value(f.device, done), k);
                 assert_int_equal(read_word(&f, 1 + k), 0);
                 queue_signal(queue, fence, 200 + k);
             }
-            semaphore_wait(&f, done, k + 1);
+            vulkan_wait(f.device, done, k + 1);
             assert_int_equal(read_word(&f, 1 + k), 1);
         }
         fixture_close(&f);
@@ -238,7 +238,7 @@ TEST(queue_waits_for_what_vulkan_signals)
         queue_signal(queue, later, value + 1);
         fixture_settle(&f);
         assert_value(later, value);
-        semaphore_signal(&f, semaphore, value + 1);
+        vulkan_signal(f.device, semaphore, value + 1);
         await_fence(later, value + 1);
         fixture_close(&f);
     }
@@ -332,9 +332,9 @@ TEST(imported_fence_leaves_its_semaphore)
     drop_fence(&f, fence);
     assert_true(take_event(event));
     await_idle(queue); /* the fence is gone, and so is its wait */
-    assert_int_equal(semaphore_value(&f, semaphore), 1);
-    semaphore_signal(&f, semaphore, 2);
-    assert_int_equal(semaphore_value(&f, semaphore), 2);
+    assert_int_equal(vulkan_value(f.device, semaphore), 1);
+    vulkan_signal(f.device, semaphore, 2);
+    assert_int_equal(vulkan_value(f.device, semaphore), 2);
     fence = import(&f, semaphore);
     assert_value(fence, 2);
     fixture_close(&f);
@@ -350,7 +350,7 @@ TEST(exported_semaphore_follows_the_cpu)
     BfFence fence = make_fence(&f, 3);
     VkSemaphore semaphore = make_timeline(&f, 1);
     assert_success(bfExportFence(fence, semaphore));
-    semaphore_wait(&f, semaphore, 3); /* what it has already */
+    vulkan_wait(f.device, semaphore, 3); /* what it has already */
     static const uint64_t values[] = {4, 10, 10, 2, 9, 11, 0, 12, 5};
     uint64_t most = 3;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -358,8 +358,8 @@ TEST(exported_semaphore_follows_the_cpu)
         assert_value(fence, values[i]);
         if (values[i] > most)
             most = values[i];
-        semaphore_wait(&f, semaphore, most);
-        assert_int_equal(semaphore_value(&f, semaphore), most); /* it follows no rewind */
+        vulkan_wait(f.device, semaphore, most);
+        assert_int_equal(vulkan_value(f.device, semaphore), most); /* it follows no rewind */
     }
     fixture_close(&f);
 }
@@ -374,10 +374,10 @@ TEST(exported_semaphore_follows_queues)
         VkSemaphore semaphore = make_timeline(&f, 0);
         assert_success(bfExportFence(fence, semaphore));
         queue_signal(queue, fence, 1); /* idle */
-        semaphore_wait(&f, semaphore, 1);
+        vulkan_wait(f.device, semaphore, 1);
         execute(queue, write_word(&f, queue, 0, 2));
         queue_signal(queue, fence, 2); /* behind work */
-        semaphore_wait(&f, semaphore, 2);
+        vulkan_wait(f.device, semaphore, 2);
         assert_int_equal(read_word(&f, 0), 2);
         queue_wait(queue, gate, 1);
         execute(queue, write_word(&f, queue, 0, 3));
@@ -386,12 +386,12 @@ TEST(exported_semaphore_follows_queues)
         queue_signal(queue, fence, 6);
         queue_signal(queue, fence, 0);
         fixture_settle(&f);
-        assert_int_equal(semaphore_value(&f, semaphore), 2);
+        assert_int_equal(vulkan_value(f.device, semaphore), 2);
         cpu_signal(gate, 1);
-        semaphore_wait(&f, semaphore, 6);
+        vulkan_wait(f.device, semaphore, 6);
         await_idle(queue);
         assert_value(fence, 0);
-        assert_int_equal(semaphore_value(&f, semaphore), 6);
+        assert_int_equal(vulkan_value(f.device, semaphore), 6);
         assert_int_equal(read_word(&f, 0), 3);
         fixture_close(&f);
     }
@@ -419,7 +419,7 @@ TEST(vk_queues_wait_for_an_exported_semaphore)
             if (k % 2 == 0) {
                 submit(&f, vk->queue, b);
                 fixture_settle(&f);
-                assert_int_equal(semaphore_value(&f, done), k);
+                assert_int_equal(vulkan_value(f.device, done), k);
                 assert_int_equal(read_word(&f, k), 0);
             }
             if (k % 4 < 2) {
@@ -430,7 +430,7 @@ TEST(vk_queues_wait_for_an_exported_semaphore)
             }
             if (k % 2)
                 submit(&f, vk->queue, b);
-            semaphore_wait(&f, done, k + 1);
+            vulkan_wait(f.device, done, k + 1);
             assert_int_equal(read_word(&f, k), 1);
         }
         fixture_close(&f);
@@ -484,11 +484,11 @@ TEST(exported_semaphore_outlives_its_fence)
     execute(queue, write_word(&f, queue, 0, 1));
     queue_signal(queue, fence, 4);
     await_fence(fence, 4);
-    semaphore_wait(&f, semaphore, 4);
+    vulkan_wait(f.device, semaphore, 4);
     await_idle(queue);
     drop_fence(&f, fence);
-    assert_int_equal(semaphore_value(&f, semaphore), 4);
-    semaphore_signal(&f, semaphore, 5); /* nobody else's any more */
+    assert_int_equal(vulkan_value(f.device, semaphore), 4);
+    vulkan_signal(f.device, semaphore, 5); /* nobody else's any more */
     fixture_close(&f);
 }
 
@@ -573,7 +573,7 @@ TEST(a_locked_vk_queue_is_the_callers_alone)
         assert_success(bfLockVkQueue(f.bf, queue));
         submit_by(&f, queue, (struct batch){.signal = done, .signal_value = i + 1}, false);
         assert_success(bfUnlockVkQueue(f.bf, queue));
-        semaphore_wait(&f, done, i + 1);
+        vulkan_wait(f.device, done, i + 1);
     }
     thread_join(&thread);
     assert_success(b.result);

@@ -68,8 +68,8 @@ TEST(vk_queues_wait_on_when_the_fence_is_gone)
         };
         assert_success(bfVkQueueSubmit(f.bf, f.queues[0][0], 1, &info, VK_NULL_HANDLE));
         drop_fence(&f, fence);
-        semaphore_signal(&f, before, 5);
-        semaphore_wait(&f, after, 1);
+        vulkan_signal(f.device, before, 5);
+        vulkan_wait(f.device, after, 1);
         /* The call that handed it over may not have returned yet: fixture_close calls the driver. */
         assert_success(bfLockVkQueue(f.bf, f.queues[0][0]));
         assert_success(bfUnlockVkQueue(f.bf, f.queues[0][0]));

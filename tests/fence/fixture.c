@@ -7,49 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ICD_PREFIX  "BELFRY_ICD_"
-#define KHRONOS     "VK_LAYER_KHRONOS_validation"
-#define ENVIRONMENT 8
+#define KHRONOS "VK_LAYER_KHRONOS_validation"
 
 const struct fixture_options fixture_plain = {.family = UINT32_MAX};
-
-/* ---------------------------------------------------------------------------------- Environment --
- */
-
-struct variable {
-    char name[64];
-    char *before; /* owned; NULL: it wasn't set */
-};
-
-static uint32_t environment_apply(const char *environment, struct variable *saved)
-{
-    char copy[512];
-    uint32_t n = 0;
-    snprintf(copy, sizeof(copy), "%s", environment ? environment : "");
-    char *rest = copy;
-    for (char *word; (word = strtok_r(rest, " ", &rest));) {
-        char *value = strchr(word, '=');
-        assert_true(value && n < ENVIRONMENT);
-        *value++ = '\0';
-        snprintf(saved[n].name, sizeof(saved[n].name), "%s%s",
-                 strncmp(word, "VK_", 3) == 0 ? "" : ICD_PREFIX, word);
-        const char *before = getenv(saved[n].name);
-        saved[n].before = before ? strdup(before) : NULL;
-        setenv(saved[n++].name, value, 1);
-    }
-    return n;
-}
-
-static void environment_restore(uint32_t n, struct variable *saved)
-{
-    while (n--) {
-        if (saved[n].before)
-            setenv(saved[n].name, saved[n].before, 1);
-        else
-            unsetenv(saved[n].name);
-        free(saved[n].before);
-    }
-}
 
 bool fixture_is_layered(void)
 {
@@ -88,86 +48,25 @@ BF_API const char *__tsan_default_suppressions(void)
 /* ------------------------------------------------------------------------------------- Instance --
  */
 
-static VkBool32 VKAPI_CALL message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                        VkDebugUtilsMessageTypeFlagsEXT types,
-                                        const VkDebugUtilsMessengerCallbackDataEXT *data,
-                                        void *user)
-{
-    (void)severity, (void)types;
-    struct fixture *f = user;
-    fprintf(stderr, "validation: %s\n", data->pMessage);
-    __atomic_fetch_add(&f->messages, 1, __ATOMIC_RELAXED);
-    return VK_FALSE;
-}
-
-static bool has_instance_extension(const char *name)
-{
-    VkExtensionProperties list[64];
-    uint32_t n = 64;
-    vkEnumerateInstanceExtensionProperties(NULL, &n, list);
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The test driver counts for the process: a count begins with each instance. */
-static void counters_reset(void)
-{
-    struct belfry_icd_control icd;
-    if (belfry_icd_control_load(&icd))
-        icd.reset_counters();
-    belfry_icd_control_unload(&icd);
-}
-
 void fixture_open_instance(struct fixture *f, const struct fixture_options *options)
 {
-    *f = (struct fixture){.layered = fixture_is_layered()};
-    alarm(FIXTURE_SECONDS);
-    assert_success(volkInitialize());
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion = VK_API_VERSION_1_3};
-    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-        .pfnUserCallback = message_seen,
-        .pUserData = f,
-    };
-    static const char *const names[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = fixture_is_validated() ? &messenger : NULL,
-        .pApplicationInfo = &application,
-        .enabledExtensionCount = has_instance_extension(names[0]) ? 1 : 0,
-        .ppEnabledExtensionNames = names,
-    };
-    counters_reset();
-    struct variable saved[ENVIRONMENT];
+    static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, NULL};
     char environment[512];
     snprintf(environment, sizeof(environment), "%s%s",
              options->environment ? options->environment : "",
              options->no_native_fences ? " VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES=off" : "");
+    const struct device_instance what = {
+        .environment = environment, .extensions = extensions, .listens = fixture_is_validated()};
+    *f = (struct fixture){0};
+    alarm(FIXTURE_SECONDS);
+    assert_success(device_open_instance(&f->base, &what));
+    f->layered = fixture_is_layered();
     f->no_native_fences = options->no_native_fences;
-    uint32_t n = environment_apply(environment, saved);
-    VkResult result = vkCreateInstance(&info, NULL, &f->instance);
-    environment_restore(n, saved);
-    assert_success(result);
-    volkLoadInstance(f->instance);
-    if (fixture_is_validated())
-        assert_success(
-            vkCreateDebugUtilsMessengerEXT(f->instance, &messenger, NULL, &f->messenger));
-    belfry_icd_control_load(&f->icd);
     VkPhysicalDevice devices[2];
-    n = 2;
+    uint32_t n = 2;
     assert_true(vkEnumeratePhysicalDevices(f->instance, &n, devices) >= 0);
     assert_true(n >= 1);
-    f->physical = devices[options->second ? n - 1 : 0];
-    f->family_count = FIXTURE_FAMILIES;
-    vkGetPhysicalDeviceQueueFamilyProperties(f->physical, &f->family_count, f->families);
+    device_choose(&f->base, devices[options->second ? n - 1 : 0]);
 }
 
 /* --------------------------------------------------------------------------------------- Device --
@@ -181,18 +80,6 @@ static bool is_usable(const VkQueueFamilyProperties *family)
         VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
     const VkQueueFlags harmless = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
     return (family->queueFlags & ordinary) && !(family->queueFlags & ~(ordinary | harmless));
-}
-
-static bool has_device_extension(struct fixture *f, const char *name)
-{
-    VkExtensionProperties list[256];
-    uint32_t n = 256;
-    assert_true(vkEnumerateDeviceExtensionProperties(f->physical, NULL, &n, list) >= 0);
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* What native fences use, where the device has it; the layer enables it for itself. */
@@ -216,7 +103,7 @@ static void open_native(struct fixture *f, VkPhysicalDeviceFeatures *v10,
     v12->bufferDeviceAddress = has12.bufferDeviceAddress;
     f->int64 = v10->shaderInt64;
     f->addresses = v12->bufferDeviceAddress;
-    if (has_device_extension(f, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
+    if (vulkan_has_device_extension(f->physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) {
         vkGetPhysicalDeviceProperties2(f->physical, &properties);
         f->host_alignment = host.minImportedHostPointerAlignment;
     }
@@ -229,7 +116,7 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     const VkDeviceQueueGlobalPriorityCreateInfoKHR realtime = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
-    VkDeviceQueueCreateInfo queues[2 * FIXTURE_FAMILIES];
+    VkDeviceQueueCreateInfo queues[2 * DEVICE_FAMILIES];
     bool has_protected = false;
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->family_count; i++) {
@@ -267,13 +154,14 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     open_native(f, &v10, &v12);
     const char *names[16];
     uint32_t name_count = 0;
-    f->calibrated = !options->uncalibrated &&
-                    has_device_extension(f, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    f->calibrated =
+        !options->uncalibrated &&
+        vulkan_has_device_extension(f->physical, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
     if (f->calibrated)
         names[name_count++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
     if (f->host_alignment)
         names[name_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    f->semaphore_fd = !f->layered && has_device_extension(f, semaphore_fd);
+    f->semaphore_fd = !f->layered && vulkan_has_device_extension(f->physical, semaphore_fd);
     if (f->semaphore_fd)
         names[name_count++] = semaphore_fd;
     if (options->realtime)
@@ -292,10 +180,8 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         .ppEnabledExtensionNames = names,
     };
     f->global_priority = options->realtime ? VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR : 0;
-    VkResult result = vkCreateDevice(f->physical, &info, NULL, &f->device);
+    VkResult result = device_create(&f->base, &info);
     for (uint32_t i = 0; result == VK_SUCCESS && i < f->family_count; i++) {
-        for (uint32_t k = 0; k < f->queue_counts[i]; k++)
-            vkGetDeviceQueue(f->device, i, k, &f->queues[i][k]);
         f->protected_queues[i] = VK_NULL_HANDLE;
         for (uint32_t k = 0; k < n; k++) {
             const VkDeviceQueueInfo2 queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
@@ -342,55 +228,9 @@ VkResult fixture_attach(struct fixture *f)
 {
     if (f->layered)
         return bfGetDevice(f->device, &f->bf);
-    BfAttachQueue queues[FIXTURE_FAMILIES * FIXTURE_QUEUES];
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
     const BfAttachInfo info = fixture_attach_info(f, queues);
     return bfAttachDevice(&info, &f->bf);
-}
-
-/* Memory that the host sees without flushing. */
-static uint32_t memory_type(struct fixture *f, uint32_t bits)
-{
-    const VkMemoryPropertyFlags wanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(f->physical, &memory);
-    for (uint32_t i = 0; i < memory.memoryTypeCount; i++) {
-        if ((bits & 1u << i) && (memory.memoryTypes[i].propertyFlags & wanted) == wanted)
-            return i;
-    }
-    fail_msg("no host-visible memory");
-    return 0;
-}
-
-static void open_buffer(struct fixture *f)
-{
-    uint32_t used[FIXTURE_FAMILIES], n = 0;
-    for (uint32_t i = 0; i < f->family_count; i++) {
-        if (!f->queue_counts[i])
-            continue;
-        used[n++] = i;
-        const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                              .queueFamilyIndex = i};
-        assert_success(vkCreateCommandPool(f->device, &pool, NULL, &f->pools[i]));
-    }
-    const VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = FIXTURE_WORDS * sizeof(uint32_t),
-        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        .sharingMode = n > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
-        .queueFamilyIndexCount = n,
-        .pQueueFamilyIndices = used};
-    assert_success(vkCreateBuffer(f->device, &buffer, NULL, &f->buffer));
-    VkMemoryRequirements requirements;
-    vkGetBufferMemoryRequirements(f->device, f->buffer, &requirements);
-    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                         .allocationSize = requirements.size,
-                                         .memoryTypeIndex =
-                                             memory_type(f, requirements.memoryTypeBits)};
-    assert_success(vkAllocateMemory(f->device, &memory, NULL, &f->memory));
-    assert_success(vkBindBufferMemory(f->device, f->buffer, f->memory, 0));
-    assert_success(vkMapMemory(f->device, f->memory, 0, VK_WHOLE_SIZE, 0, (void **)&f->words));
-    memset(f->words, 0, FIXTURE_WORDS * sizeof(uint32_t));
 }
 
 void fixture_open(struct fixture *f, const struct fixture_options *options)
@@ -401,7 +241,7 @@ void fixture_open(struct fixture *f, const struct fixture_options *options)
     assert_success(fixture_open_device(f, options));
     assert_success(fixture_attach(f));
     assert_non_null(f->bf);
-    open_buffer(f);
+    device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
 }
 
 static void close_device(struct fixture *f)
@@ -420,10 +260,7 @@ static void close_device(struct fixture *f)
         vkDestroySemaphore(f->device, f->made_semaphores[i], NULL);
     for (uint32_t i = 0; i < f->stall_count; i++)
         vkDestroyEvent(f->device, f->made_stalls[i], NULL);
-    for (uint32_t i = 0; i < FIXTURE_FAMILIES; i++)
-        vkDestroyCommandPool(f->device, f->pools[i], NULL);
-    vkDestroyBuffer(f->device, f->buffer, NULL);
-    vkFreeMemory(f->device, f->memory, NULL);
+    device_close_words(&f->base);
     if (!f->layered)
         bfDetachDevice(f->bf);
     vkDestroyDevice(f->device, NULL);
@@ -436,8 +273,7 @@ void fixture_close(struct fixture *f)
     for (uint32_t i = 0; i < f->event_count; i++)
         bfDestroyEvent(f->made_events[i]);
     if (f->icd.library) {
-        struct belfry_icd_counters counters;
-        f->icd.get_counters(&counters);
+        struct belfry_icd_counters counters = vulkan_counters(&f->icd);
         for (int i = 0; i < BELFRY_ICD_VIOLATION_COUNT; i++) {
             if (counters.violations[i] != f->violations[i])
                 fail_msg("%s: %llu counted, %llu expected",
@@ -446,10 +282,7 @@ void fixture_close(struct fixture *f)
                          (unsigned long long)f->violations[i]);
         }
     }
-    if (f->messenger)
-        vkDestroyDebugUtilsMessengerEXT(f->instance, f->messenger, NULL);
-    vkDestroyInstance(f->instance, NULL);
-    belfry_icd_control_unload(&f->icd);
+    device_close_instance(&f->base);
     /* The validation layer knows of no loss: it takes the work for pending for ever. */
     if (!f->lost)
         assert_int_equal(f->messages, 0);

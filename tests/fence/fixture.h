@@ -12,21 +12,17 @@
 #ifndef BELFRY_TEST_FENCE_FIXTURE_H
 #define BELFRY_TEST_FENCE_FIXTURE_H
 
-#include "support/test.h"
+#include "support/device.h"
 
 #include <pthread.h>
-#include <volk.h>
 
 #include <belfry/belfry.h>
 #include <belfry/native_fence.h>
 
-#include "../icd/icd_client.h"
-
-#define FIXTURE_FAMILIES 10
-#define FIXTURE_QUEUES   2 /* of each family, at most */
-#define FIXTURE_WORDS    16384
-#define FIXTURE_OBJECTS  256
-#define FIXTURE_SECONDS  60
+#define FIXTURE_QUEUES  2 /* of each family, at most */
+#define FIXTURE_WORDS   16384
+#define FIXTURE_OBJECTS 256
+#define FIXTURE_SECONDS 60
 
 /* How often a loop runs: less where each turn costs many times as much. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -38,32 +34,19 @@
 #define BIG (UINT64_C(1) << 60)
 
 struct fixture {
-    VkInstance instance;
-    VkPhysicalDevice physical;
-    VkDevice device;
+    DEVICE_BASE; /* its buffer has FIXTURE_WORDS words */
     BfDevice bf;
-    bool layered;                  /* by the layer; else attached by the program */
-    bool calibrated;               /* VK_EXT_calibrated_timestamps is enabled */
-    bool int64, addresses;         /* shaderInt64 and bufferDeviceAddress are, by the program */
-    VkDeviceSize host_alignment;   /* for host pointers, if their import is; else 0 */
-    bool no_native_fences;         /* attach without asking for them */
-    bool semaphore_fd;             /* VK_KHR_external_semaphore_fd is, by the program */
-    struct belfry_icd_control icd; /* zeroed on other drivers */
+    bool layered;                /* by the layer; else attached by the program */
+    bool calibrated;             /* VK_EXT_calibrated_timestamps is enabled */
+    bool int64, addresses;       /* shaderInt64 and bufferDeviceAddress are, by the program */
+    VkDeviceSize host_alignment; /* for host pointers, if their import is; else 0 */
+    bool no_native_fences;       /* attach without asking for them */
+    bool semaphore_fd;           /* VK_KHR_external_semaphore_fd is, by the program */
     uint64_t violations[BELFRY_ICD_VIOLATION_COUNT]; /* expected ones, for fixture_close */
     bool lost;                                       /* the test has lost the device on purpose */
 
-    VkQueueGlobalPriorityKHR global_priority; /* of all queues; 0: none asked for */
-    uint32_t family_count;
-    VkQueueFamilyProperties families[FIXTURE_FAMILIES];
-    uint32_t queue_counts[FIXTURE_FAMILIES];
-    VkQueue queues[FIXTURE_FAMILIES][FIXTURE_QUEUES];
-    VkQueue protected_queues[FIXTURE_FAMILIES]; /* VK_NULL_HANDLE: none */
-    VkCommandPool pools[FIXTURE_FAMILIES];
-    VkBuffer buffer; /* FIXTURE_WORDS words, mapped; CONCURRENT */
-    VkDeviceMemory memory;
-    uint32_t *words; /* all 0 at first */
-    VkDebugUtilsMessengerEXT messenger;
-    uint32_t messages; /* warnings and errors of the validation layer */
+    VkQueueGlobalPriorityKHR global_priority;  /* of all queues; 0: none asked for */
+    VkQueue protected_queues[DEVICE_FAMILIES]; /* VK_NULL_HANDLE: none */
 
     /* What fixture_close destroys. */
     BfQueue made_queues[FIXTURE_OBJECTS];
@@ -102,7 +85,7 @@ void fixture_close(struct fixture *f);
 void fixture_open_instance(struct fixture *f, const struct fixture_options *options);
 VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options);
 VkResult fixture_attach(struct fixture *f);
-/* What fixture_attach passes; 'queues' has room for FIXTURE_FAMILIES * FIXTURE_QUEUES. */
+/* What fixture_attach passes; 'queues' has room for DEVICE_FAMILIES * FIXTURE_QUEUES. */
 BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues);
 
 /* Does this run use the test driver, Belfry's layer, the validation layer? Usable before
@@ -143,10 +126,6 @@ void queue_wait(BfQueue queue, BfFence fence, uint64_t value);
 void cpu_signal(BfFence fence, uint64_t value);
 void set_event_on(BfFence fence, uint64_t value, BfEvent event);
 void execute(BfQueue queue, VkCommandBuffer commands);
-
-uint64_t semaphore_value(struct fixture *f, VkSemaphore semaphore);
-void semaphore_signal(struct fixture *f, VkSemaphore semaphore, uint64_t value);
-void semaphore_wait(struct fixture *f, VkSemaphore semaphore, uint64_t value);
 
 /* ---------------------------------------------------------------------------------------- Work --
  */
@@ -200,7 +179,6 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 
 /* ---------------------------------------------------------------------------------------------- */
 
-#define assert_success(call_)        assert_int_equal(call_, VK_SUCCESS)
 #define assert_bad_input(call_)      assert_int_equal(call_, VK_ERROR_VALIDATION_FAILED_EXT)
 #define assert_value(fence_, value_) assert_int_equal(bfGetFenceValue(fence_), value_)
 

@@ -408,7 +408,7 @@ TEST(an_imported_fence_is_called_as_its_semaphore_is)
     BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
     queue_wait(queue, fence, 3);
     queue_signal(queue, fence, 5);
-    semaphore_signal(&f, semaphore, 3);
+    vulkan_signal(f.device, semaphore, 3);
     await_idle(queue);
     struct records w, s;
     read_all(waits, &w);
@@ -474,14 +474,14 @@ TEST(a_programs_own_queue_is_logged)
     assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
     info.type = BF_FENCE_LOG_TYPE_SIGNALS;
     assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
-    semaphore_signal(&f, go, 1);
+    vulkan_signal(f.device, go, 1);
     vk_submit(&f, queue, go, 1, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, done, 1,
               write_word_in(&f, family, 1, 1));
     vk_submit(&f, queue, go, 2, VK_PIPELINE_STAGE_2_COPY_BIT, done, 2,
               write_word_in(&f, family, 1, 2));      /* held, and it holds up copies alone */
     vk_submit(&f, queue, NULL, 0, 0, done, 3, NULL); /* nothing but a signal */
-    semaphore_signal(&f, go, 2);
-    semaphore_wait(&f, done, 3);
+    vulkan_signal(f.device, go, 2);
+    vulkan_wait(f.device, done, 3);
     if (is_untimed()) /* the driver may tell of its semaphore before it tells Belfry of the batch */
         assert_success(vkDeviceWaitIdle(f.device));
     struct records w, s;
@@ -582,7 +582,7 @@ TEST(what_the_driver_refuses_is_not_logged)
         assert_success(made);
         for (uint64_t i = 1; i <= CALLS; i++)
             AGAIN(try_signal(&f, own, done, i));
-        semaphore_wait(&f, done, CALLS);
+        vulkan_wait(f.device, done, CALLS);
         assert_success(vkDeviceWaitIdle(f.device));
         check_entries(signals, bfGetFenceLogHandle(done_fence), CALLS);
         bfDestroyFence(done_fence);
@@ -624,7 +624,7 @@ TEST(sparse_binds_are_logged_beside)
                                    .signalSemaphoreCount = 1,
                                    .pSignalSemaphores = &done};
     assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
-    semaphore_wait(&f, done, 1);
+    vulkan_wait(f.device, done, 1);
     struct records w, s;
     read_all(waits, &w); /* hands over what has been noted */
     assert_success(vkQueueWaitIdle(queue));

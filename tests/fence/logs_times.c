@@ -218,8 +218,8 @@ static void submit(struct own *own, VkCommandBuffer work, uint64_t go)
 
 static void let_go(struct own *own, uint64_t value)
 {
-    semaphore_signal(&own->f, own->go, value);
-    semaphore_wait(&own->f, own->done, value);
+    vulkan_signal(own->f.device, own->go, value);
+    vulkan_wait(own->f.device, own->done, value);
 }
 
 TEST(a_vkqueue_at_work_when_its_log_is_made)

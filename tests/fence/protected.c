@@ -135,12 +135,12 @@ TEST(they_are_logged_beside)
     BfFenceLogRecord w[8], s[8];
     submit(&r, protected_commands(&r), true, 1, 1);
     fixture_settle(&r.f);
-    semaphore_signal(&r.f, r.go, 1);
-    semaphore_wait(&r.f, r.done, 1);
+    vulkan_signal(r.f.device, r.go, 1);
+    vulkan_wait(r.f.device, r.done, 1);
     submit(&r, protected_commands(&r), true, 0, 2);
     submit_older(&r, protected_commands(&r), 3);
     submit(&r, write_word_in(&r.f, r.family, 3, 9), false, 1, 4);
-    semaphore_wait(&r.f, r.done, 4);
+    vulkan_wait(r.f.device, r.done, 4);
     assert_int_equal(read_some(waits, w), 2);
     assert_int_equal(read_some(signals, s), 4);
     for (uint32_t i = 0; i < 2; i++) {
@@ -156,7 +156,7 @@ TEST(they_are_logged_beside)
     assert_int_equal(read_word(&r.f, 3), 9);
     /* None comes: reading makes one. */
     submit(&r, protected_commands(&r), true, 0, 5);
-    semaphore_wait(&r.f, r.done, 5);
+    vulkan_wait(r.f.device, r.done, 5);
     uint32_t count = 0;
     while (count == 0) {
         count = read_some(signals, s);
@@ -178,7 +178,7 @@ TEST(a_log_may_be_made_behind_one)
     BfFenceLogReader signals = make_reader(&r, BF_FENCE_LOG_TYPE_SIGNALS);
     submit(&r, protected_commands(&r), true, 0, 2);
     assert_success(bfSetFenceLogEntries(signals, 32));
-    semaphore_wait(&r.f, r.done, 2);
+    vulkan_wait(r.f.device, r.done, 2);
     bfDestroyFenceLogReader(signals);
     rig_close(&r);
 }
@@ -203,9 +203,9 @@ TEST(no_command_queue_lives_on_such_a_vkqueue)
         execute(queue, write_word(f, queue, 0, 1));
         await_idle(queue);
     }
-    assert_int_equal(semaphore_value(f, r.done), 0);
+    assert_int_equal(vulkan_value(f->device, r.done), 0);
     assert_success(vkSetEvent(f->device, event));
-    semaphore_wait(f, r.done, 1);
+    vulkan_wait(f->device, r.done, 1);
     vkDestroyEvent(f->device, event, NULL);
     rig_close(&r);
 }
@@ -238,7 +238,7 @@ TEST(they_take_part_in_hand_overs)
     }
     for (int i = 0; i < 3; i++)
         await_idle(queues[i]);
-    semaphore_wait(f, r.done, 20);
+    vulkan_wait(f->device, r.done, 20);
     assert_int_equal(read_word(f, 1), 20);
     rig_close(&r);
 }
@@ -255,7 +255,7 @@ TEST(they_are_traced_without_stamps)
     submit(&r, protected_commands(&r), true, 0, 1);
     submit(&r, write_word_in(&r.f, r.family, 3, 9), false, 0, 2);
     submit_older(&r, protected_commands(&r), 3);
-    semaphore_wait(&r.f, r.done, 3);
+    vulkan_wait(r.f.device, r.done, 3);
     rig_close(&r);
     assert_int_equal(unlink(path), 0);
 }

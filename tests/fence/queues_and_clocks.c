@@ -355,7 +355,7 @@ TEST(behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so)
     options.uncalibrated = true;
     fixture_open_instance(&f, &options);
     assert_success(fixture_open_device(&f, &options));
-    BfAttachQueue queues[FIXTURE_FAMILIES * FIXTURE_QUEUES];
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
     BfAttachInfo info = fixture_attach_info(&f, queues);
     info.hostQueryReset = VK_FALSE;
     assert_success(bfAttachDevice(&info, &f.bf));

@@ -149,10 +149,10 @@ TEST(an_exported_semaphore_follows_what_others_set)
     assert_success(bfExportFence(two, semaphore));
     cpu_signal(one, 4);
     cpu_signal(one, 1);
-    semaphore_wait(&f, semaphore, 4);
+    vulkan_wait(f.device, semaphore, 4);
     cpu_signal(one, 6);
-    semaphore_wait(&f, semaphore, 6);
-    assert_int_equal(semaphore_value(&f, semaphore), 6);
+    vulkan_wait(f.device, semaphore, 6);
+    assert_int_equal(vulkan_value(f.device, semaphore), 6);
     fixture_close(&f);
 }
 

@@ -241,7 +241,7 @@ TEST(semaphores_of_the_program_are_told_apart)
                                      .pWaitSemaphoreInfos = &wait}};
     assert_success(layered ? vkQueueSubmit2(queue, 2, infos, VK_NULL_HANDLE)
                            : bfVkQueueSubmit(f.bf, queue, 2, infos, VK_NULL_HANDLE));
-    semaphore_wait(&f, one, 5);
+    vulkan_wait(f.device, one, 5);
     fixture_close(&f);
     struct decoded d = place_read(true);
     assert_int_equal(decoded_check(&d), 0);

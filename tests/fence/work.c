@@ -58,15 +58,8 @@ BfEvent make_event(struct fixture *f)
 
 VkSemaphore make_timeline(struct fixture *f, uint64_t value)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                            .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
-    VkSemaphore semaphore;
-    assert_success(vkCreateSemaphore(f->device, &info, NULL, &semaphore));
     assert_true(f->semaphore_count < FIXTURE_OBJECTS);
-    return f->made_semaphores[f->semaphore_count++] = semaphore;
+    return f->made_semaphores[f->semaphore_count++] = vulkan_timeline(f->device, value);
 }
 
 void drop_queue(struct fixture *f, BfQueue queue)
@@ -159,49 +152,14 @@ void execute(BfQueue queue, VkCommandBuffer commands)
     assert_success(bfQueueExecute(queue, 1, &commands));
 }
 
-uint64_t semaphore_value(struct fixture *f, VkSemaphore semaphore)
-{
-    uint64_t value;
-    assert_success(vkGetSemaphoreCounterValue(f->device, semaphore, &value));
-    return value;
-}
-
-void semaphore_signal(struct fixture *f, VkSemaphore semaphore, uint64_t value)
-{
-    const VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = value};
-    assert_success(vkSignalSemaphore(f->device, &info));
-}
-
-void semaphore_wait(struct fixture *f, VkSemaphore semaphore, uint64_t value)
-{
-    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &semaphore,
-                                      .pValues = &value};
-    assert_success(vkWaitSemaphores(f->device, &info, UINT64_MAX));
-}
-
 /* ---------------------------------------------------------------------------------------- Work --
  */
 
 VkCommandBuffer commands_begin_in(struct fixture *f, uint32_t family, VkCommandBufferLevel level)
 {
     assert_true(family < f->family_count && f->pools[family]);
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = f->pools[family],
-                                              .level = level,
-                                              .commandBufferCount = 1};
-    const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-                                            .pInheritanceInfo = &inheritance};
-    VkCommandBuffer commands;
-    assert_success(vkAllocateCommandBuffers(f->device, &info, &commands));
-    assert_success(vkBeginCommandBuffer(commands, &begin));
-    return commands;
+    return vulkan_begin(f->device, f->pools[family], level,
+                        VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
 }
 
 VkCommandBuffer commands_begin(struct fixture *f, BfQueue queue)

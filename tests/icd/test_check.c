@@ -16,12 +16,12 @@ TEST(test_binary_wait_before_signal)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore binary = fixture_binary(&f);
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = binary}));
+    VkSemaphore binary = vulkan_binary(f.device);
+    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = binary}));
     f.icd.quiesce();
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
-    fixture_expect(&f, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-    assert_success(fixture_submit1(f.queues[0][1], (struct submit){.signal = binary}));
+    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    assert_success(vulkan_submit1(f.queues[0][1], (struct vulkan_batch){.signal = binary}));
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySemaphore(f.device, binary, NULL);
     fixture_close(&f);
@@ -38,19 +38,21 @@ TEST(test_queue_race)
     struct fixture f;
     fixture_open(&f, QUIET);
     f.icd.pause();
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wait_idle, f.queues[0][0]), 0);
-    while (!fixture_counters(&f).queue_wait_idles)
+    while (!vulkan_counters(&f.icd).queue_wait_idles)
         sched_yield();
     /* The other thread is inside and can't leave. */
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = a, .signal_value = 1}));
-    fixture_expect_none(&f);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = b, .signal_value = 1}));
-    fixture_expect(&f, BELFRY_ICD_QUEUE_RACE, 1);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = b, .signal_value = 1}));
+    vulkan_expect(&f.icd, BELFRY_ICD_QUEUE_RACE, 1);
     f.icd.resume();
     pthread_join(thread, NULL);
     assert_success(vkDeviceWaitIdle(f.device));
@@ -64,17 +66,18 @@ TEST(test_empty_info)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkFence fence = fixture_fence(&f);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 1}));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.fence = fence}));
-    assert_int_equal(fixture_counters(&f).infos_without_command_buffer, 2);
-    fixture_expect_none(&f);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){0}));
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){0}));
-    fixture_expect(&f, BELFRY_ICD_EMPTY_INFO, 2);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkFence fence = vulkan_fence(f.device, false);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.fence = fence}));
+    assert_int_equal(vulkan_counters(&f.icd).infos_without_command_buffer, 2);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){0}));
+    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){0}));
+    vulkan_expect(&f.icd, BELFRY_ICD_EMPTY_INFO, 2);
     assert_success(vkQueueSubmit2(f.queues[0][0], 0, NULL, VK_NULL_HANDLE));
-    assert_int_equal(fixture_counters(&f).empty_calls, 1);
+    assert_int_equal(vulkan_counters(&f.icd).empty_calls, 1);
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySemaphore(f.device, a, NULL);
@@ -85,16 +88,16 @@ TEST(test_binary_resignal)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore binary = fixture_binary(&f);
+    VkSemaphore binary = vulkan_binary(f.device);
     f.icd.pause();
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.signal = binary}));
-    fixture_expect_none(&f);
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.signal = binary}));
-    fixture_expect(&f, BELFRY_ICD_BINARY_RESIGNAL, 1);
+    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = binary}));
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = binary}));
+    vulkan_expect(&f.icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     /* And once more as the second one runs. */
-    fixture_expect(&f, BELFRY_ICD_BINARY_RESIGNAL, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
     vkDestroySemaphore(f.device, binary, NULL);
     fixture_close(&f);
 }
@@ -103,18 +106,18 @@ TEST(test_fence_busy)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     f.icd.pause();
     assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_success(vkResetFences(f.device, 1, &fence));
-    fixture_expect(&f, BELFRY_ICD_FENCE_BUSY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
     assert_success(vkQueueSubmit(f.queues[0][1], 0, NULL, fence));
-    fixture_expect(&f, BELFRY_ICD_FENCE_BUSY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
-    fixture_expect(&f, BELFRY_ICD_FENCE_BUSY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
     assert_success(vkDeviceWaitIdle(f.device));
     assert_success(vkResetFences(f.device, 1, &fence));
     vkDestroyFence(f.device, fence, NULL);
@@ -125,13 +128,14 @@ TEST(test_timeline_not_increasing)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore a = fixture_timeline(&f, 5);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 5}));
+    VkSemaphore a = vulkan_timeline(f.device, 5);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_expect(&f, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
-    fixture_signal(&f, a, 4);
-    fixture_expect(&f, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
-    assert_int_equal(fixture_value(&f, a), 5);
+    vulkan_expect(&f.icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
+    vulkan_signal(f.device, a, 4);
+    vulkan_expect(&f.icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
+    assert_int_equal(vulkan_value(f.device, a), 5);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
 }
@@ -143,11 +147,11 @@ TEST(test_leak)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    leaked[0] = fixture_fence(&f);
-    leaked[1] = fixture_fence(&f);
+    leaked[0] = vulkan_fence(f.device, false);
+    leaked[1] = vulkan_fence(f.device, false);
     assert_ptr_not_equal(leaked[0], leaked[1]);
-    fixture_close_device(&f);
-    fixture_expect(&f, BELFRY_ICD_LEAK, 2);
+    device_close(&f.base);
+    vulkan_expect(&f.icd, BELFRY_ICD_LEAK, 2);
     fixture_close(&f);
 }
 
@@ -155,35 +159,35 @@ TEST(test_destroy_pending)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore signalled = fixture_timeline(&f, 0);
-    VkSemaphore waited = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
-    VkCommandBuffer commands = fixture_store(&f, 0, 42);
+    VkSemaphore signalled = vulkan_timeline(f.device, 0);
+    VkSemaphore waited = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
+    VkCommandBuffer commands = device_store(&f.base, 0, 0, 42);
     f.icd.pause();
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.signal = waited}));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.wait = waited,
-                                                                  .commands = commands,
-                                                                  .signal = signalled,
-                                                                  .signal_value = 1,
-                                                                  .fence = fence}));
-    fixture_expect_none(&f);
+    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = waited}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.wait = waited,
+                                                                       .commands = commands,
+                                                                       .signal = signalled,
+                                                                       .signal_value = 1,
+                                                                       .fence = fence}));
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroySemaphore(f.device, signalled, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroySemaphore(f.device, waited, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroyFence(f.device, fence, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     assert_success(vkResetCommandBuffer(commands, 0));
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     assert_int_equal(f.words[0], 42);
 
-    commands = fixture_store(&f, 0, 43);
+    commands = device_store(&f.base, 0, 0, 43);
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
-    vkFreeCommandBuffers(f.device, f.pool, 1, &commands);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+    vkFreeCommandBuffers(f.device, f.pools[0], 1, &commands);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     assert_int_equal(f.words[0], 43);
@@ -195,14 +199,15 @@ TEST(test_destroy_busy_device)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkSemaphore a = fixture_timeline(&f, 0);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.wait = a, .wait_value = 1}));
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
     f.icd.quiesce();
     f.icd.reset_counters();
     vkDestroySemaphore(f.device, a, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
-    fixture_close_device(&f);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    device_close(&f.base);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     fixture_close(&f);
 }
 
@@ -210,28 +215,28 @@ TEST(test_command_buffer_state)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkCommandBuffer once = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = once}));
-    fixture_expect(&f, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    VkCommandBuffer once = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
     assert_success(vkDeviceWaitIdle(f.device));
-    once = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    once = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkEndCommandBuffer(once));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = once}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_expect_none(&f);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = once}));
-    fixture_expect(&f, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
 
-    VkCommandBuffer single = fixture_store(&f, 0, 1);
-    VkCommandBuffer many = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    VkCommandBuffer single = device_store(&f.base, 0, 0, 1);
+    VkCommandBuffer many = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     assert_success(vkEndCommandBuffer(many));
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = single}));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = many}));
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = many}));
-    fixture_expect_none(&f);
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = single}));
-    fixture_expect(&f, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = single}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = many}));
+    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = many}));
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = single}));
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     fixture_close(&f);
@@ -241,7 +246,7 @@ TEST(test_unknown_family)
 {
     struct fixture f;
     fixture_open(&f, QUIET);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     VkBufferMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
@@ -251,17 +256,17 @@ TEST(test_unknown_family)
     };
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     barrier.srcQueueFamilyIndex = 0;
     barrier.dstQueueFamilyIndex = 1;
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
-    fixture_expect(&f, BELFRY_ICD_UNKNOWN_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = 3};
     VkCommandPool pool;
     assert_success(vkCreateCommandPool(f.device, &info, NULL, &pool));
-    fixture_expect(&f, BELFRY_ICD_UNKNOWN_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
     vkDestroyCommandPool(f.device, pool, NULL);
     fixture_close(&f);
 }
@@ -274,12 +279,12 @@ TEST(test_label_unbalanced)
                                         .pLabelName = "a"};
     vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
     vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
     vkQueueEndDebugUtilsLabelEXT(f.queues[0][1]); /* the other's is none of its business */
-    fixture_expect(&f, BELFRY_ICD_LABEL_UNBALANCED, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_LABEL_UNBALANCED, 1);
     vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     fixture_close(&f);
 }
 
@@ -292,7 +297,7 @@ TEST(test_abort)
         fclose(stderr);
         struct fixture f;
         fixture_open(&f, "SHAPE=q1 ABORT_ON_VIOLATION=1");
-        fixture_submit(f.queues[0][0], (struct submit){0});
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){0});
         _exit(0);
     }
     int status;

@@ -9,7 +9,7 @@
 static void run(struct fixture *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -17,7 +17,7 @@ TEST(test_transfers)
 {
     struct fixture f;
     fixture_open(&f, NULL);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     const char text[] = "a text, not aligned to anything";
     vkCmdFillBuffer(commands, f.buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
     vkCmdUpdateBuffer(commands, f.buffer, 64, sizeof(text), text);
@@ -42,7 +42,7 @@ TEST(test_secondary)
     VkCommandBuffer secondary;
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = f.pool,
+        .commandPool = f.pools[0],
         .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
         .commandBufferCount = 1};
     const VkCommandBufferInheritanceInfo inheritance = {
@@ -56,7 +56,7 @@ TEST(test_secondary)
     vkCmdCopyBuffer(secondary, f.buffer, f.buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(secondary));
 
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 5);
     vkCmdExecuteCommands(commands, 1, &secondary);
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 6);
@@ -89,7 +89,7 @@ TEST(test_queries)
         VK_NOT_READY);
     assert_int_equal(results[1], 0);
 
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdResetQueryPool(commands, pool, 0, 4);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 2);
@@ -136,11 +136,11 @@ TEST(test_query_wait)
     struct fixture f;
     fixture_open(&f, NULL);
     struct query_waiter w = {.f = &f, .pool = query_pool(&f, 1)};
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, w.pool, 0);
     assert_success(vkEndCommandBuffer(commands));
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, query_wait, &w), 0);
     while (!f.icd.sleepers())
@@ -190,7 +190,7 @@ TEST(test_calibrated)
         double period = (double)properties.limits.timestampPeriod;
         uint64_t mask = devices[i].bits == 64 ? UINT64_MAX : (UINT64_C(1) << devices[i].bits) - 1;
         VkQueryPool pool = query_pool(&f, 1);
-        VkCommandBuffer commands = fixture_begin(&f, 0);
+        VkCommandBuffer commands = device_begin(&f.base, 0, 0);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 0);
         uint64_t host_before, host_after, deviation_before, deviation_after, stamp;
         uint64_t before = device_time(&f, &host_before, &deviation_before);
@@ -240,8 +240,8 @@ TEST(test_memory)
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
     assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
     assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
-    assert_int_equal(fixture_counters(&f).flushes, 1);
-    assert_int_equal(fixture_counters(&f).invalidates, 1);
+    assert_int_equal(vulkan_counters(&f.icd).flushes, 1);
+    assert_int_equal(vulkan_counters(&f.icd).invalidates, 1);
     vkFreeMemory(f.device, memory, NULL);
     VkPhysicalDeviceVulkan11Properties limits = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
@@ -281,7 +281,7 @@ TEST(test_sparse)
         {.resourceOffset = 65536, .size = 65536, .memory = memory, .memoryOffset = 0}};
     const VkSparseBufferMemoryBindInfo buffer_bind = {
         .buffer = sparse, .bindCount = 2, .pBinds = binds};
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     const uint64_t one = 1, two = 2;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -298,13 +298,14 @@ TEST(test_sparse)
                              .signalSemaphoreCount = 1,
                              .pSignalSemaphores = &a};
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = a, .signal_value = 1}));
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
     assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, VK_NULL_HANDLE));
     f.icd.quiesce();
     struct belfry_icd_sparse_bind told[4];
     assert_int_equal(f.icd.sparse_binds(told, 4), 0);
     f.icd.resume();
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdFillBuffer(commands, sparse, 65536 - 8, 16, 9);
     vkCmdFillBuffer(commands, sparse, 0, 4, 1);
     vkCmdFillBuffer(commands, sparse, 65536 + 64, 4, 2);
@@ -315,7 +316,7 @@ TEST(test_sparse)
     assert_int_equal(data[2 * 16384 - 2], 9);
     assert_int_equal(data[0], 9);
     assert_int_equal(data[1], 9);
-    assert_int_equal(fixture_value(&f, a), 2);
+    assert_int_equal(vulkan_value(f.device, a), 2);
 
     assert_int_equal(f.icd.sparse_binds(told, 4), 2);
     assert_int_equal(told[1].resource, (uint64_t)(uintptr_t)sparse);
@@ -326,18 +327,18 @@ TEST(test_sparse)
     binds[0].memory = VK_NULL_HANDLE;
     bind.pNext = NULL;
     bind.waitSemaphoreCount = bind.signalSemaphoreCount = 0;
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, fence));
     assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
     f.words[0] = f.words[1] = 77;
-    commands = fixture_begin(&f, 0);
+    commands = device_begin(&f.base, 0, 0);
     VkBufferCopy copies[2] = {{.srcOffset = 0, .dstOffset = 0, .size = 4},
                               {.srcOffset = 65536 + 64, .dstOffset = 4, .size = 4}};
     vkCmdCopyBuffer(commands, sparse, f.buffer, 2, copies);
     run(&f, commands);
     assert_int_equal(f.words[0], 0);
     assert_int_equal(f.words[1], 2);
-    assert_int_equal(fixture_counters(&f).bind_sparse_calls, 2);
+    assert_int_equal(vulkan_counters(&f.icd).bind_sparse_calls, 2);
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySemaphore(f.device, a, NULL);

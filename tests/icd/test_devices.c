@@ -80,8 +80,8 @@ TEST(test_each_device_has_its_own_switches)
     for (uint32_t i = 0; i < 3; i++) {
         VkPhysicalDeviceProperties properties;
         VkPhysicalDeviceFeatures features;
-        VkQueueFamilyProperties families[FIXTURE_FAMILIES];
-        uint32_t n = FIXTURE_FAMILIES;
+        VkQueueFamilyProperties families[DEVICE_FAMILIES];
+        uint32_t n = DEVICE_FAMILIES;
         vkGetPhysicalDeviceProperties(f.physicals[i], &properties);
         vkGetPhysicalDeviceFeatures(f.physicals[i], &features);
         vkGetPhysicalDeviceQueueFamilyProperties(f.physicals[i], &n, families);
@@ -90,10 +90,11 @@ TEST(test_each_device_has_its_own_switches)
         assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), expected[i].minor);
         assert_int_equal(features.shaderInt64, expected[i].int64);
         assert_int_equal(
-            fixture_extension(f.physicals[i], VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
+            vulkan_has_device_extension(f.physicals[i], VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
             expected[i].host_memory);
-        assert_int_equal(fixture_extension(f.physicals[i], VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME),
-                         expected[i].sync2);
+        assert_int_equal(
+            vulkan_has_device_extension(f.physicals[i], VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME),
+            expected[i].sync2);
     }
     fixture_close(&f);
 }
@@ -113,14 +114,14 @@ TEST(test_devices_run_beside_each_other)
     struct fixture f, g;
     fixture_open(&f, "DEVICES=2 SHAPE=q1 SHAPE_2=nvidia");
     fixture_open_beside(&g, &f, 1);
-    assert_int_equal(f.n_families, 1);
-    assert_int_equal(g.n_families, 5);
+    assert_int_equal(f.family_count, 1);
+    assert_int_equal(g.family_count, 5);
     struct belfry_icd_record records[2];
     f.icd.record_start(records, 2);
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.commands = fixture_store(&f, 0, 1)}));
-    assert_success(
-        fixture_submit(g.queues[0][0], (struct submit){.commands = fixture_store(&g, 0, 2)}));
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1)}));
+    assert_success(vulkan_submit(
+        g.queues[0][0], (struct vulkan_batch){.commands = device_store(&g.base, 0, 0, 2)}));
     assert_int_equal(f.icd.record_stop(), 2);
     assert_int_equal(records[0].device, 0);
     assert_int_equal(records[1].device, 1);
@@ -136,7 +137,7 @@ TEST(test_devices_run_beside_each_other)
     f.icd.lose_device(1);
     assert_int_equal(vkDeviceWaitIdle(g.device), VK_ERROR_DEVICE_LOST);
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_close_device(&g);
+    device_close(&g.base);
     fixture_close(&f);
 }
 
@@ -145,44 +146,44 @@ TEST(test_objects_stay_with_their_device)
     struct fixture f, g;
     fixture_open(&f, "DEVICES=2 SHAPE=q1 QUIET=1");
     fixture_open_beside(&g, &f, 1);
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkFence fence = fixture_fence(&f);
-    VkCommandBuffer store = fixture_store(&f, 0, 1);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkFence fence = vulkan_fence(f.device, false);
+    VkCommandBuffer store = device_store(&f.base, 0, 0, 1);
     VkQueue queue = g.queues[0][0];
-    assert_success(fixture_submit(queue, (struct submit){.signal = a, .signal_value = 1}));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkDeviceWaitIdle(g.device));
-    assert_success(fixture_submit1(queue, (struct submit){.wait = a, .wait_value = 1}));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
-    assert_success(fixture_submit(queue, (struct submit){.commands = store}));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    assert_success(vulkan_submit(queue, (struct vulkan_batch){.commands = store}));
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkQueueSubmit(queue, 0, NULL, fence));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkDeviceWaitIdle(g.device));
     assert_success(vkWaitForFences(g.device, 1, &fence, VK_TRUE, 0));
     assert_success(vkGetFenceStatus(g.device, fence));
     assert_success(vkResetFences(g.device, 1, &fence));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 3);
-    fixture_signal(&g, a, 2);
-    fixture_value(&g, a);
-    fixture_wait(&g, a, 2);
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 3);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 3);
+    vulkan_signal(g.device, a, 2);
+    vulkan_value(g.device, a);
+    vulkan_wait(g.device, a, 2);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 3);
 
-    VkCommandBuffer commands = fixture_begin(&g, 0);
+    VkCommandBuffer commands = device_begin(&g.base, 0, 0);
     const VkBufferCopy copy = {.size = 8};
     vkCmdCopyBuffer(commands, f.buffer, g.buffer, 1, &copy);
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 0);
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     void *data;
     vkUnmapMemory(f.device, f.memory);
     assert_success(vkMapMemory(g.device, f.memory, 0, VK_WHOLE_SIZE, 0, &data));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkBindBufferMemory(g.device, g.buffer, f.memory, 0));
-    fixture_expect(&f, BELFRY_ICD_FOREIGN_OBJECT, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkDeviceWaitIdle(f.device));
     assert_success(vkDeviceWaitIdle(g.device));
-    fixture_close_device(&g);
+    device_close(&g.base);
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
@@ -190,8 +191,8 @@ TEST(test_objects_stay_with_their_device)
 
 static VkResult import_across(struct fixture *from, struct fixture *to)
 {
-    VkSemaphore theirs = fixture_timeline(from, 5);
-    VkSemaphore ours = fixture_timeline(to, 0);
+    VkSemaphore theirs = vulkan_timeline(from->device, 5);
+    VkSemaphore ours = vulkan_timeline(to->device, 0);
     const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
                                          .semaphore = theirs,
                                          .handleType =
@@ -203,7 +204,7 @@ static VkResult import_across(struct fixture *from, struct fixture *to)
     assert_success(vkGetSemaphoreFdKHR(from->device, &get, &import.fd));
     VkResult result = vkImportSemaphoreFdKHR(to->device, &import);
     if (result == VK_SUCCESS)
-        assert_int_equal(fixture_value(to, ours), 5);
+        assert_int_equal(vulkan_value(to->device, ours), 5);
     else
         close(import.fd);
     vkDestroySemaphore(from->device, theirs, NULL);
@@ -220,7 +221,7 @@ TEST(test_semaphores_are_shared_within_a_physical_device_alone)
     assert_success(import_across(&f, &same));
     assert_int_equal(import_across(&f, &other), VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(import_across(&other, &f), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    fixture_close_device(&other);
-    fixture_close_device(&same);
+    device_close(&other.base);
+    device_close(&same.base);
     fixture_close(&f);
 }

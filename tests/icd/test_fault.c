@@ -14,13 +14,13 @@ TEST(test_lose_at_submit)
         snprintf(environment, sizeof(environment), "SHAPE=q2 LOSE_AT_SUBMIT=%u", n);
         struct fixture f;
         fixture_open(&f, environment);
-        VkSemaphore a = fixture_timeline(&f, 0);
-        VkFence fence = fixture_fence(&f);
+        VkSemaphore a = vulkan_timeline(f.device, 0);
+        VkFence fence = vulkan_fence(f.device, false);
         for (uint32_t i = 1; i <= 4; i++) {
             VkResult result =
-                i % 2 ? fixture_submit(f.queues[0][0],
-                                       (struct submit){.signal = a, .signal_value = i})
-                      : fixture_submit1(f.queues[0][1], (struct submit){.fence = fence});
+                i % 2 ? vulkan_submit(f.queues[0][0],
+                                      (struct vulkan_batch){.signal = a, .signal_value = i})
+                      : vulkan_submit1(f.queues[0][1], (struct vulkan_batch){.fence = fence});
             assert_int_equal(result, i < n ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
         }
         uint64_t value = 100;
@@ -69,19 +69,19 @@ TEST(test_lose_wakes_waiters)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
     VkEvent event;
     const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
     assert_success(vkCreateEvent(f.device, &info, NULL, &event));
-    VkCommandBuffer waits = fixture_begin(&f, 0);
+    VkCommandBuffer waits = device_begin(&f.base, 0, 0);
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(waits));
-    assert_success(fixture_submit(
+    assert_success(vulkan_submit(
         f.queues[0][0],
-        (struct submit){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = waits}));
+        (struct vulkan_batch){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
+    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = waits}));
     f.icd.quiesce();
     f.icd.reset_counters();
     struct waiter w = {.f = &f, .semaphore = b, .queue = f.queues[0][0]};
@@ -106,7 +106,7 @@ TEST(test_lose_paused)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     f.icd.pause();
     assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
     f.icd.lose();
@@ -123,13 +123,13 @@ TEST(test_oom_at_submit)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 OOM_AT_SUBMIT=2");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     for (uint64_t i = 1; i <= 3; i++) {
         VkResult result =
-            fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = i});
+            vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = i});
         assert_int_equal(result, i == 2 ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS);
     }
-    fixture_wait(&f, a, 3);
+    vulkan_wait(f.device, a, 3);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
 }
@@ -184,8 +184,9 @@ static VkResult tour(struct fixture *f)
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queries, 0);
     vkCmdFillBuffer(commands, buffer, 0, VK_WHOLE_SIZE, 1);
     DO(vkEndCommandBuffer(commands));
-    DO(fixture_submit(f->queues[0][0], (struct submit){.commands = commands, .signal = semaphore}));
-    DO(fixture_submit1(f->queues[0][0], (struct submit){.wait = semaphore, .fence = fence}));
+    DO(vulkan_submit(f->queues[0][0],
+                     (struct vulkan_batch){.commands = commands, .signal = semaphore}));
+    DO(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.wait = semaphore, .fence = fence}));
     DO(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
     DO(vkGetQueryPoolResults(f->device, queries, 0, 1, sizeof(stamp), &stamp, sizeof(stamp),
                              VK_QUERY_RESULT_64_BIT));
@@ -201,7 +202,7 @@ end:
     vkFreeMemory(f->device, memory, NULL);
     vkDestroySemaphore(f->device, semaphore, NULL);
     vkDestroyFence(f->device, fence, NULL);
-    fixture_close_device(f);
+    device_close(&f->base);
     return result;
 }
 
@@ -211,7 +212,7 @@ TEST(test_oom_everywhere)
 {
     struct fixture f;
     fixture_open_instance(&f, "SHAPE=q1");
-    uint32_t n = (uint32_t)fixture_counters(&f).oom_points;
+    uint32_t n = (uint32_t)vulkan_counters(&f.icd).oom_points;
     fixture_close(&f);
 
     uint32_t failures = 0;

@@ -8,32 +8,33 @@ TEST(test_a_held_packet_has_written_and_not_signalled)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkFence fence = fixture_fence(&f);
-    VkCommandBuffer commands = fixture_store(&f, 0, 42);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkFence fence = vulkan_fence(f.device, false);
+    VkCommandBuffer commands = device_store(&f.base, 0, 0, 42);
     f.icd.hold_before_signals(true);
-    assert_success(fixture_submit(
-        f.queues[0][0],
-        (struct submit){.commands = commands, .signal = a, .signal_value = 1, .fence = fence}));
-    assert_success(fixture_submit(
-        f.queues[0][1],
-        (struct submit){.wait = a, .wait_value = 1, .commands = fixture_store(&f, 1, 43)}));
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){
+                            .commands = commands, .signal = a, .signal_value = 1, .fence = fence}));
+    assert_success(vulkan_submit(
+        f.queues[0][1], (struct vulkan_batch){.wait = a,
+                                              .wait_value = 1,
+                                              .commands = device_store(&f.base, 0, 1, 43)}));
     f.icd.quiesce();
     assert_int_equal(f.words[0], 42);
     assert_int_equal(f.words[1], 0);
-    assert_int_equal(fixture_value(&f, a), 0);
+    assert_int_equal(vulkan_value(f.device, a), 0);
     assert_int_equal(vkGetFenceStatus(f.device, fence), VK_NOT_READY);
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
     assert_int_equal(f.icd.held(), 1);
     /* Still in use, too. */
-    vkFreeCommandBuffers(f.device, f.pool, 1, &commands);
+    vkFreeCommandBuffers(f.device, f.pools[0], 1, &commands);
     f.icd.hold_before_signals(false);
     assert_success(vkDeviceWaitIdle(f.device));
     assert_int_equal(f.icd.held(), 0);
-    assert_int_equal(fixture_value(&f, a), 1);
+    assert_int_equal(vulkan_value(f.device, a), 1);
     assert_int_equal(vkGetFenceStatus(f.device, fence), VK_SUCCESS);
     assert_int_equal(f.words[1], 43);
-    assert_int_equal(fixture_counters(&f).violations[BELFRY_ICD_DESTROY_PENDING], 1);
+    assert_int_equal(vulkan_counters(&f.icd).violations[BELFRY_ICD_DESTROY_PENDING], 1);
     f.icd.reset_counters();
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySemaphore(f.device, a, NULL);
@@ -45,12 +46,13 @@ TEST(test_packets_without_command_buffers_are_not_held)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     f.icd.hold_before_signals(true);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 1}));
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
     f.icd.quiesce();
     assert_int_equal(f.icd.held(), 0);
-    assert_int_equal(fixture_value(&f, a), 1);
+    assert_int_equal(vulkan_value(f.device, a), 1);
     f.icd.hold_before_signals(false);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
@@ -60,25 +62,27 @@ TEST(test_a_step_releases_one_held_packet_of_one_queue)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
     assert_false(f.icd.step(0, 0));
     f.icd.hold_before_signals(true);
     for (uint32_t i = 1; i <= 2; i++) {
-        assert_success(fixture_submit(
-            f.queues[0][0],
-            (struct submit){.commands = fixture_store(&f, 0, i), .signal = a, .signal_value = i}));
-        assert_success(fixture_submit(
-            f.queues[0][1],
-            (struct submit){.commands = fixture_store(&f, 1, i), .signal = b, .signal_value = i}));
+        assert_success(vulkan_submit(
+            f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, i),
+                                                  .signal = a,
+                                                  .signal_value = i}));
+        assert_success(vulkan_submit(
+            f.queues[0][1], (struct vulkan_batch){.commands = device_store(&f.base, 0, 1, i),
+                                                  .signal = b,
+                                                  .signal_value = i}));
     }
     f.icd.quiesce();
     assert_int_equal(f.icd.held(), 2);
     assert_true(f.icd.step(0, 0));
     f.icd.quiesce();
     assert_int_equal(f.icd.held(), 2);
-    assert_int_equal(fixture_value(&f, a), 1);
-    assert_int_equal(fixture_value(&f, b), 0);
+    assert_int_equal(vulkan_value(f.device, a), 1);
+    assert_int_equal(vulkan_value(f.device, b), 0);
     assert_int_equal(f.words[0], 2);
     assert_int_equal(f.words[1], 1);
     assert_true(f.icd.step(0, 0));
@@ -86,10 +90,10 @@ TEST(test_a_step_releases_one_held_packet_of_one_queue)
     assert_int_equal(f.icd.held(), 1);
     assert_false(f.icd.step(0, 0));
     assert_false(f.icd.step(0, 2));
-    assert_int_equal(fixture_value(&f, a), 2);
+    assert_int_equal(vulkan_value(f.device, a), 2);
     f.icd.hold_before_signals(false);
     f.icd.quiesce();
-    assert_int_equal(fixture_value(&f, b), 2);
+    assert_int_equal(vulkan_value(f.device, b), 2);
     vkDestroySemaphore(f.device, a, NULL);
     vkDestroySemaphore(f.device, b, NULL);
     fixture_close(&f);
@@ -100,18 +104,19 @@ TEST(test_nothing_wakes_a_held_queue)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     f.icd.hold_before_signals(true);
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.commands = fixture_store(&f, 0, 1)}));
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1)}));
     f.icd.quiesce();
-    uint64_t wakeups = fixture_counters(&f).wakeups;
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 1}));
+    uint64_t wakeups = vulkan_counters(&f.icd).wakeups;
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
     f.icd.pause();
     f.icd.resume();
     f.icd.quiesce();
-    assert_int_equal(fixture_counters(&f).wakeups, wakeups);
-    assert_int_equal(fixture_value(&f, a), 0);
+    assert_int_equal(vulkan_counters(&f.icd).wakeups, wakeups);
+    assert_int_equal(vulkan_value(f.device, a), 0);
     f.icd.hold_before_signals(false);
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySemaphore(f.device, a, NULL);
@@ -122,18 +127,19 @@ TEST(test_steps_of_a_paused_queue)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
     f.icd.pause();
     for (uint32_t i = 1; i <= 3; i++)
-        assert_success(fixture_submit(
-            f.queues[0][0],
-            (struct submit){.commands = fixture_store(&f, 0, i), .signal = a, .signal_value = i}));
+        assert_success(vulkan_submit(
+            f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, i),
+                                                  .signal = a,
+                                                  .signal_value = i}));
     f.icd.quiesce();
-    assert_int_equal(fixture_value(&f, a), 0);
+    assert_int_equal(vulkan_value(f.device, a), 0);
     assert_true(f.icd.step(0, 0));
     f.icd.quiesce();
-    assert_int_equal(fixture_value(&f, a), 1);
+    assert_int_equal(vulkan_value(f.device, a), 1);
     assert_int_equal(f.icd.queue_depth(0, 0), 2);
 
     /* Together with holding: once for the work, once for the signal. */
@@ -141,27 +147,29 @@ TEST(test_steps_of_a_paused_queue)
     assert_true(f.icd.step(0, 0));
     f.icd.quiesce();
     assert_int_equal(f.words[0], 2);
-    assert_int_equal(fixture_value(&f, a), 1);
+    assert_int_equal(vulkan_value(f.device, a), 1);
     assert_true(f.icd.step(0, 0));
     f.icd.quiesce();
     assert_int_equal(f.words[0], 2);
-    assert_int_equal(fixture_value(&f, a), 2);
+    assert_int_equal(vulkan_value(f.device, a), 2);
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
     f.icd.hold_before_signals(false);
 
     /* A step waits for what its packet waits for, and lets no second packet through. */
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.wait = a, .wait_value = 3}));
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = b, .signal_value = 1}));
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.wait = a, .wait_value = 3}));
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = b, .signal_value = 1}));
     assert_true(f.icd.step(0, 1));
     f.icd.quiesce();
     assert_int_equal(f.icd.queue_depth(0, 1), 2);
     assert_true(f.icd.step(0, 0));
     f.icd.quiesce();
     assert_int_equal(f.icd.queue_depth(0, 1), 1);
-    assert_int_equal(fixture_value(&f, b), 0);
+    assert_int_equal(vulkan_value(f.device, b), 0);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
-    assert_int_equal(fixture_value(&f, b), 1);
+    assert_int_equal(vulkan_value(f.device, b), 1);
     vkDestroySemaphore(f.device, a, NULL);
     vkDestroySemaphore(f.device, b, NULL);
     fixture_close(&f);
@@ -172,11 +180,12 @@ TEST(test_a_lost_device_holds_nothing)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     f.icd.hold_before_signals(true);
-    assert_success(fixture_submit(
-        f.queues[0][0],
-        (struct submit){.commands = fixture_store(&f, 0, 1), .signal = a, .signal_value = 1}));
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1),
+                                                       .signal = a,
+                                                       .signal_value = 1}));
     f.icd.quiesce();
     assert_int_equal(f.icd.held(), 1);
     f.icd.lose();
@@ -192,12 +201,12 @@ TEST(test_a_device_is_destroyed_with_what_it_holds)
     struct fixture f;
     fixture_open(&f, "SHAPE=q1 QUIET=1");
     f.icd.hold_before_signals(true);
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.commands = fixture_store(&f, 0, 1)}));
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1)}));
     f.icd.quiesce();
     assert_int_equal(f.icd.held(), 1);
-    fixture_close_device(&f);
-    assert_true(fixture_counters(&f).violations[BELFRY_ICD_DESTROY_PENDING] > 0);
+    device_close(&f.base);
+    assert_true(vulkan_counters(&f.icd).violations[BELFRY_ICD_DESTROY_PENDING] > 0);
     f.icd.reset_counters();
     f.icd.hold_before_signals(false);
     fixture_close(&f);

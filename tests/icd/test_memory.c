@@ -14,7 +14,7 @@ static const VkExternalMemoryHandleTypeFlagBits host_allocation =
 static void run(struct fixture *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -62,9 +62,10 @@ TEST(test_host_memory_is_offered_unless_switched_off)
         struct fixture f;
         fixture_open_instance(&f, environments[i]);
         bool on = i > 0;
-        assert_int_equal(fixture_extension(f.physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
-                         on);
-        assert_true(fixture_extension(f.physical, VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME));
+        assert_int_equal(
+            vulkan_has_device_extension(f.physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
+            on);
+        assert_true(vulkan_has_device_extension(f.physical, VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME));
         VkPhysicalDeviceExternalMemoryHostPropertiesEXT limits = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
         VkPhysicalDeviceProperties2 properties = {
@@ -111,7 +112,7 @@ TEST(test_imported_memory_is_the_program_s_own)
     words[0] = UINT64_C(0x0102030405060708);
     const uint64_t update = UINT64_C(0x1112131415161718);
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdCopyBuffer(commands, buffers[0], buffers[1], 1, &copy);
     vkCmdUpdateBuffer(commands, buffers[0], 16, sizeof(update), &update);
     run(&f, commands);
@@ -138,7 +139,7 @@ TEST(test_imports_are_checked)
         vkGetMemoryHostPointerPropertiesEXT(f.device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
                                             bytes, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_int_equal(
         vkGetMemoryHostPointerPropertiesEXT(f.device, host_allocation, bytes + 64, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
@@ -148,15 +149,15 @@ TEST(test_imports_are_checked)
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     /* Host memory is coherent, type 1 isn't. */
     assert_int_equal(import(f.device, bytes, PAGE, 1, &memory), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 4);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 4);
 
     assert_success(import(f.device, bytes, PAGE, 0, &memory));
     VkBuffer announced = buffer_for(&f, host_allocation);
     assert_success(vkBindBufferMemory(f.device, announced, memory, 0));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     VkBuffer plain = buffer_for(&f, 0);
     assert_success(vkBindBufferMemory(f.device, plain, memory, 0));
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     vkDestroyBuffer(f.device, plain, NULL);
     vkDestroyBuffer(f.device, announced, NULL);
     vkFreeMemory(f.device, memory, NULL);
@@ -172,7 +173,7 @@ TEST(test_imports_are_checked)
     assert_success(vkCreateDevice(f.physical, &info, NULL, &plain_device));
     assert_int_equal(import(plain_device, bytes, PAGE, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     vkDestroyDevice(plain_device, NULL);
     munmap(bytes, 2 * PAGE);
     fixture_close(&f);
@@ -279,7 +280,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     fixture_open_instance(&f, environment);
     assert_success(fixture_open_device(&f, NULL));
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    assert_success(vkCreateCommandPool(f.device, &pool, NULL, &f.pool));
+    assert_success(vkCreateCommandPool(f.device, &pool, NULL, &f.pools[0]));
     VkBuffer buffer = buffer_for(&f, 0);
     VkDeviceMemory memory = allocate(&f, type);
     assert_success(vkBindBufferMemory(f.device, buffer, memory, 0));
@@ -287,7 +288,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)(uintptr_t)&words));
     const uint64_t update = 3;
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 64, .size = 8};
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdCopyBuffer(commands, buffer, buffer, 1, &copy);
     vkCmdUpdateBuffer(commands, buffer, 128, 8, &update);
     assert_success(vkEndCommandBuffer(commands));
@@ -295,7 +296,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = 64};
 
     words[0] = 2;
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     assert_int_equal(words[16], coherent ? 3 : 0);
     range.offset = 128;
@@ -307,7 +308,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
 
     range.offset = 0;
     assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     assert_int_equal(words[8], coherent ? 2 : 0);
     range.offset = 64;
@@ -337,11 +338,11 @@ TEST(test_memory_is_used_for_what_takes_it)
     VkDeviceMemory local = allocate(&f, 0);
     VkDeviceMemory cached = allocate(&f, 2);
     assert_success(vkBindBufferMemory(f.device, buffer, local, 0));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     const VkBindBufferMemoryInfo bind = {
         .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO, .buffer = buffer, .memory = cached};
     assert_success(vkBindBufferMemory2(f.device, 1, &bind));
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
@@ -353,21 +354,21 @@ TEST(test_memory_is_used_for_what_takes_it)
     VkImage image;
     assert_success(vkCreateImage(f.device, &info, NULL, &image));
     assert_success(vkBindImageMemory(f.device, image, local, 0));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_success(vkBindImageMemory(f.device, image, cached, 0));
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     VkDeviceMemory none;
     const VkMemoryAllocateInfo fifth = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                         .allocationSize = PAGE,
                                         .memoryTypeIndex = 4};
     assert_int_equal(vkAllocateMemory(f.device, &fifth, NULL, &none),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    fixture_expect(&f, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
 
     void *data;
     assert_int_equal(vkMapMemory(f.device, local, 0, VK_WHOLE_SIZE, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
-    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
     vkDestroyImage(f.device, image, NULL);
     vkDestroyBuffer(f.device, buffer, NULL);
     vkFreeMemory(f.device, local, NULL);
@@ -391,27 +392,27 @@ TEST(test_mappings_are_checked)
     VkDeviceMemory memory = allocate(&f, 1);
     void *data;
     assert_success(vkMapMemory(f.device, memory, 1024, 1024 + 64, 0, &data));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
                                            .memory = memory,
                                            .offset = ranges[i].offset,
                                            .size = ranges[i].size};
         assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-        fixture_expect(&f, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
         assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
-        fixture_expect(&f, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
     }
     assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, &data));
-    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
     vkUnmapMemory(f.device, memory);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkUnmapMemory(f.device, memory);
-    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
     const VkMappedMemoryRange range = {
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
     assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-    fixture_expect(&f, BELFRY_ICD_MAPPING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
     vkFreeMemory(f.device, memory, NULL);
     fixture_close(&f);
 }

@@ -82,9 +82,9 @@ TEST(test_order)
     assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
     assert_int_equal(n, 2);
 
-    VkSemaphore acquired = fixture_binary(&f);
-    VkSemaphore rendered = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
+    VkSemaphore acquired = vulkan_binary(f.device);
+    VkSemaphore rendered = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
     uint32_t first, second, third;
     assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired, fence, &first));
     assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
@@ -92,7 +92,7 @@ TEST(test_order)
                                                    VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
                                                .swapchain = swapchain,
                                                .timeout = UINT64_MAX,
-                                               .semaphore = fixture_binary(&f),
+                                               .semaphore = vulkan_binary(f.device),
                                                .deviceMask = 1};
     assert_success(vkAcquireNextImage2KHR(f.device, &acquire, &second));
     assert_int_not_equal(first, second);
@@ -104,8 +104,8 @@ TEST(test_order)
         VK_TIMEOUT);
 
     f.icd.pause();
-    assert_success(
-        fixture_submit1(f.queues[0][0], (struct submit){.wait = acquired, .signal = rendered}));
+    assert_success(vulkan_submit1(f.queues[0][0],
+                                  (struct vulkan_batch){.wait = acquired, .signal = rendered}));
     assert_success(present(f.queues[0][0], swapchain, first, rendered));
     f.icd.quiesce();
     assert_int_equal(
@@ -115,7 +115,7 @@ TEST(test_order)
     assert_success(
         vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
     assert_int_equal(third, first);
-    assert_int_equal(fixture_counters(&f).presents, 1);
+    assert_int_equal(vulkan_counters(&f.icd).presents, 1);
 
     /* A newer swapchain retires the old one. */
     VkSwapchainKHR newer = swapchain_create(&f, surface, swapchain);
@@ -140,16 +140,16 @@ TEST(test_wait_before_signal)
     fixture_open(&f, "SHAPE=q2 QUIET=1");
     VkSurfaceKHR surface = surface_create(&f);
     VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
-    VkSemaphore rendered = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
+    VkSemaphore rendered = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
     uint32_t image;
     assert_success(
         vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
     assert_success(present(f.queues[0][0], swapchain, image, rendered));
-    fixture_expect(&f, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     f.icd.quiesce();
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
-    assert_success(fixture_submit1(f.queues[0][1], (struct submit){.signal = rendered}));
+    assert_success(vulkan_submit1(f.queues[0][1], (struct vulkan_batch){.signal = rendered}));
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySwapchainKHR(f.device, swapchain, NULL);
     vkDestroySemaphore(f.device, rendered, NULL);
@@ -164,7 +164,7 @@ TEST(test_destroy_while_presenting)
     fixture_open(&f, "SHAPE=q1");
     VkSurfaceKHR surface = surface_create(&f);
     VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     uint32_t image;
     assert_success(
         vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));

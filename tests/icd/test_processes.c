@@ -128,11 +128,11 @@ static int peer_main(void)
     struct fixture f;
     struct order order;
     fixture_open(&f, ENVIRONMENT);
-    VkSemaphore semaphore = fixture_timeline(&f, 0);
+    VkSemaphore semaphore = vulkan_timeline(f.device, 0);
     assert_success(import_it(&f, semaphore, SEMAPHORE));
     VkCommandBuffer stores[2];
     for (uint32_t i = 0; i < 2; i++)
-        stores[i] = fixture_store(&f, i, i + 1);
+        stores[i] = device_store(&f.base, 0, i, i + 1);
     uint32_t stored = 0;
     do {
         if (recv(ORDERS, &order, sizeof(order), 0) != sizeof(order))
@@ -140,18 +140,19 @@ static int peer_main(void)
         uint64_t answer = 0;
         switch ((enum op)order.op) {
         case VALUE:
-            answer = fixture_value(&f, semaphore);
+            answer = vulkan_value(f.device, semaphore);
             break;
         case SIGNAL:
-            fixture_signal(&f, semaphore, order.value);
+            vulkan_signal(f.device, semaphore, order.value);
             break;
         case SUBMIT_SIGNAL:
-            assert_success(fixture_submit(
-                f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = order.value}));
+            assert_success(
+                vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = semaphore,
+                                                                    .signal_value = order.value}));
             break;
         case SUBMIT_WAIT:
-            assert_success(
-                fixture_submit(f.queues[0][1], (struct submit){.wait = semaphore,
+            assert_success(vulkan_submit(f.queues[0][1],
+                                         (struct vulkan_batch){.wait = semaphore,
                                                                .wait_value = order.value,
                                                                .commands = stores[stored++ % 2]}));
             break;
@@ -160,7 +161,7 @@ static int peer_main(void)
             answer = __atomic_load_n(&f.words[order.value], __ATOMIC_ACQUIRE);
             break;
         case AWAIT:
-            fixture_wait(&f, semaphore, order.value);
+            vulkan_wait(f.device, semaphore, order.value);
             break;
         case PAUSE:
             f.icd.pause();
@@ -189,14 +190,14 @@ TEST(values_are_one_in_all_processes)
     VkSemaphore semaphore = make(&f, 3);
     peer_start(&peer, export_it(&f, semaphore));
     assert_int_equal(peer_do(&peer, VALUE, 0), 3);
-    fixture_signal(&f, semaphore, 5);
+    vulkan_signal(f.device, semaphore, 5);
     assert_int_equal(peer_do(&peer, VALUE, 0), 5);
     peer_do(&peer, SIGNAL, 9);
-    assert_int_equal(fixture_value(&f, semaphore), 9);
+    assert_int_equal(vulkan_value(f.device, semaphore), 9);
     peer_do(&peer, SUBMIT_SIGNAL, 12);
-    fixture_wait(&f, semaphore, 12);
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = 13}));
+    vulkan_wait(f.device, semaphore, 12);
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.signal = semaphore, .signal_value = 13}));
     peer_do(&peer, AWAIT, 13);
     peer_end(&peer, 0);
     vkDestroySemaphore(f.device, semaphore, NULL);
@@ -211,18 +212,18 @@ TEST(queues_wait_for_each_other_without_the_hosts)
     struct peer peer;
     fixture_open(&f, ENVIRONMENT);
     VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = fixture_store(&f, 7, 77);
+    VkCommandBuffer store = device_store(&f.base, 0, 7, 77);
     peer_start(&peer, export_it(&f, semaphore));
     f.icd.pause();
-    assert_success(
-        fixture_submit(f.queues[0][0],
-                       (struct submit){.commands = store, .signal = semaphore, .signal_value = 1}));
+    assert_success(vulkan_submit(
+        f.queues[0][0],
+        (struct vulkan_batch){.commands = store, .signal = semaphore, .signal_value = 1}));
     peer_do(&peer, SUBMIT_WAIT, 1);
     assert_int_equal(peer_do(&peer, STORED, 0), 0);
     f.icd.resume();
-    fixture_wait(&f, semaphore, 1);
+    vulkan_wait(f.device, semaphore, 1);
     peer_do(&peer, SUBMIT_SIGNAL, 2);
-    fixture_wait(&f, semaphore, 2);
+    vulkan_wait(f.device, semaphore, 2);
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     peer_end(&peer, 0); /* it waits until its queues are idle */
     vkDestroySemaphore(f.device, semaphore, NULL);
@@ -236,16 +237,17 @@ TEST(a_dead_process_leaves_the_semaphore_usable)
     struct peer peer;
     fixture_open(&f, ENVIRONMENT);
     VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = fixture_store(&f, 1, 5);
+    VkCommandBuffer store = device_store(&f.base, 0, 1, 5);
     peer_start(&peer, export_it(&f, semaphore));
     peer_do(&peer, PAUSE, 0);
     peer_do(&peer, SUBMIT_SIGNAL, 1);
-    assert_success(fixture_submit(
-        f.queues[0][1], (struct submit){.wait = semaphore, .wait_value = 1, .commands = store}));
+    assert_success(vulkan_submit(
+        f.queues[0][1],
+        (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
     peer_end(&peer, SIGKILL);
     f.icd.quiesce();
     assert_int_equal(__atomic_load_n(&f.words[1], __ATOMIC_ACQUIRE), 0);
-    fixture_signal(&f, semaphore, 1);
+    vulkan_signal(f.device, semaphore, 1);
     assert_success(vkQueueWaitIdle(f.queues[0][1]));
     assert_int_equal(f.words[1], 5);
     vkDestroySemaphore(f.device, semaphore, NULL);
@@ -257,12 +259,13 @@ TEST(a_lost_device_leaves_no_queue_asleep)
     struct fixture f;
     fixture_open(&f, ENVIRONMENT);
     VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = fixture_store(&f, 1, 5);
+    VkCommandBuffer store = device_store(&f.base, 0, 1, 5);
     f.icd.pause();
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.signal = semaphore, .signal_value = 1}));
-    assert_success(fixture_submit(
-        f.queues[0][1], (struct submit){.wait = semaphore, .wait_value = 1, .commands = store}));
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.signal = semaphore, .signal_value = 1}));
+    assert_success(vulkan_submit(
+        f.queues[0][1],
+        (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
     f.icd.quiesce();
     f.icd.lose();
     f.icd.resume();
@@ -307,14 +310,14 @@ TEST(what_is_imported_at_home_is_the_same)
     struct fixture f, other;
     fixture_open(&f, ENVIRONMENT " DEVICES=2");
     fixture_open_beside(&other, &f, 1);
-    VkSemaphore semaphore = make(&f, 4), again = fixture_timeline(&f, 0),
-                foreign = fixture_timeline(&other, 0);
+    VkSemaphore semaphore = make(&f, 4), again = vulkan_timeline(f.device, 0),
+                foreign = vulkan_timeline(other.device, 0);
     assert_success(import_it(&f, again, export_it(&f, semaphore)));
-    assert_int_equal(fixture_value(&f, again), 4);
-    fixture_signal(&f, again, 6);
-    assert_int_equal(fixture_value(&f, semaphore), 6);
+    assert_int_equal(vulkan_value(f.device, again), 4);
+    vulkan_signal(f.device, again, 6);
+    assert_int_equal(vulkan_value(f.device, semaphore), 6);
     vkDestroySemaphore(f.device, semaphore, NULL);
-    assert_int_equal(fixture_value(&f, again), 6);
+    assert_int_equal(vulkan_value(f.device, again), 6);
     semaphore = make(&f, 0);
     int fd = export_it(&f, semaphore);
     assert_int_equal(import_it(&other, foreign, fd), VK_ERROR_INVALID_EXTERNAL_HANDLE);
@@ -322,7 +325,7 @@ TEST(what_is_imported_at_home_is_the_same)
     vkDestroySemaphore(f.device, semaphore, NULL);
     vkDestroySemaphore(f.device, again, NULL);
     vkDestroySemaphore(other.device, foreign, NULL);
-    fixture_close_device(&other);
+    device_close(&other.base);
     fixture_close(&f);
 }
 

@@ -64,7 +64,7 @@ static void rig_close(struct rig *r)
 {
     vkDestroyCommandPool(r->f.device, r->plain_pool, NULL);
     vkDestroyCommandPool(r->f.device, r->guarded_pool, NULL);
-    fixture_expect_none(&r->f);
+    vulkan_expect(&r->f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroyDevice(r->f.device, NULL);
     vkDestroyInstance(r->f.instance, NULL);
 }
@@ -106,13 +106,13 @@ TEST(test_batches)
         submit(&r, r.plain, r.plain_pool, false, older);
         submit(&r, r.guarded, r.plain_pool, false, older);
         submit(&r, r.guarded, r.guarded_pool, true, older);
-        fixture_expect_none(&r.f);
+        vulkan_expect(&r.f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
         submit(&r, r.guarded, r.plain_pool, true, older);
-        fixture_expect(&r.f, BELFRY_ICD_PROTECTION, 1);
+        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
         submit(&r, r.guarded, r.guarded_pool, false, older);
-        fixture_expect(&r.f, BELFRY_ICD_PROTECTION, 1);
+        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
         submit(&r, r.plain, r.guarded_pool, true, older);
-        fixture_expect(&r.f, BELFRY_ICD_PROTECTION, 1);
+        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
     }
     rig_close(&r);
 }

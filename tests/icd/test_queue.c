@@ -12,22 +12,23 @@ TEST(test_wait_before_signal)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 QUIET=1");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
-    VkCommandBuffer store = fixture_store(&f, 0, 7);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
+    VkCommandBuffer store = device_store(&f.base, 0, 0, 7);
 
-    assert_success(fixture_submit(
+    assert_success(vulkan_submit(
         f.queues[0][0],
-        (struct submit){
+        (struct vulkan_batch){
             .wait = a, .wait_value = 1, .commands = store, .signal = b, .signal_value = 1}));
-    fixture_expect(&f, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     f.icd.quiesce();
-    assert_int_equal(fixture_value(&f, b), 0);
+    assert_int_equal(vulkan_value(f.device, b), 0);
     assert_int_equal(f.words[0], 0);
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
 
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = a, .signal_value = 1}));
-    fixture_wait(&f, b, 1);
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    vulkan_wait(f.device, b, 1);
     assert_int_equal(f.words[0], 7);
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySemaphore(f.device, a, NULL);
@@ -40,9 +41,10 @@ TEST(test_legal_waits)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 5);
-    fixture_signal(&f, a, 9);
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = a, .wait_value = 9}));
+    VkSemaphore a = vulkan_timeline(f.device, 5);
+    vulkan_signal(f.device, a, 9);
+    assert_success(
+        vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 9}));
 
     const VkSemaphoreSubmitInfo ten = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                        .semaphore = a,
@@ -58,7 +60,7 @@ TEST(test_legal_waits)
     };
     assert_success(vkQueueSubmit2(f.queues[0][0], 2, infos, VK_NULL_HANDLE));
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
-    assert_int_equal(fixture_value(&f, a), 10);
+    assert_int_equal(vulkan_value(f.device, a), 10);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
 }
@@ -67,22 +69,23 @@ TEST(test_order_in_queue)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
-    VkFence fence = fixture_fence(&f);
+    VkFence fence = vulkan_fence(f.device, false);
     for (uint32_t i = 1; i <= 100; i++) {
-        VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        VkCommandBuffer commands =
+            device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         /* Each packet copies what the one before wrote and writes its own number. */
         VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 4 * i, .size = 4};
         vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
         vkCmdFillBuffer(commands, f.buffer, 0, 4, i);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(fixture_submit(
-            f.queues[0][0],
-            (struct submit){.commands = commands, .fence = i == 100 ? fence : VK_NULL_HANDLE}));
+        assert_success(vulkan_submit(
+            f.queues[0][0], (struct vulkan_batch){.commands = commands,
+                                                  .fence = i == 100 ? fence : VK_NULL_HANDLE}));
     }
     assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
     for (uint32_t i = 1; i <= 100; i++)
         assert_int_equal(f.words[i], i - 1);
-    assert_int_equal(fixture_counters(&f).command_buffers, 100);
+    assert_int_equal(vulkan_counters(&f.icd).command_buffers, 100);
     vkDestroyFence(f.device, fence, NULL);
     fixture_close(&f);
 }
@@ -91,23 +94,24 @@ TEST(test_binary)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore binary = fixture_binary(&f);
-    VkSemaphore gate = fixture_timeline(&f, 0);
-    VkSemaphore end = fixture_timeline(&f, 0);
+    VkSemaphore binary = vulkan_binary(f.device);
+    VkSemaphore gate = vulkan_timeline(f.device, 0);
+    VkSemaphore end = vulkan_timeline(f.device, 0);
     f.icd.pause();
     /* The same semaphore goes back and forth: the n-th wait takes the n-th signal. */
     for (uint64_t i = 1; i <= 10; i++) {
-        assert_success(fixture_submit1(f.queues[0][0], (struct submit){.signal = binary}));
-        assert_success(fixture_submit1(
-            f.queues[0][1], (struct submit){.wait = binary, .signal = end, .signal_value = i}));
+        assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = binary}));
+        assert_success(vulkan_submit1(
+            f.queues[0][1],
+            (struct vulkan_batch){.wait = binary, .signal = end, .signal_value = i}));
         /* What signals next must run after what waited. */
         assert_success(
-            fixture_submit1(f.queues[0][0], (struct submit){.wait = end, .wait_value = i}));
+            vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = end, .wait_value = i}));
     }
     f.icd.quiesce();
-    assert_int_equal(fixture_value(&f, end), 0);
+    assert_int_equal(vulkan_value(f.device, end), 0);
     f.icd.resume();
-    fixture_wait(&f, end, 10);
+    vulkan_wait(f.device, end, 10);
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySemaphore(f.device, binary, NULL);
     vkDestroySemaphore(f.device, gate, NULL);
@@ -119,11 +123,12 @@ TEST(test_fences)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkFence fences[2] = {fixture_fence(&f), fixture_fence(&f)};
-    VkSemaphore gate = fixture_timeline(&f, 0);
+    VkFence fences[2] = {vulkan_fence(f.device, false), vulkan_fence(f.device, false)};
+    VkSemaphore gate = vulkan_timeline(f.device, 0);
     f.icd.pause();
-    assert_success(fixture_submit(
-        f.queues[0][0], (struct submit){.signal = gate, .signal_value = 1, .fence = fences[0]}));
+    assert_success(vulkan_submit(
+        f.queues[0][0],
+        (struct vulkan_batch){.signal = gate, .signal_value = 1, .fence = fences[0]}));
     assert_success(vkQueueSubmit(f.queues[0][1], 0, NULL, fences[1]));
     f.icd.quiesce();
     assert_int_equal(vkGetFenceStatus(f.device, fences[0]), VK_NOT_READY);
@@ -134,7 +139,7 @@ TEST(test_fences)
     assert_success(vkGetFenceStatus(f.device, fences[0]));
     assert_success(vkResetFences(f.device, 2, fences));
     assert_int_equal(vkGetFenceStatus(f.device, fences[1]), VK_NOT_READY);
-    assert_int_equal(fixture_counters(&f).fence_only_calls, 1);
+    assert_int_equal(vulkan_counters(&f.icd).fence_only_calls, 1);
     vkDestroyFence(f.device, fences[0], NULL);
     vkDestroyFence(f.device, fences[1], NULL);
     vkDestroySemaphore(f.device, gate, NULL);
@@ -145,20 +150,20 @@ TEST(test_wait_any)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore semaphores[2] = {fixture_timeline(&f, 0), fixture_timeline(&f, 0)};
+    VkSemaphore semaphores[2] = {vulkan_timeline(f.device, 0), vulkan_timeline(f.device, 0)};
     const uint64_t values[2] = {1, 1};
     VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                 .semaphoreCount = 2,
                                 .pSemaphores = semaphores,
                                 .pValues = values};
     assert_int_equal(vkWaitSemaphores(f.device, &info, 1000), VK_TIMEOUT);
-    assert_success(fixture_submit(f.queues[0][1],
-                                  (struct submit){.signal = semaphores[1], .signal_value = 1}));
+    assert_success(vulkan_submit(
+        f.queues[0][1], (struct vulkan_batch){.signal = semaphores[1], .signal_value = 1}));
     info.flags = VK_SEMAPHORE_WAIT_ANY_BIT;
     assert_success(vkWaitSemaphores(f.device, &info, UINT64_MAX));
     info.flags = 0;
     assert_int_equal(vkWaitSemaphores(f.device, &info, 0), VK_TIMEOUT);
-    fixture_signal(&f, semaphores[0], 1);
+    vulkan_signal(f.device, semaphores[0], 1);
     assert_success(vkWaitSemaphores(f.device, &info, UINT64_MAX));
     assert_success(vkDeviceWaitIdle(f.device));
     vkDestroySemaphore(f.device, semaphores[0], NULL);
@@ -173,18 +178,18 @@ TEST(test_events)
     const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
     VkEvent event;
     assert_success(vkCreateEvent(f.device, &info, NULL, &event));
-    VkCommandBuffer waits = fixture_begin(&f, 0);
+    VkCommandBuffer waits = device_begin(&f.base, 0, 0);
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     vkCmdFillBuffer(waits, f.buffer, 0, 4, 1);
     vkCmdResetEvent(waits, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     assert_success(vkEndCommandBuffer(waits));
-    VkCommandBuffer sets = fixture_begin(&f, 0);
+    VkCommandBuffer sets = device_begin(&f.base, 0, 0);
     vkCmdSetEvent(sets, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     assert_success(vkEndCommandBuffer(sets));
 
     /* Set by the host. */
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = waits}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = waits}));
     f.icd.quiesce();
     assert_int_equal(f.words[0], 0);
     assert_success(vkSetEvent(f.device, event));
@@ -193,9 +198,9 @@ TEST(test_events)
     assert_int_equal(vkGetEventStatus(f.device, event), VK_EVENT_RESET);
 
     /* Set by another queue. */
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = waits}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = waits}));
     f.icd.quiesce();
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = sets}));
+    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = sets}));
     assert_success(vkDeviceWaitIdle(f.device));
     assert_int_equal(vkGetEventStatus(f.device, event), VK_EVENT_RESET);
     vkDestroyEvent(f.device, event, NULL);
@@ -206,17 +211,19 @@ TEST(test_pause)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     f.icd.pause();
-    assert_success(fixture_submit(
-        f.queues[0][0],
-        (struct submit){.commands = fixture_store(&f, 0, 1), .signal = a, .signal_value = 1}));
-    assert_success(fixture_submit(
-        f.queues[0][1],
-        (struct submit){.wait = a, .wait_value = 1, .commands = fixture_store(&f, 1, 1)}));
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1),
+                                                       .signal = a,
+                                                       .signal_value = 1}));
+    assert_success(
+        vulkan_submit(f.queues[0][1],
+                      (struct vulkan_batch){
+                          .wait = a, .wait_value = 1, .commands = device_store(&f.base, 0, 1, 1)}));
     f.icd.quiesce();
     assert_int_equal(f.words[0], 0);
-    assert_int_equal(fixture_value(&f, a), 0);
+    assert_int_equal(vulkan_value(f.device, a), 0);
     assert_int_equal(f.icd.queue_depth(0, 0), 1);
     f.icd.resume();
     f.icd.quiesce();
@@ -237,22 +244,26 @@ TEST(test_recorder)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkFence fence = fixture_fence(&f);
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkFence fence = vulkan_fence(f.device, false);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     struct belfry_icd_record records[2] = {0};
     uint32_t infos = 0;
     f.icd.record_start(records, 2);
     f.icd.set_callback(record_seen, &infos);
-    assert_success(fixture_submit(
-        f.queues[0][1],
-        (struct submit){
-            .commands = fixture_store(&f, 0, 1), .signal = a, .signal_value = 1, .fence = fence}));
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = a, .wait_value = 1}));
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = a, .wait_value = 1}));
+    assert_success(vulkan_submit(f.queues[0][1],
+                                 (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1),
+                                                       .signal = a,
+                                                       .signal_value = 1,
+                                                       .fence = fence}));
+    assert_success(
+        vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_success(
+        vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
     assert_int_equal(f.icd.record_count(), 3);
     assert_int_equal(f.icd.record_stop(), 3);
     f.icd.set_callback(NULL, NULL);
-    assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = a, .wait_value = 1}));
+    assert_success(
+        vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
     assert_int_equal(infos, 3);
     assert_int_equal(records[0].index, 1);
     assert_int_equal(records[0].command_buffers, 1);
@@ -263,7 +274,7 @@ TEST(test_recorder)
     assert_int_equal(records[1].waits, 1);
     assert_int_equal(records[1].sequence, records[0].sequence + 1);
 
-    struct belfry_icd_counters counters = fixture_counters(&f);
+    struct belfry_icd_counters counters = vulkan_counters(&f.icd);
     assert_int_equal(counters.submit_calls, 4);
     assert_int_equal(counters.submit_infos, 4);
     assert_int_equal(counters.infos_without_command_buffer, 3);
@@ -279,7 +290,7 @@ TEST(test_labels)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     struct belfry_icd_record records[16] = {0};
     const VkQueue queue = f.queues[0][0];
     const VkDebugUtilsLabelEXT frame = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
@@ -288,14 +299,15 @@ TEST(test_labels)
                                        .pLabelName = "pass"};
     f.icd.record_start(records, 16);
     vkQueueBeginDebugUtilsLabelEXT(queue, &frame);
-    assert_success(fixture_submit1(queue, (struct submit){.signal = a, .signal_value = 1}));
+    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
     vkQueueBeginDebugUtilsLabelEXT(queue, &pass);
-    assert_success(fixture_submit(queue, (struct submit){.signal = a, .signal_value = 2}));
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.wait = a, .wait_value = 1}));
+    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 2}));
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.wait = a, .wait_value = 1}));
     vkQueueInsertDebugUtilsLabelEXT(queue, &frame);
     vkQueueEndDebugUtilsLabelEXT(queue);
     vkQueueEndDebugUtilsLabelEXT(queue);
-    assert_success(fixture_submit(queue, (struct submit){.signal = a, .signal_value = 3}));
+    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 3}));
     assert_int_equal(f.icd.record_stop(), 9);
     static const struct {
         enum belfry_icd_call call;
@@ -329,19 +341,20 @@ TEST(test_no_wakeups_at_rest)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q4");
-    VkSemaphore a = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 0);
     for (uint32_t i = 0; i < 4; i++)
-        assert_success(fixture_submit(
+        assert_success(vulkan_submit(
             f.queues[0][i],
-            (struct submit){.signal = a, .signal_value = i + 1, .wait = a, .wait_value = i}));
+            (struct vulkan_batch){.signal = a, .signal_value = i + 1, .wait = a, .wait_value = i}));
     assert_success(vkDeviceWaitIdle(f.device));
     f.icd.quiesce();
     f.icd.reset_counters();
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 5}));
-    fixture_wait(&f, a, 5);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
+    vulkan_wait(f.device, a, 5);
     f.icd.quiesce();
     /* One queue had something to do and woke once. */
-    assert_int_equal(fixture_counters(&f).wakeups, 1);
+    assert_int_equal(vulkan_counters(&f.icd).wakeups, 1);
     vkDestroySemaphore(f.device, a, NULL);
     fixture_close(&f);
 }
@@ -350,8 +363,8 @@ TEST(test_shared_timeline)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2");
-    VkSemaphore a = fixture_timeline(&f, 3);
-    VkSemaphore b = fixture_timeline(&f, 0);
+    VkSemaphore a = vulkan_timeline(f.device, 3);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
     const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
                                          .semaphore = a,
                                          .handleType =
@@ -364,11 +377,12 @@ TEST(test_shared_timeline)
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
                                          .fd = fd};
     assert_success(vkImportSemaphoreFdKHR(f.device, &import));
-    assert_int_equal(fixture_value(&f, b), 3);
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.signal = a, .signal_value = 4}));
-    fixture_wait(&f, b, 4);
+    assert_int_equal(vulkan_value(f.device, b), 3);
+    assert_success(
+        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 4}));
+    vulkan_wait(f.device, b, 4);
     vkDestroySemaphore(f.device, a, NULL);
-    fixture_signal(&f, b, 5);
+    vulkan_signal(f.device, b, 5);
 
     int pipes[2];
     assert_int_equal(pipe(pipes), 0);
@@ -386,37 +400,39 @@ TEST(test_free_submit)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q2 FREE=1 QUIET=1");
-    VkSemaphore a = fixture_timeline(&f, 0);
-    VkSemaphore b = fixture_timeline(&f, 0);
-    VkSemaphore binary = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
-    assert_success(fixture_submit(
-        f.queues[0][0],
-        (struct submit){
-            .commands = fixture_store(&f, 0, 1), .signal = a, .signal_value = 1, .fence = fence}));
+    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore b = vulkan_timeline(f.device, 0);
+    VkSemaphore binary = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1),
+                                                       .signal = a,
+                                                       .signal_value = 1,
+                                                       .fence = fence}));
     assert_int_equal(f.words[0], 1);
-    assert_int_equal(fixture_value(&f, a), 1);
+    assert_int_equal(vulkan_value(f.device, a), 1);
     assert_success(vkGetFenceStatus(f.device, fence));
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
 
-    assert_success(fixture_submit(f.queues[0][0],
-                                  (struct submit){.wait = a, .wait_value = 2, .signal = binary}));
-    assert_success(
-        fixture_submit(f.queues[0][0], (struct submit){.commands = fixture_store(&f, 1, 2)}));
-    assert_success(fixture_submit(f.queues[0][1],
-                                  (struct submit){.wait = binary, .signal = b, .signal_value = 1}));
-    fixture_expect(&f, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 2, .signal = binary}));
+    assert_success(vulkan_submit(
+        f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 1, 2)}));
+    assert_success(vulkan_submit(
+        f.queues[0][1], (struct vulkan_batch){.wait = binary, .signal = b, .signal_value = 1}));
+    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     assert_int_equal(f.words[1], 0);
-    fixture_signal(&f, a, 2);
+    vulkan_signal(f.device, a, 2);
     assert_int_equal(f.words[1], 2);
-    assert_int_equal(fixture_value(&f, b), 1);
+    assert_int_equal(vulkan_value(f.device, b), 1);
     assert_success(vkDeviceWaitIdle(f.device));
 
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.signal = b, .signal_value = 2}));
-    assert_int_equal(fixture_value(&f, b), 1);
+    assert_success(
+        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = b, .signal_value = 2}));
+    assert_int_equal(vulkan_value(f.device, b), 1);
     f.icd.resume();
-    assert_int_equal(fixture_value(&f, b), 2);
+    assert_int_equal(vulkan_value(f.device, b), 2);
     vkDestroySemaphore(f.device, a, NULL);
     vkDestroySemaphore(f.device, b, NULL);
     vkDestroySemaphore(f.device, binary, NULL);
@@ -436,10 +452,10 @@ static void *relay_run(void *argument)
 {
     struct relay *relay = argument;
     for (uint64_t i = 1; i <= relay->rounds; i++) {
-        if (fixture_submit(relay->queue, (struct submit){.wait = relay->from,
-                                                         .wait_value = i,
-                                                         .signal = relay->to,
-                                                         .signal_value = i}) != VK_SUCCESS)
+        if (vulkan_submit(relay->queue, (struct vulkan_batch){.wait = relay->from,
+                                                              .wait_value = i,
+                                                              .signal = relay->to,
+                                                              .signal_value = i}) != VK_SUCCESS)
             return relay;
     }
     return NULL;
@@ -451,7 +467,7 @@ static void relay_test(const char *environment)
     fixture_open(&f, environment);
     VkSemaphore semaphores[5];
     for (int i = 0; i < 5; i++)
-        semaphores[i] = fixture_timeline(&f, 0);
+        semaphores[i] = vulkan_timeline(f.device, 0);
     struct relay relays[4];
     pthread_t threads[4];
     for (uint32_t i = 0; i < 4; i++) {
@@ -459,8 +475,8 @@ static void relay_test(const char *environment)
         assert_int_equal(pthread_create(&threads[i], NULL, relay_run, &relays[i]), 0);
     }
     for (uint64_t i = 1; i <= 200; i++)
-        fixture_signal(&f, semaphores[0], i);
-    fixture_wait(&f, semaphores[4], 200);
+        vulkan_signal(f.device, semaphores[0], i);
+    vulkan_wait(f.device, semaphores[4], 200);
     for (int i = 0; i < 4; i++) {
         void *failed;
         pthread_join(threads[i], &failed);

@@ -48,7 +48,7 @@ static VkQueryPool queries_of(struct fixture *f, uint32_t count)
 static void submit(struct fixture *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
 }
 
 /* Families ----------------------------------------------------------------------------------- */
@@ -85,31 +85,31 @@ TEST(test_transfer_families_run_transfers_and_barriers_alone)
     barrier(commands, VK_PIPELINE_STAGE_2_COPY_BIT);
     barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
 
     vkCmdResetQueryPool(commands, queries, 0, 2);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdCopyQueryPoolResults(commands, queries, 0, 1, f.buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDispatch(commands, 1, 1, 1);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDispatchBase(commands, 0, 0, 0, 1, 1, 1);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDispatchIndirect(commands, f.buffer, 0);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDraw(commands, 3, 1, 0, 0);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     barrier(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     barrier(commands, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                          0, 0, NULL, 0, NULL, 0, NULL);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, queries, 0);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkDestroyQueryPool(f.device, queries, NULL);
     vkDestroyCommandPool(f.device, pool, NULL);
     fixture_close(&f);
@@ -127,11 +127,11 @@ TEST(test_compute_families_draw_nothing)
     vkCmdDispatch(commands, 1, 1, 1);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE);
     barrier(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, VK_NULL_HANDLE);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDraw(commands, 3, 1, 0, 0);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkDestroyQueryPool(f.device, queries, NULL);
     vkDestroyCommandPool(f.device, pool, NULL);
     fixture_close(&f);
@@ -143,12 +143,12 @@ TEST(test_sparse_families_record_nothing)
     fixture_open(&f, QUIET_RADV);
     VkCommandPool pool = pool_of(&f, 2);
     VkCommandBuffer commands = begin_in(&f, pool);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 0);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 0, NULL);
-    fixture_expect(&f, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkDestroyCommandPool(f.device, pool, NULL);
     fixture_close(&f);
 }
@@ -161,12 +161,12 @@ TEST(test_timestamps_need_valid_bits)
     VkQueryPool queries = queries_of(&f, 2);
     VkCommandBuffer commands = begin_in(&f, pool);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    fixture_expect(&f, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
-    fixture_expect(&f, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
-    VkCommandBuffer universal = fixture_begin(&f, 0);
+    vulkan_expect(&f.icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
+    VkCommandBuffer universal = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp2(universal, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroyQueryPool(f.device, queries, NULL);
     vkDestroyCommandPool(f.device, pool, NULL);
     fixture_close(&f);
@@ -181,15 +181,15 @@ TEST(test_command_buffers_run_in_their_pool_s_family)
         VkCommandPool pool = pool_of(&f, 1);
         VkCommandBuffer commands = begin_in(&f, pool);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(fixture_submit(f.queues[1][1], (struct submit){.commands = commands}));
+        assert_success(vulkan_submit(f.queues[1][1], (struct vulkan_batch){.commands = commands}));
         assert_success(vkDeviceWaitIdle(f.device));
-        fixture_expect_none(&f);
-        assert_success(fixture_submit1(f.queues[0][0], (struct submit){.commands = commands}));
+        vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+        assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
         assert_success(vkDeviceWaitIdle(f.device));
-        fixture_expect(&f, BELFRY_ICD_POOL_FAMILY, 1);
-        VkCommandBuffer primary = fixture_begin(&f, 0);
+        vulkan_expect(&f.icd, BELFRY_ICD_POOL_FAMILY, 1);
+        VkCommandBuffer primary = device_begin(&f.base, 0, 0);
         vkCmdExecuteCommands(primary, 1, &commands);
-        fixture_expect(&f, BELFRY_ICD_POOL_FAMILY, 1);
+        vulkan_expect(&f.icd, BELFRY_ICD_POOL_FAMILY, 1);
         vkDestroyCommandPool(f.device, pool, NULL);
         fixture_close(&f);
     }
@@ -219,7 +219,7 @@ TEST(test_transfers_stay_inside_their_buffers)
         {9, 0, 10, true},
         {0, 8, 8, false},
     };
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
         const VkBufferCopy copy = {copies[i].from, copies[i].to, copies[i].size};
         const VkBufferCopy2 copy2 = {.sType = VK_STRUCTURE_TYPE_BUFFER_COPY_2,
@@ -232,27 +232,27 @@ TEST(test_transfers_stay_inside_their_buffers)
                                         .regionCount = 1,
                                         .pRegions = &copy2};
         vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
-        fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
         vkCmdCopyBuffer2(commands, &info);
-        fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
     }
     static const uint32_t data[20000] = {0};
     vkCmdUpdateBuffer(commands, f.buffer, BYTES - 8, 8, data);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdUpdateBuffer(commands, f.buffer, BYTES - 4, 8, data);
     vkCmdUpdateBuffer(commands, f.buffer, 2, 8, data);
     vkCmdUpdateBuffer(commands, f.buffer, 0, 6, data);
     vkCmdUpdateBuffer(commands, f.buffer, 0, 65540, data);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 4);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 4);
     vkCmdFillBuffer(commands, f.buffer, BYTES - 8, VK_WHOLE_SIZE, 7);
     vkCmdFillBuffer(commands, f.buffer, BYTES - 8, 8, 7);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdFillBuffer(commands, f.buffer, BYTES - 4, 8, 7);
     vkCmdFillBuffer(commands, f.buffer, BYTES, VK_WHOLE_SIZE, 7);
     vkCmdFillBuffer(commands, f.buffer, BYTES + 4, VK_WHOLE_SIZE, 7);
     vkCmdFillBuffer(commands, f.buffer, 1, 4, 7);
     vkCmdFillBuffer(commands, f.buffer, 0, 3, 7);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 5);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 5);
     /* What is wrong is left out, what is right runs. */
     submit(&f, commands);
     assert_success(vkDeviceWaitIdle(f.device));
@@ -284,16 +284,16 @@ TEST(test_query_copies_stay_inside_buffer_and_pool)
         {1, UINT32_MAX, 0, 0, VK_QUERY_RESULT_64_BIT, true},
     };
     VkQueryPool queries = queries_of(&f, 4);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
         vkCmdCopyQueryPoolResults(commands, queries, copies[i].first, copies[i].count, f.buffer,
                                   copies[i].offset, copies[i].stride, copies[i].flags);
-        fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
     }
     vkCmdResetQueryPool(commands, queries, 4, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queries, 4);
     vkResetQueryPool(f.device, queries, 3, 2);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 3);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 3);
     vkDestroyQueryPool(f.device, queries, NULL);
     fixture_close(&f);
 }
@@ -312,20 +312,20 @@ TEST(test_transfers_stay_inside_the_buffer_s_memory)
     VkDeviceMemory memory;
     assert_success(vkCreateBuffer(f.device, &info, NULL, &buffer));
     assert_success(vkAllocateMemory(f.device, &allocate, NULL, &memory));
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdFillBuffer(commands, buffer, 0, 4, 1);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 1);
     assert_success(vkBindBufferMemory(f.device, buffer, memory, 256));
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 1);
     vkCmdFillBuffer(commands, buffer, 768 - 4, 4, 1);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdFillBuffer(commands, buffer, 768, 4, 1);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 1);
     void *data;
     assert_int_equal(vkMapMemory(f.device, memory, 1024, VK_WHOLE_SIZE, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
     assert_int_equal(vkMapMemory(f.device, memory, 512, 513, 0, &data), VK_ERROR_MEMORY_MAP_FAILED);
-    fixture_expect(&f, BELFRY_ICD_OUT_OF_RANGE, 2);
+    vulkan_expect(&f.icd, BELFRY_ICD_OUT_OF_RANGE, 2);
     vkDestroyBuffer(f.device, buffer, NULL);
     vkFreeMemory(f.device, memory, NULL);
     fixture_close(&f);
@@ -345,18 +345,18 @@ TEST(test_transfers_need_the_buffer_s_usage)
         assert_success(vkBindBufferMemory(f.device, buffers[i], f.memory, 0));
     }
     VkQueryPool queries = queries_of(&f, 1);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     const VkBufferCopy copy = {0, 8, 8};
     const uint64_t word = 0;
     vkCmdCopyBuffer(commands, buffers[0], buffers[1], 1, &copy);
     vkCmdUpdateBuffer(commands, buffers[1], 0, 8, &word);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdCopyBuffer(commands, buffers[1], buffers[0], 1, &copy);
-    fixture_expect(&f, BELFRY_ICD_BUFFER_USAGE, 2);
+    vulkan_expect(&f.icd, BELFRY_ICD_BUFFER_USAGE, 2);
     vkCmdUpdateBuffer(commands, buffers[0], 0, 8, &word);
     vkCmdFillBuffer(commands, buffers[0], 0, 8, 0);
     vkCmdCopyQueryPoolResults(commands, queries, 0, 1, buffers[0], 0, 8, VK_QUERY_RESULT_64_BIT);
-    fixture_expect(&f, BELFRY_ICD_BUFFER_USAGE, 3);
+    vulkan_expect(&f.icd, BELFRY_ICD_BUFFER_USAGE, 3);
     vkDestroyQueryPool(f.device, queries, NULL);
     for (int i = 0; i < 2; i++)
         vkDestroyBuffer(f.device, buffers[i], NULL);
@@ -376,30 +376,30 @@ TEST(test_queries_are_reset_between_writes)
     assert_int_equal(
         vkGetQueryPoolResults(f.device, queries, 0, 1, 8, &stamp, 8, VK_QUERY_RESULT_64_BIT),
         VK_NOT_READY);
-    fixture_expect(&f, BELFRY_ICD_QUERY_UNRESET, 1);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    vulkan_expect(&f.icd, BELFRY_ICD_QUERY_UNRESET, 1);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdCopyQueryPoolResults(commands, queries, 1, 1, f.buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
-    fixture_expect_none(&f); /* it's the running that counts */
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0); /* it's the running that counts */
     submit(&f, commands);
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_expect(&f, BELFRY_ICD_QUERY_UNRESET, 2);
+    vulkan_expect(&f.icd, BELFRY_ICD_QUERY_UNRESET, 2);
 
     /* By the host, then written twice; by the device, in between. */
     vkResetQueryPool(f.device, queries, 0, 2);
-    commands = fixture_begin(&f, 0);
+    commands = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdResetQueryPool(commands, queries, 0, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
     submit(&f, commands);
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_expect_none(&f);
-    commands = fixture_begin(&f, 0);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    commands = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
     submit(&f, commands);
     assert_success(vkDeviceWaitIdle(f.device));
-    fixture_expect(&f, BELFRY_ICD_QUERY_UNRESET, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_QUERY_UNRESET, 1);
     vkDestroyQueryPool(f.device, queries, NULL);
     fixture_close(&f);
 }
@@ -410,22 +410,22 @@ TEST(test_the_host_resets_no_pending_query)
     fixture_open(&f, QUIET_Q1);
     VkQueryPool queries = queries_of(&f, 4);
     vkResetQueryPool(f.device, queries, 0, 4);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
     vkCmdCopyQueryPoolResults(commands, queries, 2, 1, f.buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     f.icd.pause();
     submit(&f, commands);
     vkResetQueryPool(f.device, queries, 0, 1);
     vkResetQueryPool(f.device, queries, 3, 1);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkResetQueryPool(f.device, queries, 0, 2);
-    fixture_expect(&f, BELFRY_ICD_QUERY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_QUERY_PENDING, 1);
     vkResetQueryPool(f.device, queries, 2, 2);
-    fixture_expect(&f, BELFRY_ICD_QUERY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_QUERY_PENDING, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     vkResetQueryPool(f.device, queries, 0, 4);
-    fixture_expect_none(&f);
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroyQueryPool(f.device, queries, NULL);
     fixture_close(&f);
 }
@@ -449,22 +449,23 @@ TEST(test_what_pending_commands_use_is_not_destroyed)
     assert_success(vkBindBufferMemory(f.device, buffer, memory, 0));
     assert_success(vkCreateEvent(f.device, &event_info, NULL, &event));
     VkQueryPool queries = queries_of(&f, 1);
-    VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    VkCommandBuffer commands =
+        device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     vkCmdResetQueryPool(commands, queries, 0, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdCopyQueryPoolResults(commands, queries, 0, 1, buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     vkCmdSetEvent(commands, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     f.icd.pause();
     submit(&f, commands);
-    assert_success(fixture_submit(f.queues[0][1], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = commands}));
     vkFreeMemory(f.device, memory, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroyBuffer(f.device, buffer, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroyQueryPool(f.device, queries, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroyEvent(f.device, event, NULL);
-    fixture_expect(&f, BELFRY_ICD_DESTROY_PENDING, 1);
+    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
     f.icd.resume();
     assert_success(vkDeviceWaitIdle(f.device));
     f.icd.reset_counters(); /* two queues at one query */

@@ -52,8 +52,8 @@ TEST(test_families)
         vkGetPhysicalDeviceProperties(f.physical, &properties);
         assert_string_equal(properties.deviceName, name);
         assert_int_equal(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
-        assert_int_equal(f.n_families, shapes[i].n);
-        for (uint32_t k = 0; k < f.n_families; k++) {
+        assert_int_equal(f.family_count, shapes[i].n);
+        for (uint32_t k = 0; k < f.family_count; k++) {
             assert_int_equal(f.families[k].queueFlags & shapes[i].families[k].with,
                              shapes[i].families[k].with);
             assert_int_equal(f.families[k].queueFlags & shapes[i].families[k].without, 0);
@@ -85,7 +85,7 @@ TEST(test_timestamp_bits)
 {
     struct fixture f;
     fixture_open_instance(&f, "SHAPE=nvidia TIMESTAMP_BITS=0");
-    for (uint32_t i = 0; i < f.n_families; i++)
+    for (uint32_t i = 0; i < f.family_count; i++)
         assert_int_equal(f.families[i].timestampValidBits, 0);
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(f.physical, &properties);
@@ -102,8 +102,10 @@ TEST(test_versions)
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(f.physical, &properties);
         assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), minor);
-        assert_true(fixture_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
-        assert_true(fixture_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+        assert_true(
+            vulkan_has_device_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+        assert_true(
+            vulkan_has_device_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
 
         /* An old device answers for the extension's names and not for the core's. */
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
@@ -149,7 +151,7 @@ TEST(test_old_device_of_a_plain_instance)
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
         for (uint32_t i = 0; i < 2; i++) {
-            assert_int_equal(fixture_extension(physical, names[i]), minor);
+            assert_int_equal(vulkan_has_device_extension(physical, names[i]), minor);
             const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                                     .enabledExtensionCount = 1,
                                                     .ppEnabledExtensionNames = &names[i]};
@@ -167,8 +169,8 @@ TEST(test_nothing_new)
 {
     struct fixture f;
     fixture_open_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1");
-    assert_false(fixture_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
-    assert_false(fixture_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
+    assert_false(vulkan_has_device_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+    assert_false(vulkan_has_device_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .timelineSemaphore = VK_TRUE};
@@ -210,7 +212,7 @@ TEST(test_null_queue)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=nvidia NULL_QUEUE=2:3");
-    for (uint32_t i = 0; i < f.n_families; i++)
+    for (uint32_t i = 0; i < f.family_count; i++)
         for (uint32_t k = 0; k < f.families[i].queueCount; k++)
             assert_int_equal(f.queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
     fixture_close(&f);
@@ -302,7 +304,7 @@ TEST(test_generated_commands_on_demand_alone)
         struct fixture f;
         fixture_open(&f, on ? "GENERATED=1" : NULL);
         for (int i = 0; i < 3; i++)
-            assert_int_equal(fixture_extension(f.physical, names[i]), on);
+            assert_int_equal(vulkan_has_device_extension(f.physical, names[i]), on);
         if (!on)
             assert_null(vkGetDeviceProcAddr(f.device, "vkCmdExecuteGeneratedCommandsEXT"));
         fixture_close(&f);

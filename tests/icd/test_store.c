@@ -26,7 +26,7 @@ static uint64_t word_load(const void *at)
 
 static void run(struct fixture *f, VkCommandBuffer commands)
 {
-    assert_success(fixture_submit(f->queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -89,7 +89,7 @@ static void expect_whole(record_fn *record)
     /* Sources at every alignment: a row of each kind of byte. */
     memset(f.words + 256, 0x00, 64);
     memset(f.words + 288, 0xff, 64);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     for (int i = 0; i < WRITES; i++)
         record(&f, commands, i);
     run_beside(&f, commands, &r);
@@ -157,7 +157,7 @@ TEST(test_long_fills_store_whole_words)
     fixture_open(&f, "SHAPE=q1");
     struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 64),
                        .allowed = {0, UINT64_MAX}};
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     for (int i = 0; i < WRITES / 4; i++)
         vkCmdFillBuffer(commands, f.buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
     run_beside(&f, commands, &r);
@@ -176,7 +176,7 @@ TEST(test_query_copies_store_whole_words)
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
     vkResetQueryPool(f.device, pool, 0, 2);
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
     for (int i = 0; i < WRITES / 8; i++)
         vkCmdFillBuffer(commands, f.buffer, 1024, 1024, 0);
@@ -189,7 +189,7 @@ TEST(test_query_copies_store_whole_words)
     assert_int_equal(word_load(r.word), r.allowed[0]);
     assert_true(r.allowed[1] > r.allowed[0]);
 
-    commands = fixture_begin(&f, 0);
+    commands = device_begin(&f.base, 0, 0);
     for (uint32_t i = 0; i < WRITES; i++)
         vkCmdCopyQueryPoolResults(commands, pool, i & 1, 1, f.buffer, 64, 8,
                                   VK_QUERY_RESULT_64_BIT);
@@ -229,7 +229,7 @@ TEST(test_a_later_write_is_never_seen_before_an_earlier_one)
 {
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         const VkDeviceSize at = (4 + i) * sizeof(uint32_t);
         uint64_t count = i + 1;
@@ -260,11 +260,11 @@ TEST(test_commands_run_at_execution_time)
     struct fixture f;
     fixture_open(&f, "SHAPE=q1");
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
     f.icd.pause();
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
     uint64_t word = UINT64_C(0x1122334455667788);
     memcpy(f.words, &word, sizeof(word));
     f.icd.quiesce();

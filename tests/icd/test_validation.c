@@ -135,7 +135,8 @@ TEST(test_inert_objects)
     VkFramebuffer framebuffer;
     assert_success(vkCreateFramebuffer(f.device, &framebuffer_info, NULL, &framebuffer));
 
-    VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    VkCommandBuffer commands =
+        device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clear = {0};
     const VkRenderPassBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                          .renderPass = pass,
@@ -149,7 +150,7 @@ TEST(test_inert_objects)
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     vkCmdDispatch(commands, 1, 1, 1);
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(fixture_submit(f.queues[0][0], (struct submit){.commands = commands}));
+    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
 
     vkDestroyFramebuffer(f.device, framebuffer, NULL);
@@ -170,12 +171,12 @@ static void submission_tour(const char *environment)
 {
     struct fixture f;
     fixture_open_validated(&f, environment);
-    VkSemaphore timeline = fixture_timeline(&f, 0);
-    VkSemaphore binary = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
+    VkSemaphore timeline = vulkan_timeline(f.device, 0);
+    VkSemaphore binary = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
     VkQueue queue = f.queues[0][0];
 
-    VkCommandBuffer commands = fixture_begin(&f, 0);
+    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
     const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                      .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT |
@@ -187,20 +188,20 @@ static void submission_tour(const char *environment)
     vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
 
-    assert_success(fixture_submit(
-        queue, (struct submit){.commands = commands, .signal = timeline, .signal_value = 1}));
-    fixture_wait(&f, timeline, 1);
-    assert_success(fixture_submit1(
-        queue, (struct submit){.wait = timeline, .wait_value = 1, .signal = binary}));
-    assert_success(fixture_submit1(queue, (struct submit){.wait = binary,
-                                                          .commands = commands,
-                                                          .signal = timeline,
-                                                          .signal_value = 2,
-                                                          .fence = fence}));
+    assert_success(vulkan_submit(
+        queue, (struct vulkan_batch){.commands = commands, .signal = timeline, .signal_value = 1}));
+    vulkan_wait(f.device, timeline, 1);
+    assert_success(vulkan_submit1(
+        queue, (struct vulkan_batch){.wait = timeline, .wait_value = 1, .signal = binary}));
+    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.wait = binary,
+                                                               .commands = commands,
+                                                               .signal = timeline,
+                                                               .signal_value = 2,
+                                                               .fence = fence}));
     assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(f.device, 1, &fence));
-    fixture_signal(&f, timeline, 3);
-    assert_int_equal(fixture_value(&f, timeline), 3);
+    vulkan_signal(f.device, timeline, 3);
+    assert_int_equal(vulkan_value(f.device, timeline), 3);
 
     if (f.families[0].timestampValidBits) {
         const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
@@ -210,12 +211,12 @@ static void submission_tour(const char *environment)
         uint64_t stamps[2];
         assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
         vkResetQueryPool(f.device, pool, 0, 2);
-        VkCommandBuffer stamping = fixture_begin(&f, 0);
+        VkCommandBuffer stamping = device_begin(&f.base, 0, 0);
         vkCmdWriteTimestamp2(stamping, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 0);
         vkCmdWriteTimestamp(stamping, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
         vkCmdCopyQueryPoolResults(stamping, pool, 0, 2, f.buffer, 512, 8, VK_QUERY_RESULT_64_BIT);
         assert_success(vkEndCommandBuffer(stamping));
-        assert_success(fixture_submit(queue, (struct submit){.commands = stamping}));
+        assert_success(vulkan_submit(queue, (struct vulkan_batch){.commands = stamping}));
         assert_success(vkQueueWaitIdle(queue));
         assert_success(vkGetQueryPoolResults(f.device, pool, 0, 2, sizeof(stamps), stamps, 8,
                                              VK_QUERY_RESULT_64_BIT));
@@ -274,14 +275,15 @@ TEST(test_present)
     VkImage images[8];
     n = 8;
     assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
-    VkSemaphore acquired = fixture_binary(&f);
-    VkSemaphore rendered = fixture_binary(&f);
-    VkFence fence = fixture_fence(&f);
+    VkSemaphore acquired = vulkan_binary(f.device);
+    VkSemaphore rendered = vulkan_binary(f.device);
+    VkFence fence = vulkan_fence(f.device, false);
     for (int frame = 0; frame < 5; frame++) {
         uint32_t index;
         assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &index));
-        VkCommandBuffer commands = fixture_begin(&f, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        VkCommandBuffer commands =
+            device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         const VkImageMemoryBarrier barrier = {
             .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
             .newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
@@ -292,10 +294,10 @@ TEST(test_present)
         vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                              VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(fixture_submit1(f.queues[0][0], (struct submit){.wait = acquired,
-                                                                       .commands = commands,
-                                                                       .signal = rendered,
-                                                                       .fence = fence}));
+        assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = acquired,
+                                                                            .commands = commands,
+                                                                            .signal = rendered,
+                                                                            .fence = fence}));
         const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
                                           .waitSemaphoreCount = 1,
                                           .pWaitSemaphores = &rendered,
@@ -331,7 +333,7 @@ TEST(test_versions)
                                          .queueCreateInfoCount = 1,
                                          .pQueueCreateInfos = &queue};
         assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
-        VkFence fence = fixture_fence(&f);
+        VkFence fence = vulkan_fence(f.device, false);
         vkGetDeviceQueue(f.device, 0, 0, &f.queues[0][0]);
         assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
         assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
@@ -346,8 +348,8 @@ TEST(test_messenger_hears)
     struct fixture f;
     fixture_open_validated(&f, "SHAPE=q1 QUIET=1");
     fputs("the next message is meant to be there\n", stderr);
-    VkSemaphore a = fixture_timeline(&f, 5);
-    fixture_signal(&f, a, 4);
+    VkSemaphore a = vulkan_timeline(f.device, 5);
+    vulkan_signal(f.device, a, 4);
     assert_true(f.messages > 0);
     f.messages = 0;
     f.icd.reset_counters();

@@ -19,7 +19,8 @@ struct screen {
     uint32_t image_count;
 };
 
-static void screen_open(struct world *w, struct screen *s, const uint32_t *families, uint32_t count)
+static void screen_open(struct device *w, struct screen *s, const uint32_t *families,
+                        uint32_t count)
 {
     const VkHeadlessSurfaceCreateInfoEXT surface = {
         .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
@@ -49,7 +50,7 @@ static void screen_open(struct world *w, struct screen *s, const uint32_t *famil
     assert_success(vkGetSwapchainImagesKHR(w->device, s->swapchain, &s->image_count, s->images));
 }
 
-static void screen_close(struct world *w, struct screen *s)
+static void screen_close(struct device *w, struct screen *s)
 {
     vkDestroySwapchainKHR(w->device, s->swapchain, NULL);
     vkDestroySurfaceKHR(w->instance, s->surface, NULL);
@@ -75,15 +76,15 @@ static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemap
 TEST(test_frames)
 {
     static const uint32_t three[] = {1, 1, 1, WORLD_END}, families[] = {0, 1, 2};
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=lavapipe", three);
     struct screen s;
     screen_open(&w, &s, families, 3);
-    VkSemaphore acquired[3], drawn[3], t = world_timeline(&w, 0);
-    VkFence fence = world_fence(&w, false);
+    VkSemaphore acquired[3], drawn[3], t = vulkan_timeline(w.device, 0);
+    VkFence fence = vulkan_fence(w.device, false);
     for (uint32_t i = 0; i < 3; i++) {
-        acquired[i] = world_binary(&w);
-        drawn[i] = world_binary(&w);
+        acquired[i] = vulkan_binary(w.device);
+        drawn[i] = vulkan_binary(w.device);
     }
     for (uint32_t frame = 0; frame < 12; frame++) {
         uint32_t image, k = frame % 3;
@@ -93,10 +94,10 @@ TEST(test_frames)
             assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
             assert_success(vkResetFences(w.device, 1, &fence));
         }
-        assert_success(
-            world_submit(w.queues[1][0], (struct batch){.commands = world_store(&w, 1, 0, frame),
-                                                        .signal = t,
-                                                        .signal_value = frame + 1}));
+        assert_success(vulkan_submit(
+            w.queues[1][0], (struct vulkan_batch){.commands = device_store(&w, 1, 0, frame),
+                                                  .signal = t,
+                                                  .signal_value = frame + 1}));
         const VkSemaphoreSubmitInfo waits[2] = {
             {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
              .semaphore = acquired[k],
@@ -118,7 +119,7 @@ TEST(test_frames)
         if (frame % 3 == 2)
             assert_success(vkDeviceWaitIdle(w.device));
     }
-    assert_int_equal(world_counters(&w).presents, 12);
+    assert_int_equal(vulkan_counters(&w.icd).presents, 12);
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 3; i++) {
         vkDestroySemaphore(w.device, acquired[i], NULL);
@@ -150,30 +151,32 @@ static void *run_present(void *argument)
 /* The signal that an image waits for is held behind a timeline: the present comes after it. */
 TEST(test_present_behind_held_work)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
     struct screen s;
     screen_open(&w, &s, NULL, 0);
-    VkSemaphore acquired = world_binary(&w), drawn = world_binary(&w), t = world_timeline(&w, 0);
+    VkSemaphore acquired = vulkan_binary(w.device), drawn = vulkan_binary(w.device),
+                t = vulkan_timeline(w.device, 0);
     for (uint64_t round = 1; round <= 10; round++) {
         struct belfry_icd_record records[8];
         struct presenter p = {.screen = &s, .queue = w.queues[0][1], .wait = drawn};
         assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &p.image));
         w.icd.record_start(records, 8);
-        assert_success(world_submit(w.queues[0][0], (struct batch){.wait = acquired}));
-        assert_success(world_submit(
-            w.queues[0][0], (struct batch){.wait = t, .wait_value = round, .signal = drawn}));
+        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = acquired}));
+        assert_success(
+            vulkan_submit(w.queues[0][0],
+                          (struct vulkan_batch){.wait = t, .wait_value = round, .signal = drawn}));
         assert_int_equal(w.icd.record_count(), 1);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
         while (!p.started)
             sched_yield();
         if (round % 2)
-            world_signal(&w, t, round);
+            vulkan_signal(w.device, t, round);
         else
-            assert_success(
-                world_submit(w.queues[0][1], (struct batch){.signal = t, .signal_value = round}));
+            assert_success(vulkan_submit(
+                w.queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = round}));
         pthread_join(thread, NULL);
         assert_success(p.result);
         size_t n = w.icd.record_stop();
@@ -193,28 +196,28 @@ TEST(test_present_behind_held_work)
 /* With presents outstanding the driver alone knows when a queue is idle. */
 TEST(test_present_and_idle)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
     struct screen s;
     screen_open(&w, &s, NULL, 0);
-    VkSemaphore acquired = world_binary(&w);
+    VkSemaphore acquired = vulkan_binary(w.device);
     uint32_t image;
     assert_success(
         vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
-    assert_success(
-        world_submit(w.queues[0][1], (struct batch){.commands = world_store(&w, 0, 0, 1)}));
+    assert_success(vulkan_submit(w.queues[0][1],
+                                 (struct vulkan_batch){.commands = device_store(&w, 0, 0, 1)}));
     assert_success(vkQueueWaitIdle(w.queues[0][1]));
-    assert_int_equal(world_counters(&w).queue_wait_idles, 0);
+    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 0);
     assert_success(present(w.queues[0][0], &s, image, acquired));
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
-    assert_int_equal(world_counters(&w).queue_wait_idles, 1);
+    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 1);
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
     assert_success(vkQueueWaitIdle(w.queues[0][1]));
-    assert_int_equal(world_counters(&w).queue_wait_idles, 1);
+    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 1);
     /* The wait consumed the semaphore. */
     assert_success(
         vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
-    assert_success(world_submit(w.queues[0][0], (struct batch){.wait = acquired}));
+    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = acquired}));
     assert_success(vkDeviceWaitIdle(w.device));
     vkDestroySemaphore(w.device, acquired, NULL);
     screen_close(&w, &s);
@@ -231,7 +234,7 @@ struct sparse {
     uint32_t *words;
 };
 
-static void sparse_open(struct world *w, struct sparse *s)
+static void sparse_open(struct device *w, struct sparse *s)
 {
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
@@ -246,7 +249,7 @@ static void sparse_open(struct world *w, struct sparse *s)
     memset(s->words, 0, 4 * BLOCK);
 }
 
-static void sparse_close(struct world *w, struct sparse *s)
+static void sparse_close(struct device *w, struct sparse *s)
 {
     vkDestroyBuffer(w->device, s->buffer, NULL);
     vkFreeMemory(w->device, s->memory, NULL);
@@ -306,10 +309,10 @@ static VkResult sparse_bind(VkQueue queue, struct sparse *s, VkDeviceSize memory
     return result;
 }
 
-static VkCommandBuffer sparse_fill(struct world *w, uint32_t family, struct sparse *s,
+static VkCommandBuffer sparse_fill(struct device *w, uint32_t family, struct sparse *s,
                                    uint32_t word)
 {
-    VkCommandBuffer commands = world_begin(w, family);
+    VkCommandBuffer commands = device_begin(w, family, 0);
     vkCmdFillBuffer(commands, s->buffer, 0, 2 * BLOCK, word);
     assert_success(vkEndCommandBuffer(commands));
     return commands;
@@ -327,46 +330,48 @@ TEST(test_sparse_binds)
         {"SHAPE=nvidia", {1, 2, WORLD_END}, 1, 0},
     };
     for (size_t i = 0; i < 4; i++) {
-        struct world w;
+        struct device w;
         world_open(&w, worlds[i].shape, worlds[i].counts);
         VkQueue bind = w.queues[worlds[i].bind_family][0];
         VkQueue fill = w.queues[worlds[i].fill_family][0];
         uint32_t family = worlds[i].fill_family;
         struct sparse s;
         sparse_open(&w, &s);
-        VkSemaphore t = world_timeline(&w, 0), done = world_timeline(&w, 0);
-        VkFence fence = world_fence(&w, false);
+        VkSemaphore t = vulkan_timeline(w.device, 0), done = vulkan_timeline(w.device, 0);
+        VkFence fence = vulkan_fence(w.device, false);
         /* At once; then held with work before and behind it. */
         assert_success(sparse_bind(bind, &s, 0, VK_NULL_HANDLE, 0, done, 1, fence));
-        assert_success(world_submit(fill, (struct batch){.wait = done,
-                                                         .wait_value = 1,
-                                                         .commands = sparse_fill(&w, family, &s, 1),
-                                                         .signal = done,
-                                                         .signal_value = 2}));
-        world_wait(&w, done, 2);
+        assert_success(
+            vulkan_submit(fill, (struct vulkan_batch){.wait = done,
+                                                      .wait_value = 1,
+                                                      .commands = sparse_fill(&w, family, &s, 1),
+                                                      .signal = done,
+                                                      .signal_value = 2}));
+        vulkan_wait(w.device, done, 2);
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_success(vkResetFences(w.device, 1, &fence));
         assert_int_equal(s.words[0], 1);
         assert_int_equal(s.words[2 * BLOCK / 4 - 1], 1);
 
         uint64_t before = world_accepted(&w);
-        assert_success(world_submit(fill, (struct batch){.wait = t,
-                                                         .wait_value = 1,
-                                                         .commands = sparse_fill(&w, family, &s, 2),
-                                                         .signal = t,
-                                                         .signal_value = 2}));
+        assert_success(
+            vulkan_submit(fill, (struct vulkan_batch){.wait = t,
+                                                      .wait_value = 1,
+                                                      .commands = sparse_fill(&w, family, &s, 2),
+                                                      .signal = t,
+                                                      .signal_value = 2}));
         assert_success(sparse_bind(bind, &s, 2 * BLOCK, t, 2, t, 3, fence));
         assert_success(vkQueueBindSparse(bind, 0, NULL, VK_NULL_HANDLE));
         assert_success(
-            world_submit1(fill, (struct batch){.wait = t,
-                                               .wait_value = 3,
-                                               .commands = sparse_fill(&w, family, &s, 3),
-                                               .signal = done,
-                                               .signal_value = 3}));
+            vulkan_submit1(fill, (struct vulkan_batch){.wait = t,
+                                                       .wait_value = 3,
+                                                       .commands = sparse_fill(&w, family, &s, 3),
+                                                       .signal = done,
+                                                       .signal_value = 3}));
         assert_int_equal(world_accepted(&w), before);
         assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
-        world_signal(&w, t, 1);
-        world_wait(&w, done, 3);
+        vulkan_signal(w.device, t, 1);
+        vulkan_wait(w.device, done, 3);
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_int_equal(s.words[0], 2);
         assert_int_equal(s.words[2 * BLOCK / 4], 3);
@@ -383,17 +388,17 @@ TEST(test_sparse_binds)
         /* Within one queue binds and submissions keep their order, and a fence alone its place. */
         if (worlds[i].bind_family == worlds[i].fill_family) {
             assert_success(vkResetFences(w.device, 1, &fence));
-            assert_success(
-                world_submit(fill, (struct batch){.wait = t,
-                                                  .wait_value = 10,
-                                                  .commands = sparse_fill(&w, family, &s, 4)}));
+            assert_success(vulkan_submit(
+                fill, (struct vulkan_batch){.wait = t,
+                                            .wait_value = 10,
+                                            .commands = sparse_fill(&w, family, &s, 4)}));
             assert_success(
                 sparse_bind(fill, &s, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE));
-            assert_success(
-                world_submit(fill, (struct batch){.commands = sparse_fill(&w, family, &s, 5)}));
+            assert_success(vulkan_submit(
+                fill, (struct vulkan_batch){.commands = sparse_fill(&w, family, &s, 5)}));
             assert_success(vkQueueBindSparse(fill, 0, NULL, fence));
             assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
-            world_signal(&w, t, 10);
+            vulkan_signal(w.device, t, 10);
             assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
             assert_int_equal(s.words[2 * BLOCK / 4], 4);
             assert_int_equal(s.words[0], 5);
@@ -409,7 +414,7 @@ TEST(test_sparse_binds)
 
 /* External semaphores ------------------------------------------------------------------------- */
 
-static VkSemaphore exportable(struct world *w)
+static VkSemaphore exportable(struct device *w)
 {
     const VkExportSemaphoreCreateInfo exported = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
@@ -425,7 +430,7 @@ static VkSemaphore exportable(struct world *w)
 }
 
 /* Another semaphore with the same payload. */
-static VkSemaphore import_of(struct world *w, VkSemaphore semaphore)
+static VkSemaphore import_of(struct device *w, VkSemaphore semaphore)
 {
     const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
                                          .semaphore = semaphore,
@@ -433,7 +438,7 @@ static VkSemaphore import_of(struct world *w, VkSemaphore semaphore)
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
-    VkSemaphore copy = world_timeline(w, 0);
+    VkSemaphore copy = vulkan_timeline(w->device, 0);
     const VkImportSemaphoreFdInfoKHR import = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
         .semaphore = copy,
@@ -448,27 +453,30 @@ TEST(test_external_semaphores)
 {
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t i = 0; i < 2; i++) {
-        struct world w;
+        struct device w;
         world_open(&w, shapes[i], two);
         VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine),
-                    done = world_timeline(&w, 0);
+                    done = vulkan_timeline(w.device, 0);
         for (uint64_t round = 1; round <= 8; round++) {
             bool swap = round % 2;
             VkSemaphore wait = swap ? mine : theirs, signal = swap ? theirs : mine;
             uint64_t before = world_accepted(&w);
-            assert_success(world_submit(
-                w.queues[0][0], (struct batch){.wait = wait,
-                                               .wait_value = round,
-                                               .commands = world_store(&w, 0, 0, (uint32_t)round),
-                                               .signal = done,
-                                               .signal_value = round}));
+            assert_success(vulkan_submit(
+                w.queues[0][0],
+                (struct vulkan_batch){.wait = wait,
+                                      .wait_value = round,
+                                      .commands = device_store(&w, 0, 0, (uint32_t)round),
+                                      .signal = done,
+                                      .signal_value = round}));
             assert_int_equal(world_accepted(&w), before);
             if (round % 4 < 2)
-                world_signal(&w, signal, round);
+                vulkan_signal(w.device, signal, round);
             else
-                assert_success(world_submit(
-                    w.queues[0][1], (struct batch){.signal = signal, .signal_value = round}));
-            world_wait(&w, done, round); /* nobody calls anything else: a watcher must notice */
+                assert_success(
+                    vulkan_submit(w.queues[0][1],
+                                  (struct vulkan_batch){.signal = signal, .signal_value = round}));
+            vulkan_wait(w.device, done,
+                        round); /* nobody calls anything else: a watcher must notice */
             assert_int_equal(w.words[0], round);
             assert_success(vkDeviceWaitIdle(w.device));
         }
@@ -484,20 +492,20 @@ TEST(test_external_semaphores)
 TEST(test_external_many)
 {
     static const uint32_t eight[] = {8, WORLD_END};
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", eight);
     VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
     for (uint32_t i = 0; i < 8; i++) {
-        done[i] = world_timeline(&w, 0);
-        assert_success(world_submit(w.queues[0][i], (struct batch){.wait = mine,
-                                                                   .wait_value = 8 - i,
-                                                                   .signal = done[i],
-                                                                   .signal_value = 1}));
+        done[i] = vulkan_timeline(w.device, 0);
+        assert_success(vulkan_submit(w.queues[0][i], (struct vulkan_batch){.wait = mine,
+                                                                           .wait_value = 8 - i,
+                                                                           .signal = done[i],
+                                                                           .signal_value = 1}));
     }
     for (uint32_t i = 8; i-- > 0;) {
-        assert_int_equal(world_value(&w, done[i]), 0);
-        world_signal(&w, theirs, 8 - i);
-        world_wait(&w, done[i], 1);
+        assert_int_equal(vulkan_value(w.device, done[i]), 0);
+        vulkan_signal(w.device, theirs, 8 - i);
+        vulkan_wait(w.device, done[i], 1);
     }
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 8; i++)
@@ -510,12 +518,12 @@ TEST(test_external_many)
 /* A lost device ends the watch. */
 TEST(test_external_and_lost)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1 QUIET=1", two);
     VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine);
-    VkFence fence = world_fence(&w, false);
-    assert_success(world_submit(w.queues[0][0],
-                                (struct batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    VkFence fence = vulkan_fence(w.device, false);
+    assert_success(vulkan_submit(
+        w.queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
     w.icd.lose();
     assert_int_equal(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);

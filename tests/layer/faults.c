@@ -9,7 +9,7 @@
 
 /* A little program on three queues, with a second thread, that keeps going whatever fails. */
 struct program {
-    struct world w;
+    struct device w;
     bool may_lose;    /* VK_ERROR_DEVICE_LOST is a result to be had */
     bool may_run_out; /* out of memory is */
     VkResult first;   /* the first error */
@@ -65,7 +65,7 @@ static VkCommandBuffer make_commands(struct program *p, VkCommandPool pool)
  * value to the host, so that the others come to their end. */
 static void work(struct program *p)
 {
-    struct world *w = &p->w;
+    struct device *w = &p->w;
     VkSemaphore t = make_semaphore(p, true), b = make_semaphore(p, false);
     const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     VkCommandPool pool = VK_NULL_HANDLE;
@@ -80,28 +80,28 @@ static void work(struct program *p)
     bool fence_submitted = false, all_submitted = true;
     for (uint32_t i = 1; made && i < 3 * ROUNDS; i++) {
         bool last = i == 3 * ROUNDS - 1;
-        if (ok(p, world_submit(w->queues[0][1 + i % 2],
-                               (struct batch){.wait = t,
-                                              .wait_value = i,
-                                              .commands = commands[i],
-                                              .signal = t,
-                                              .signal_value = i + 1,
-                                              .fence = last ? fence : VK_NULL_HANDLE})))
+        if (ok(p, vulkan_submit(w->queues[0][1 + i % 2],
+                                (struct vulkan_batch){.wait = t,
+                                                      .wait_value = i,
+                                                      .commands = commands[i],
+                                                      .signal = t,
+                                                      .signal_value = i + 1,
+                                                      .fence = last ? fence : VK_NULL_HANDLE})))
             fence_submitted |= last;
         else
             all_submitted = false;
     }
     if (made && all_submitted) {
-        if (!ok(p, world_submit1(
-                       w->queues[0][0],
-                       (struct batch){.commands = commands[0], .signal = t, .signal_value = 1})))
+        if (!ok(p, vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.commands = commands[0],
+                                                                         .signal = t,
+                                                                         .signal_value = 1})))
             all_submitted = false;
     }
     if (made && all_submitted) {
         /* Binary semaphores across two queues, in order. */
-        bool signalled = ok(p, world_submit(w->queues[0][1], (struct batch){.signal = b}));
+        bool signalled = ok(p, vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = b}));
         if (signalled)
-            ok(p, world_submit(w->queues[0][2], (struct batch){.wait = b}));
+            ok(p, vulkan_submit(w->queues[0][2], (struct vulkan_batch){.wait = b}));
         const uint64_t value = 3 * ROUNDS;
         const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                           .semaphoreCount = 1,
@@ -115,8 +115,9 @@ static void work(struct program *p)
     }
     if (p->lost && made) {
         /* Whatever is asked of a lost device ends, with that result. */
-        assert_int_equal(world_submit(w->queues[0][0], (struct batch){.commands = commands[0]}),
-                         VK_ERROR_DEVICE_LOST);
+        assert_int_equal(
+            vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands[0]}),
+            VK_ERROR_DEVICE_LOST);
         if (fence_submitted) {
             VkResult status = vkGetFenceStatus(w->device, fence);
             assert_true(status == VK_ERROR_DEVICE_LOST || status == VK_SUCCESS);
@@ -213,9 +214,10 @@ static void run_out_at_every_call(const char *shape, const char *fault)
 {
     char environment[80];
     snprintf(environment, sizeof(environment), "SHAPE=%s", shape);
-    struct world w;
+    struct device w;
     assert_success(world_instance(&w, environment));
-    uint32_t first = strcmp(fault, "OOM_AT") == 0 ? (uint32_t)world_counters(&w).oom_points + 1 : 1;
+    uint32_t first =
+        strcmp(fault, "OOM_AT") == 0 ? (uint32_t)vulkan_counters(&w.icd).oom_points + 1 : 1;
     world_close(&w);
 
     uint32_t failed = 0;
@@ -247,7 +249,7 @@ TEST(test_out_of_memory_at_submit)
 
 /* Lost from outside, while threads sleep in every kind of wait. */
 struct sleeper {
-    struct world *w;
+    struct device *w;
     uint32_t kind;
     VkSemaphore t;
     VkFence fence;
@@ -285,16 +287,17 @@ TEST(test_lost_under_sleepers)
     static const char *const shapes[] = {"SHAPE=q1 QUIET=1", "SHAPE=q3 QUIET=1"};
     for (size_t i = 0; i < 2; i++) {
         for (uint32_t round = 0; round < 5; round++) {
-            struct world w;
+            struct device w;
             world_open(&w, shapes[i], three);
-            VkSemaphore t = world_timeline(&w, 0);
-            VkFence fence = world_fence(&w, false);
+            VkSemaphore t = vulkan_timeline(w.device, 0);
+            VkFence fence = vulkan_fence(w.device, false);
             for (uint32_t q = 0; q < 3; q++)
-                assert_success(world_submit(
-                    w.queues[0][q], (struct batch){.wait = t,
-                                                   .wait_value = 1 + q,
-                                                   .commands = world_store(&w, 0, q, q),
-                                                   .fence = q == 0 ? fence : VK_NULL_HANDLE}));
+                assert_success(
+                    vulkan_submit(w.queues[0][q],
+                                  (struct vulkan_batch){.wait = t,
+                                                        .wait_value = 1 + q,
+                                                        .commands = device_store(&w, 0, q, q),
+                                                        .fence = q == 0 ? fence : VK_NULL_HANDLE}));
             struct sleeper sleepers[4];
             for (uint32_t s = 0; s < 4; s++) {
                 sleepers[s] = (struct sleeper){.w = &w, .kind = s, .t = t, .fence = fence};

@@ -13,7 +13,7 @@ static const uint32_t two[] = {2, WORLD_END};
 
 /* A call that blocks, on a thread of its own. */
 struct blocker {
-    struct world *w;
+    struct device *w;
     VkQueue queue;
     VkQueryPool pool;
     VkFence fences[3];
@@ -75,22 +75,23 @@ static void *wait_query(void *argument)
     return NULL;
 }
 
-static void hold(struct world *w, uint32_t queue, VkSemaphore t, uint64_t value, VkFence fence)
+static void hold(struct device *w, uint32_t queue, VkSemaphore t, uint64_t value, VkFence fence)
 {
-    assert_success(world_submit(
-        w->queues[0][queue], (struct batch){.wait = t,
+    assert_success(
+        vulkan_submit(w->queues[0][queue],
+                      (struct vulkan_batch){.wait = t,
                                             .wait_value = value,
-                                            .commands = world_store(w, 0, queue, (uint32_t)value),
+                                            .commands = device_store(w, 0, queue, (uint32_t)value),
                                             .fence = fence}));
 }
 
 TEST(test_fence_timeouts)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0);
-    VkFence a = world_fence(&w, false), b = world_fence(&w, false), on = world_fence(&w, true),
-            never = world_fence(&w, false);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkFence a = vulkan_fence(w.device, false), b = vulkan_fence(w.device, false),
+            on = vulkan_fence(w.device, true), never = vulkan_fence(w.device, false);
     hold(&w, 0, t, 1, a);
     hold(&w, 1, t, 2, b);
     assert_int_equal(world_accepted(&w), 0);
@@ -121,11 +122,11 @@ TEST(test_fence_timeouts)
     /* A fence that the driver is about to be handed must not be in the hands of a driver's wait. */
     assert_int_equal(w.icd.sleepers(), 0);
     blocker_start(&any, wait_fences);
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     assert_success(blocker_join(&any));
     assert_success(vkGetFenceStatus(w.device, a));
     assert_int_equal(vkGetFenceStatus(w.device, b), VK_NOT_READY);
-    world_signal(&w, t, 2);
+    vulkan_signal(w.device, t, 2);
     assert_success(blocker_join(&all));
     assert_success(blocker_join(&one));
     assert_success(vkGetFenceStatus(w.device, b));
@@ -143,19 +144,19 @@ TEST(test_fence_timeouts)
 /* More fences than fit any small array. */
 TEST(test_many_fences)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     VkFence fences[80];
     for (uint32_t i = 0; i < 80; i++) {
-        fences[i] = world_fence(&w, false);
+        fences[i] = vulkan_fence(w.device, false);
         hold(&w, i % 2, t, 1 + i / 2, fences[i]);
     }
     assert_int_equal(vkWaitForFences(w.device, 80, fences, VK_FALSE, 0), VK_TIMEOUT);
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     assert_success(vkWaitForFences(w.device, 80, fences, VK_FALSE, UINT64_MAX));
     assert_int_equal(vkWaitForFences(w.device, 80, fences, VK_TRUE, MS), VK_TIMEOUT);
-    world_signal(&w, t, 40);
+    vulkan_signal(w.device, t, 40);
     assert_success(vkWaitForFences(w.device, 80, fences, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(w.device, 80, fences));
     assert_success(vkDeviceWaitIdle(w.device));
@@ -168,10 +169,10 @@ TEST(test_many_fences)
 /* Reset and used again, held and at once, with its handle coming back for another fence. */
 TEST(test_fence_reuse)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0);
-    VkFence fence = world_fence(&w, false);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkFence fence = vulkan_fence(w.device, false);
     for (uint64_t i = 1; i <= 60; i++) {
         bool held = i % 3 != 0;
         hold(&w, i % 2, t, held ? i : i - 1, fence);
@@ -179,11 +180,11 @@ TEST(test_fence_reuse)
             assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
             assert_int_equal(vkWaitForFences(w.device, 1, &fence, VK_TRUE, 0), VK_TIMEOUT);
         }
-        world_signal(&w, t, i);
+        vulkan_signal(w.device, t, i);
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         if (i % 5 == 0) {
             vkDestroyFence(w.device, fence, NULL);
-            fence = world_fence(&w, i % 2);
+            fence = vulkan_fence(w.device, i % 2);
             if (i % 2) {
                 assert_success(vkGetFenceStatus(w.device, fence));
                 assert_success(vkResetFences(w.device, 1, &fence));
@@ -205,33 +206,35 @@ TEST(test_fence_reuse)
 TEST(test_queue_idle_is_its_own)
 {
     for (uint32_t way = 0; way < 4; way++) {
-        struct world w;
+        struct device w;
         world_open(&w, "SHAPE=q1", two);
         VkQueue a = w.queues[0][0], b = w.queues[0][1];
         const VkEventCreateInfo event_info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
         VkEvent event;
         assert_success(vkCreateEvent(w.device, &event_info, NULL, &event));
-        VkSemaphore t = world_timeline(&w, 0), u = world_timeline(&w, 0);
-        VkFence fence = world_fence(&w, false);
+        VkSemaphore t = vulkan_timeline(w.device, 0), u = vulkan_timeline(w.device, 0);
+        VkFence fence = vulkan_fence(w.device, false);
 
         /* The queue's own: with nothing, a fence, a timeline or both to tell of its end. */
-        struct batch own = {.commands = world_store(&w, 0, 0, 1)};
+        struct vulkan_batch own = {.commands = device_store(&w, 0, 0, 1)};
         if (way & 1)
             own.fence = fence;
         if (way & 2) {
             own.signal = u;
             own.signal_value = 1;
         }
-        assert_success(world_submit(a, own));
+        assert_success(vulkan_submit(a, own));
         /* The neighbour's: one that stalls the VkQueue, one behind it, one that is held. */
-        VkCommandBuffer stall = world_begin(&w, 0);
+        VkCommandBuffer stall = device_begin(&w, 0, 0);
         vkCmdWaitEvents(stall, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, NULL, 0, NULL, 0, NULL);
         assert_success(vkEndCommandBuffer(stall));
-        assert_success(world_submit(b, (struct batch){.commands = stall}));
-        assert_success(world_submit(b, (struct batch){.commands = world_store(&w, 0, 1, 2)}));
-        assert_success(world_submit(
-            b, (struct batch){.wait = t, .wait_value = 1, .commands = world_store(&w, 0, 2, 3)}));
+        assert_success(vulkan_submit(b, (struct vulkan_batch){.commands = stall}));
+        assert_success(
+            vulkan_submit(b, (struct vulkan_batch){.commands = device_store(&w, 0, 1, 2)}));
+        assert_success(vulkan_submit(
+            b, (struct vulkan_batch){
+                   .wait = t, .wait_value = 1, .commands = device_store(&w, 0, 2, 3)}));
         assert_success(vkQueueWaitIdle(a));
         assert_int_equal(w.words[0], 1);
         assert_int_equal(w.words[1], 0);
@@ -243,7 +246,7 @@ TEST(test_queue_idle_is_its_own)
         struct blocker idle = {.w = &w, .queue = b};
         blocker_start(&idle, wait_queue);
         assert_success(vkSetEvent(w.device, event));
-        world_signal(&w, t, 1);
+        vulkan_signal(w.device, t, 1);
         assert_success(blocker_join(&idle));
         assert_int_equal(w.words[2], 3);
         assert_success(vkDeviceWaitIdle(w.device));
@@ -261,9 +264,9 @@ TEST(test_idle_with_held_work)
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
         for (uint32_t device = 0; device < 2; device++) {
-            struct world w;
+            struct device w;
             world_open(&w, shapes[s], two);
-            VkSemaphore t = world_timeline(&w, 0);
+            VkSemaphore t = vulkan_timeline(w.device, 0);
             for (uint64_t round = 1; round <= 10; round++) {
                 memset(w.words, 0, 8);
                 hold(&w, 0, t, 2 * round, VK_NULL_HANDLE);
@@ -271,10 +274,10 @@ TEST(test_idle_with_held_work)
                 struct blocker idle = {.w = &w, .queue = w.queues[0][0]};
                 blocker_start(&idle, device ? wait_device : wait_queue);
                 if (round % 2) { /* the host, or another queue */
-                    world_signal(&w, t, 2 * round - 1);
-                    world_signal(&w, t, 2 * round);
+                    vulkan_signal(w.device, t, 2 * round - 1);
+                    vulkan_signal(w.device, t, 2 * round);
                 } else {
-                    world_signal(&w, t, 2 * round);
+                    vulkan_signal(w.device, t, 2 * round);
                 }
                 assert_success(blocker_join(&idle));
                 assert_int_equal(w.words[0], 2 * round);
@@ -291,15 +294,15 @@ TEST(test_idle_with_held_work)
 /* The submit that releases it may come from the waiting thread's neighbour. */
 TEST(test_idle_released_by_a_submit)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     for (uint64_t round = 1; round <= 20; round++) {
         hold(&w, 0, t, round, VK_NULL_HANDLE);
         struct blocker idle = {.w = &w, .queue = w.queues[0][0]};
         blocker_start(&idle, wait_queue);
-        assert_success(
-            world_submit(w.queues[0][1], (struct batch){.signal = t, .signal_value = round}));
+        assert_success(vulkan_submit(w.queues[0][1],
+                                     (struct vulkan_batch){.signal = t, .signal_value = round}));
         assert_success(blocker_join(&idle));
         assert_int_equal(w.words[0], round);
     }
@@ -312,22 +315,23 @@ TEST(test_idle_released_by_a_submit)
 
 TEST(test_queries)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
     const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                         .queryCount = 1};
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(w.device, &info, NULL, &pool));
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     uint64_t last = 0;
     for (uint64_t round = 1; round <= 10; round++) {
         vkResetQueryPool(w.device, pool, 0, 1);
-        VkCommandBuffer commands = world_begin(&w, 0);
+        VkCommandBuffer commands = device_begin(&w, 0, 0);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(world_submit(
-            w.queues[0][0], (struct batch){.wait = t, .wait_value = round, .commands = commands}));
+        assert_success(vulkan_submit(
+            w.queues[0][0],
+            (struct vulkan_batch){.wait = t, .wait_value = round, .commands = commands}));
         uint64_t data = 0;
         assert_int_equal(
             vkGetQueryPoolResults(w.device, pool, 0, 1, 8, &data, 8, VK_QUERY_RESULT_64_BIT),
@@ -335,7 +339,7 @@ TEST(test_queries)
         struct blocker query = {.w = &w, .pool = pool};
         blocker_start(&query, wait_query);
         assert_int_equal(w.icd.sleepers(), 0); /* it might sleep there for ever */
-        world_signal(&w, t, round);
+        vulkan_signal(w.device, t, round);
         assert_success(blocker_join(&query));
         assert_true(query.data > last);
         last = query.data;
@@ -348,7 +352,7 @@ TEST(test_queries)
     blocker_start(&query, wait_query);
     assert_success(blocker_join(&query));
     assert_int_equal(query.data, last);
-    world_signal(&w, t, 100);
+    vulkan_signal(w.device, t, 100);
     assert_success(vkDeviceWaitIdle(w.device));
     vkDestroyQueryPool(w.device, pool, NULL);
     vkDestroySemaphore(w.device, t, NULL);
@@ -365,28 +369,28 @@ TEST(test_released_within_the_call)
     static const uint32_t eight[] = {8, WORLD_END};
     for (size_t s = 0; s < 3; s++) {
         for (uint32_t by_submit = 0; by_submit < 2; by_submit++) {
-            struct world w;
+            struct device w;
             world_open(&w, shapes[s], eight);
-            VkSemaphore t = world_timeline(&w, 0);
+            VkSemaphore t = vulkan_timeline(w.device, 0);
             w.icd.pause(); /* whatever the GPU does */
             for (uint32_t i = 7; i >= 1; i--)
-                assert_success(world_submit(w.queues[0][i],
-                                            (struct batch){.wait = t,
-                                                           .wait_value = i,
-                                                           .commands = world_store(&w, 0, i, i),
-                                                           .signal = t,
-                                                           .signal_value = i + 1}));
+                assert_success(vulkan_submit(
+                    w.queues[0][i], (struct vulkan_batch){.wait = t,
+                                                          .wait_value = i,
+                                                          .commands = device_store(&w, 0, i, i),
+                                                          .signal = t,
+                                                          .signal_value = i + 1}));
             assert_int_equal(world_accepted(&w), 0);
             if (by_submit)
-                assert_success(
-                    world_submit(w.queues[0][0], (struct batch){.signal = t, .signal_value = 1}));
+                assert_success(vulkan_submit(
+                    w.queues[0][0], (struct vulkan_batch){.signal = t, .signal_value = 1}));
             else
-                world_signal(&w, t, 1);
-            struct belfry_icd_counters counters = world_counters(&w);
+                vulkan_signal(w.device, t, 1);
+            struct belfry_icd_counters counters = vulkan_counters(&w.icd);
             assert_int_equal(counters.submit_infos, 7 + by_submit);
             assert_int_equal(counters.waits, 7);
             w.icd.resume();
-            world_wait(&w, t, 8);
+            vulkan_wait(w.device, t, 8);
             assert_success(vkDeviceWaitIdle(w.device));
             for (uint32_t i = 1; i < 8; i++)
                 assert_int_equal(w.words[i], i);
@@ -399,12 +403,12 @@ TEST(test_released_within_the_call)
 /* Semaphores' own commands are the driver's, before anything is handed over and after. */
 TEST(test_semaphore_commands)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0), u = world_timeline(&w, 9);
-    assert_success(
-        world_submit(w.queues[0][0],
-                     (struct batch){.wait = t, .wait_value = 1, .signal = u, .signal_value = 20}));
+    VkSemaphore t = vulkan_timeline(w.device, 0), u = vulkan_timeline(w.device, 9);
+    assert_success(vulkan_submit(
+        w.queues[0][0],
+        (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = u, .signal_value = 20}));
     const VkSemaphore both[] = {t, u};
     const uint64_t values[] = {1, 9};
     VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -415,10 +419,10 @@ TEST(test_semaphore_commands)
     assert_int_equal(vkWaitSemaphores(w.device, &info, MS), VK_TIMEOUT);
     info.flags = VK_SEMAPHORE_WAIT_ANY_BIT;
     assert_success(vkWaitSemaphores(w.device, &info, UINT64_MAX));
-    assert_int_equal(world_value(&w, u), 9);
-    world_signal(&w, t, 5);
-    world_wait(&w, u, 20);
-    assert_int_equal(world_value(&w, t), 5);
+    assert_int_equal(vulkan_value(w.device, u), 9);
+    vulkan_signal(w.device, t, 5);
+    vulkan_wait(w.device, u, 20);
+    assert_int_equal(vulkan_value(w.device, t), 5);
     assert_success(vkDeviceWaitIdle(w.device));
     vkDestroySemaphore(w.device, t, NULL);
     vkDestroySemaphore(w.device, u, NULL);

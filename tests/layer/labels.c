@@ -19,14 +19,14 @@
 
 static struct belfry_icd_record records[RECORDS];
 
-static void watch(struct world *w)
+static void watch(struct device *w)
 {
     memset(records, 0, sizeof(records));
     w->icd.record_start(records, RECORDS);
 }
 
 /* What has come since 'watch'; goes on watching. */
-static void expect_at(struct world *w, const char *expected, const char *file, int line)
+static void expect_at(struct device *w, const char *expected, const char *file, int line)
 {
     char text[4096] = "";
     size_t n = w->icd.record_stop(), length = 0;
@@ -92,7 +92,7 @@ static VkSemaphore passed; /* at 1 */
 
 static void hold(VkQueue queue, VkSemaphore t, uint64_t value)
 {
-    assert_success(world_submit(queue, (struct batch){.wait = t, .wait_value = value}));
+    assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = value}));
 }
 
 static void submit(VkQueue queue)
@@ -100,14 +100,14 @@ static void submit(VkQueue queue)
     hold(queue, passed, 1);
 }
 
-static void open_world(struct world *w, const char *shape, const uint32_t *counts)
+static void open_world(struct device *w, const char *shape, const uint32_t *counts)
 {
     world_open(w, shape, counts);
-    passed = world_timeline(w, 1);
+    passed = vulkan_timeline(w->device, 1);
     watch(w);
 }
 
-static void close_world(struct world *w)
+static void close_world(struct device *w)
 {
     w->icd.record_stop();
     assert_success(vkDeviceWaitIdle(w->device));
@@ -120,7 +120,7 @@ static const uint32_t two[] = {2, WORLD_END}, three[] = {3, WORLD_END};
 /* N-3: each call as it was made, regions with nothing in them too. */
 TEST(test_alone_as_the_program_calls)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q4", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
     begin(a, "a");
@@ -147,7 +147,7 @@ TEST(test_alone_as_the_program_calls)
 /* N-1 */
 TEST(test_shared_each_around_its_own)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", three);
     VkQueue a = w.queues[0][0], b = w.queues[0][1], c = w.queues[0][2];
     begin(a, "a");
@@ -192,7 +192,7 @@ TEST(test_shared_each_around_its_own)
 /* N-2 */
 TEST(test_inserted_on_a_shared_queue)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
     begin(a, "a");
@@ -210,10 +210,10 @@ TEST(test_held)
 {
     static const char *const shapes[] = {"SHAPE=q2", "SHAPE=q1"};
     for (uint32_t shared = 0; shared < 2; shared++) {
-        struct world w;
+        struct device w;
         open_world(&w, shapes[shared], two);
         VkQueue a = w.queues[0][0], b = w.queues[0][1];
-        VkSemaphore t = world_timeline(&w, 0);
+        VkSemaphore t = vulkan_timeline(w.device, 0);
         begin(a, "a");
         EXPECT(&w, "+a");
         hold(a, t, 1);
@@ -236,10 +236,10 @@ TEST(test_held)
         submit(b);
         end(b);
         EXPECT(&w, shared ? "-a +n s[n] -n" : "+n s[n] -n");
-        world_signal(&w, t, 1);
+        vulkan_signal(w.device, t, 1);
         EXPECT(&w, shared ? "+a s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]"
                           : "s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]");
-        world_signal(&w, t, 2);
+        vulkan_signal(w.device, t, 2);
         /* Two of one region go in one call. */
         EXPECT(&w, "s[b] -b s[]");
         submit(a);
@@ -255,10 +255,10 @@ TEST(test_held)
 /* An insert parts what would go in one call. */
 TEST(test_inserted_between_held_packets)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0];
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     for (uint64_t round = 1; round <= 2; round++) {
         if (round == 2)
             begin(a, "a");
@@ -270,7 +270,7 @@ TEST(test_inserted_between_held_packets)
         insert(a, "y");
         if (round == 2)
             end(a);
-        world_signal(&w, t, round);
+        vulkan_signal(w.device, t, round);
         EXPECT(&w, round == 1 ? "s[] !x[] s[] !x[] !y[]" : "+a s[a] !x[a] s[a] !x[a] !y[a] -a");
     }
     assert_success(vkDeviceWaitIdle(w.device));
@@ -281,7 +281,7 @@ TEST(test_inserted_between_held_packets)
 /* Command queues, on the same VkQueue, have no labels and are in nobody's. */
 TEST(test_command_queues_are_in_no_label)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0];
     BfDevice device;
@@ -292,8 +292,8 @@ TEST(test_command_queues_are_in_no_label)
     assert_success(bfGetDevice(w.device, &device));
     assert_success(bfCreateQueue(device, &queue_info, &queue));
     assert_success(bfCreateFence(device, &fence_info, &fence));
-    VkCommandBuffer commands = world_store(&w, bfGetQueueFamilyIndex(queue), 0, 1);
-    VkCommandBuffer more = world_store(&w, bfGetQueueFamilyIndex(queue), 1, 1);
+    VkCommandBuffer commands = device_store(&w, bfGetQueueFamilyIndex(queue), 0, 1);
+    VkCommandBuffer more = device_store(&w, bfGetQueueFamilyIndex(queue), 1, 1);
     begin(a, "a");
     submit(a);
     assert_success(bfQueueExecute(queue, 1, &commands));
@@ -317,17 +317,17 @@ TEST(test_command_queues_are_in_no_label)
 /* N-4: nothing comes after, and still the label ends. */
 TEST(test_held_and_ended_before_it_went)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     begin(a, "a");
     begin(a, "b");
     hold(a, t, 1);
     end(a);
     end(a);
     EXPECT(&w, "+a +b");
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     EXPECT(&w, "s[a/b] -b -a");
     /* With more behind it that is still held. */
     begin(a, "a");
@@ -336,10 +336,10 @@ TEST(test_held_and_ended_before_it_went)
     begin(a, "c");
     hold(a, t, 3);
     EXPECT(&w, "+a");
-    world_signal(&w, t, 2);
+    vulkan_signal(w.device, t, 2);
     EXPECT(&w, "s[a] -a");
     submit(b);
-    world_signal(&w, t, 3);
+    vulkan_signal(w.device, t, 3);
     EXPECT(&w, "s[] +c s[c]"); /* which the program has left open */
     end(a);
     EXPECT(&w, "-c");
@@ -351,9 +351,9 @@ TEST(test_held_and_ended_before_it_went)
 /* Several queues released at once: one call for each, not one for all. */
 TEST(test_released_together)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", three);
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     static const char *const names[] = {"a", "b", NULL};
     for (uint32_t q = 0; q < 3; q++) {
         if (names[q])
@@ -364,7 +364,7 @@ TEST(test_released_together)
             end(w.queues[0][q]);
     }
     EXPECT(&w, "+a");
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     size_t n = w.icd.record_count();
     uint32_t calls = 0, infos[3] = {0};
     static const char *const labels[] = {"a", "b", ""};
@@ -388,15 +388,15 @@ TEST(test_released_together)
 /* A call with a fence, a fence alone, both forms of submission, several batches in a call. */
 TEST(test_every_form_of_submission)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkFence fence = world_fence(&w, false);
+    VkFence fence = vulkan_fence(w.device, false);
     begin(a, "a");
     begin(b, "b");
     EXPECT(&w, "+a");
     assert_success(
-        world_submit1(b, (struct batch){.wait = passed, .wait_value = 1, .fence = fence}));
+        vulkan_submit1(b, (struct vulkan_batch){.wait = passed, .wait_value = 1, .fence = fence}));
     EXPECT(&w, "-a +b s[b]");
     assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(w.device, 1, &fence));
@@ -432,7 +432,7 @@ TEST(test_every_form_of_submission)
 
 TEST(test_present)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
     const VkHeadlessSurfaceCreateInfoEXT surface_info = {
@@ -451,7 +451,7 @@ TEST(test_present)
                                            .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
                                            .presentMode = VK_PRESENT_MODE_FIFO_KHR};
     assert_success(vkCreateSwapchainKHR(w.device, &info, NULL, &swapchain));
-    VkSemaphore acquired = world_binary(&w);
+    VkSemaphore acquired = vulkan_binary(w.device);
     uint32_t image;
     assert_success(
         vkAcquireNextImageKHR(w.device, swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
@@ -479,7 +479,7 @@ TEST(test_present)
 /* A trace takes every packet's way through the list. */
 TEST(test_traced)
 {
-    struct world w;
+    struct device w;
     setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
     open_world(&w, "SHAPE=q1", two);
     unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
@@ -498,10 +498,10 @@ TEST(test_traced)
 /* What a lost device drops takes its labels along. */
 TEST(test_lost)
 {
-    struct world w;
+    struct device w;
     open_world(&w, "SHAPE=q1 LOSE_AT_SUBMIT=1", two);
     VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     begin(a, "a");
     hold(a, t, 1);
     insert(a, "x");
@@ -509,7 +509,7 @@ TEST(test_lost)
     insert(a, "y");
     hold(a, t, 1);
     lines_begin();
-    VkResult result = world_submit(b, (struct batch){.wait = passed, .wait_value = 1});
+    VkResult result = vulkan_submit(b, (struct vulkan_batch){.wait = passed, .wait_value = 1});
     assert_int_equal(lines_end(NULL, 0), 1);
     assert_int_equal(result, VK_ERROR_DEVICE_LOST);
     end(a);
@@ -574,10 +574,11 @@ static void *run_thread(void *argument)
         char round[16];
         snprintf(round, sizeof(round), "%u", i / 10);
         begin(t->queue, round);
-        assert_success(world_submit(t->queue, (struct batch){.wait = t->neighbour,
-                                                             .wait_value = i > 8 ? i - 8 : 0,
-                                                             .signal = t->own,
-                                                             .signal_value = i}));
+        assert_success(
+            vulkan_submit(t->queue, (struct vulkan_batch){.wait = t->neighbour,
+                                                          .wait_value = i > 8 ? i - 8 : 0,
+                                                          .signal = t->own,
+                                                          .signal_value = i}));
         if (i % 3 == 0)
             insert(t->queue, mark);
         end(t->queue);
@@ -591,13 +592,13 @@ TEST(test_threads)
     static const uint32_t four[] = {THREADS, WORLD_END};
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
-        struct world w;
+        struct device w;
         world_open(&w, shapes[s], four);
         memset(&tally, 0, sizeof(tally));
         struct thread threads[THREADS];
         VkSemaphore semaphores[THREADS];
         for (uint32_t i = 0; i < THREADS; i++)
-            semaphores[i] = world_timeline(&w, 0);
+            semaphores[i] = vulkan_timeline(w.device, 0);
         w.icd.set_callback(tally_seen, NULL);
         for (uint32_t i = 0; i < THREADS; i++) {
             threads[i] = (struct thread){.number = i,
@@ -609,7 +610,7 @@ TEST(test_threads)
         for (uint32_t i = 0; i < THREADS; i++)
             pthread_join(threads[i].id, NULL);
         for (uint32_t i = 0; i < THREADS; i++)
-            world_wait(&w, semaphores[i], ROUNDS);
+            vulkan_wait(w.device, semaphores[i], ROUNDS);
         assert_success(vkDeviceWaitIdle(w.device));
         w.icd.set_callback(NULL, NULL);
         assert_int_equal(tally.wrong, 0);

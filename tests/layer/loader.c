@@ -45,16 +45,16 @@ TEST(test_shapes)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         char environment[64];
         snprintf(environment, sizeof(environment), "SHAPE=%s", shapes[i].shape);
-        struct world w;
+        struct device w;
         assert_success(world_instance(&w, environment));
         assert_int_equal(w.family_count, shapes[i].n);
-        VkQueueFamilyProperties2 again[WORLD_FAMILIES] = {0};
-        for (uint32_t f = 0; f < WORLD_FAMILIES; f++)
+        VkQueueFamilyProperties2 again[DEVICE_FAMILIES] = {0};
+        for (uint32_t f = 0; f < DEVICE_FAMILIES; f++)
             again[f].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
-        uint32_t n = WORLD_FAMILIES;
+        uint32_t n = DEVICE_FAMILIES;
         vkGetPhysicalDeviceQueueFamilyProperties2(w.physical, &n, again);
         assert_int_equal(n, shapes[i].n);
-        uint32_t counts[WORLD_FAMILIES];
+        uint32_t counts[DEVICE_FAMILIES];
         for (uint32_t f = 0; f < n; f++) {
             const VkQueueFamilyProperties *p = &w.families[f];
             assert_int_equal(p->queueFlags, shapes[i].families[f].flags);
@@ -66,7 +66,7 @@ TEST(test_shapes)
         /* All of them can be had at once, and work. */
         counts[n] = WORLD_END;
         assert_success(world_device(&w, counts, NULL));
-        VkSemaphore t = world_timeline(&w, 0);
+        VkSemaphore t = vulkan_timeline(w.device, 0);
         uint64_t value = 0;
         for (uint32_t f = 0; f < n; f++) {
             for (uint32_t q = 0; q < counts[f]; q++) {
@@ -75,14 +75,14 @@ TEST(test_shapes)
                 assert_ptr_equal(same, w.queues[f][q]);
                 for (uint32_t k = 0; k < q; k++)
                     assert_ptr_not_equal(w.queues[f][k], same);
-                assert_success(world_submit(same, (struct batch){.wait = t,
-                                                                 .wait_value = value,
-                                                                 .signal = t,
-                                                                 .signal_value = value + 1}));
+                assert_success(vulkan_submit(
+                    same,
+                    (struct vulkan_batch){
+                        .wait = t, .wait_value = value, .signal = t, .signal_value = value + 1}));
                 value++;
             }
         }
-        world_wait(&w, t, value);
+        vulkan_wait(w.device, t, value);
         assert_success(vkDeviceWaitIdle(w.device));
         vkDestroySemaphore(w.device, t, NULL);
         world_close(&w);
@@ -189,7 +189,7 @@ TEST(test_passed_through)
                                                "SHAPE=q2 API=1.1 NO_SYNC2=1 NO_TIMELINE=1",
                                                "SHAPE=q2 API=1.0 NO_SYNC2=1"};
     for (size_t i = 0; i < 4; i++) {
-        struct world w;
+        struct device w;
         lines_begin();
         VkResult result = world_instance(&w, environments[i]);
         uint32_t lines = lines_end(NULL, 0);
@@ -208,7 +208,7 @@ TEST(test_passed_through)
             assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
             VkQueue queue;
             vkGetDeviceQueue(w.device, 0, 1, &queue);
-            VkFence fence = world_fence(&w, false);
+            VkFence fence = vulkan_fence(w.device, false);
             assert_success(vkQueueSubmit(queue, 0, NULL, fence));
             assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
             assert_success(vkQueueWaitIdle(queue));
@@ -224,7 +224,7 @@ TEST(test_passed_through)
 TEST(test_null_queue)
 {
     static const uint32_t one[] = {1, WORLD_END}, two[] = {2, WORLD_END};
-    struct world w;
+    struct device w;
     assert_success(world_instance(&w, "SHAPE=q2 NULL_QUEUE=0:1"));
     lines_begin();
     VkResult result = world_device(&w, two, NULL);
@@ -252,14 +252,15 @@ static bool is_loaded(void)
 
 static const uint32_t families[] = {2, 1, 1, WORLD_END};
 
-static void use(struct world *w)
+static void use(struct device *w)
 {
-    VkSemaphore t = world_timeline(w, 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    assert_success(vulkan_submit(
+        w->queues[1][0],
+        (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = t, .signal_value = 2}));
     assert_success(
-        world_submit(w->queues[1][0],
-                     (struct batch){.wait = t, .wait_value = 1, .signal = t, .signal_value = 2}));
-    assert_success(world_submit(w->queues[0][0], (struct batch){.signal = t, .signal_value = 1}));
-    world_wait(w, t, 2);
+        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = t, .signal_value = 1}));
+    vulkan_wait(w->device, t, 2);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, t, NULL);
 }
@@ -268,7 +269,7 @@ static void use(struct world *w)
 TEST(test_reload)
 {
     for (uint32_t i = 0; i < 50; i++) {
-        struct world w;
+        struct device w;
         assert_success(world_instance(&w, "SHAPE=q1"));
         assert_true(is_loaded());
         for (uint32_t k = 0; k < i % 3; k++) {
@@ -291,7 +292,7 @@ static void *several(void *argument)
                                        .pApplicationInfo = &application};
     uint32_t *wrong = argument;
     for (uint32_t round = 0; round < 10; round++) {
-        struct world w[2] = {0};
+        struct device w[2] = {0};
         VkInstance instance;
         uint32_t n = 1;
         if (vkCreateInstance(&info, NULL, &instance) != VK_SUCCESS) {
@@ -300,7 +301,7 @@ static void *several(void *argument)
         }
         vkEnumeratePhysicalDevices(instance, &n, &w[0].physical);
         w[1].physical = w[0].physical;
-        uint32_t shown = WORLD_FAMILIES;
+        uint32_t shown = DEVICE_FAMILIES;
         vkGetPhysicalDeviceQueueFamilyProperties(w[0].physical, &shown, w[0].families);
         *wrong += shown != 3;
         for (uint32_t d = 0; d < 2; d++) {
@@ -323,7 +324,7 @@ static void *several(void *argument)
 TEST(test_several_at_once)
 {
     /* The loader's own functions serve every instance: they are looked up once. */
-    struct world keeper;
+    struct device keeper;
     assert_success(world_instance(&keeper, "SHAPE=q1"));
     setenv("BELFRY_ICD_SHAPE", "q1", 1);
     uint32_t wrong[4] = {0};
@@ -341,7 +342,7 @@ TEST(test_several_at_once)
 /* Enumeration through the loader. */
 TEST(test_enumeration)
 {
-    struct world w;
+    struct device w;
     assert_success(world_instance(&w, "SHAPE=q1"));
     VkExtensionProperties extension[4];
     uint32_t n = 4;

@@ -11,7 +11,7 @@ static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
 TEST(test_private_data)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=lavapipe", three);
     const VkPrivateDataSlotCreateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
@@ -19,7 +19,7 @@ TEST(test_private_data)
     for (uint32_t i = 0; i < 3; i++)
         assert_success(vkCreatePrivateDataSlot(w.device, &info, NULL, &slots[i]));
     const VkQueue queues[] = {w.queues[0][0], w.queues[0][1], w.queues[1][0], w.queues[2][0]};
-    VkSemaphore other = world_timeline(&w, 0);
+    VkSemaphore other = vulkan_timeline(w.device, 0);
     /* All four are one VkQueue below, and have data of their own. */
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t q = 0; q < 4; q++) {
@@ -62,10 +62,10 @@ TEST(test_private_data)
 
 TEST(test_names_and_labels)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=lavapipe", three);
     const VkQueue queues[] = {w.queues[0][0], w.queues[0][1], w.queues[1][0], w.queues[2][0]};
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     for (uint32_t q = 0; q < 4; q++) {
         VkDebugUtilsObjectNameInfoEXT name = {
             .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
@@ -90,7 +90,7 @@ TEST(test_names_and_labels)
         vkQueueBeginDebugUtilsLabelEXT(queues[q], &label);
         vkQueueInsertDebugUtilsLabelEXT(queues[q], &label);
         /* Labels may come while the queue holds something. */
-        assert_success(world_submit(queues[q], (struct batch){.wait = t, .wait_value = 1}));
+        assert_success(vulkan_submit(queues[q], (struct vulkan_batch){.wait = t, .wait_value = 1}));
         vkQueueEndDebugUtilsLabelEXT(queues[q]);
     }
     const VkDebugUtilsObjectNameInfoEXT others[] = {
@@ -105,7 +105,7 @@ TEST(test_names_and_labels)
     };
     for (size_t i = 0; i < 2; i++)
         assert_success(vkSetDebugUtilsObjectNameEXT(w.device, &others[i]));
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     assert_success(vkDeviceWaitIdle(w.device));
     vkDestroySemaphore(w.device, t, NULL);
     world_close(&w);
@@ -128,7 +128,7 @@ struct debug_commands {
 #undef MEMBER
 };
 
-static void find_debug_commands(const struct world *w, bool by_instance, struct debug_commands *c)
+static void find_debug_commands(const struct device *w, bool by_instance, struct debug_commands *c)
 {
 #define FIND(name)                                                                                 \
     c->name = (PFN_##name)(by_instance ? vkGetInstanceProcAddr(w->instance, #name)                 \
@@ -147,11 +147,11 @@ static uint32_t there(const struct debug_commands *c)
     return bits;
 }
 
-static void name_everything(struct world *w, const struct debug_commands *c)
+static void name_everything(struct device *w, const struct debug_commands *c)
 {
     VkQueue queue = w->queues[0][1];
-    VkSemaphore t = world_timeline(w, 0);
-    VkCommandBuffer commands = world_begin(w, 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     const struct {
         VkObjectType type;
         uint64_t handle;
@@ -190,14 +190,14 @@ static void name_everything(struct world *w, const struct debug_commands *c)
     for (uint32_t held = 0; held < 2; held++) {
         if (c->vkQueueBeginDebugUtilsLabelEXT)
             c->vkQueueBeginDebugUtilsLabelEXT(queue, &label);
-        assert_success(world_submit(
-            queue, (struct batch){.wait = t, .wait_value = held, .commands = commands}));
+        assert_success(vulkan_submit(
+            queue, (struct vulkan_batch){.wait = t, .wait_value = held, .commands = commands}));
         if (c->vkQueueInsertDebugUtilsLabelEXT)
             c->vkQueueInsertDebugUtilsLabelEXT(queue, &label);
         if (c->vkQueueEndDebugUtilsLabelEXT)
             c->vkQueueEndDebugUtilsLabelEXT(queue);
         if (held)
-            world_signal(w, t, 1);
+            vulkan_signal(w->device, t, 1);
         assert_success(vkDeviceWaitIdle(w->device));
     }
     vkDestroySemaphore(w->device, t, NULL);
@@ -208,7 +208,7 @@ static void name_everything(struct world *w, const struct debug_commands *c)
 TEST(test_names_without_the_extension)
 {
     char *layers = strdup(getenv("VK_INSTANCE_LAYERS"));
-    struct world w;
+    struct device w;
     struct debug_commands commands;
     uint32_t plain[2], found = 0;
     static const uint32_t two[] = {2, WORLD_END};

@@ -27,7 +27,7 @@ static struct bystander *find_bystander(const char *name, void **library)
     return *library ? dlsym(*library, "bystander_seen") : NULL;
 }
 
-static void put(VkCommandBuffer commands, struct world *w, uint32_t index, uint32_t word)
+static void put(VkCommandBuffer commands, struct device *w, uint32_t index, uint32_t word)
 {
     vkCmdFillBuffer(commands, w->buffer, index * 4, 4, word);
 }
@@ -48,7 +48,7 @@ static void barrier(VkCommandBuffer commands, VkAccessFlags2 src, VkAccessFlags2
 }
 
 /* An image that one family writes and another takes over, through both halves of a transfer. */
-static void hand_over(struct world *w, uint32_t from, uint32_t to)
+static void hand_over(struct device *w, uint32_t from, uint32_t to)
 {
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
@@ -84,7 +84,7 @@ static void hand_over(struct world *w, uint32_t from, uint32_t to)
                                          .imageMemoryBarrierCount = 1,
                                          .pImageMemoryBarriers = &change};
     const VkClearColorValue colour = {.float32 = {1, 0, 0, 1}};
-    VkCommandBuffer write = world_begin(w, from);
+    VkCommandBuffer write = device_begin(w, from, 0);
     vkCmdPipelineBarrier2(write, &dependency);
     vkCmdClearColorImage(write, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour, 1,
                          &change.subresourceRange);
@@ -98,7 +98,7 @@ static void hand_over(struct world *w, uint32_t from, uint32_t to)
     change.dstAccessMask = 0;
     vkCmdPipelineBarrier2(write, &dependency);
     assert_success(vkEndCommandBuffer(write));
-    VkCommandBuffer read = world_begin(w, to);
+    VkCommandBuffer read = device_begin(w, to, 0);
     change.srcStageMask = VK_PIPELINE_STAGE_2_NONE;
     change.srcAccessMask = 0;
     change.dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
@@ -110,12 +110,12 @@ static void hand_over(struct world *w, uint32_t from, uint32_t to)
     barrier(read, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_ACCESS_2_HOST_READ_BIT);
     assert_success(vkEndCommandBuffer(read));
 
-    VkSemaphore handed = world_binary(w);
-    VkFence fence = world_fence(w, false);
-    assert_success(
-        world_submit(w->queues[from][0], (struct batch){.commands = write, .signal = handed}));
-    assert_success(world_submit(w->queues[to][0],
-                                (struct batch){.wait = handed, .commands = read, .fence = fence}));
+    VkSemaphore handed = vulkan_binary(w->device);
+    VkFence fence = vulkan_fence(w->device, false);
+    assert_success(vulkan_submit(w->queues[from][0],
+                                 (struct vulkan_batch){.commands = write, .signal = handed}));
+    assert_success(vulkan_submit(
+        w->queues[to][0], (struct vulkan_batch){.wait = handed, .commands = read, .fence = fence}));
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     if (!w->icd.library) /* the test driver looks into no image */
         assert_int_equal(w->words[17], 0xff0000ff);
@@ -132,15 +132,15 @@ static const uint32_t families[] = {2, 2, 1, WORLD_END};
 static void run_program(const char *layers, uint32_t *submits)
 {
     world_layers = layers;
-    struct world w;
+    struct device w;
     world_open(&w, NULL, families);
-    VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w);
-    VkFence fence = world_fence(&w, false);
+    VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device);
+    VkFence fence = vulkan_fence(w.device, false);
     const VkQueue queues[5] = {w.queues[0][0], w.queues[1][0], w.queues[2][0], w.queues[1][1],
                                w.queues[0][1]};
     static const uint32_t family[5] = {0, 1, 2, 1, 0};
     for (uint32_t i = 5; i-- > 0;) {
-        VkCommandBuffer commands = world_begin(&w, family[i]);
+        VkCommandBuffer commands = device_begin(&w, family[i], 0);
         put(commands, &w, i, 10 + i);
         barrier(commands, VK_ACCESS_2_TRANSFER_WRITE_BIT,
                 VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_TRANSFER_READ_BIT);
@@ -148,24 +148,24 @@ static void run_program(const char *layers, uint32_t *submits)
         barrier(commands, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_ACCESS_2_HOST_READ_BIT);
         assert_success(vkEndCommandBuffer(commands));
         assert_success(
-            world_submit(queues[i], (struct batch){.wait = t,
-                                                   .wait_value = i + 1,
-                                                   .commands = commands,
-                                                   .signal = t,
-                                                   .signal_value = i + 2,
-                                                   .fence = i ? VK_NULL_HANDLE : fence}));
+            vulkan_submit(queues[i], (struct vulkan_batch){.wait = t,
+                                                           .wait_value = i + 1,
+                                                           .commands = commands,
+                                                           .signal = t,
+                                                           .signal_value = i + 2,
+                                                           .fence = i ? VK_NULL_HANDLE : fence}));
     }
     assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
-    world_signal(&w, t, 1);
-    world_wait(&w, t, 6);
+    vulkan_signal(w.device, t, 1);
+    vulkan_wait(w.device, t, 6);
     assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(w.words[i], 10 + i);
     assert_int_equal(w.words[5], 24);
     for (uint32_t i = 0; i < 5; i++)
         assert_success(vkQueueWaitIdle(queues[i]));
-    assert_success(world_submit1(queues[1], (struct batch){.signal = b}));
-    assert_success(world_submit1(queues[2], (struct batch){.wait = b}));
+    assert_success(vulkan_submit1(queues[1], (struct vulkan_batch){.signal = b}));
+    assert_success(vulkan_submit1(queues[2], (struct vulkan_batch){.wait = b}));
     hand_over(&w, 0, 1);
     hand_over(&w, 1, 0);
     assert_success(vkDeviceWaitIdle(w.device));
@@ -183,7 +183,7 @@ TEST(test_bystanders)
                                         ABOVE ":" BELFRY};
     for (size_t i = 0; i < 3; i++) {
         /* One more instance keeps the libraries, and so what they have seen. */
-        struct world keeper;
+        struct device keeper;
         world_layers = lists[i];
         assert_success(world_instance(&keeper, NULL));
         void *above_library, *below_library;
@@ -228,7 +228,7 @@ TEST(test_bystanders)
 TEST(test_copied_chain)
 {
     world_layers = ABOVE ":" BELFRY ":" BELOW;
-    struct world w;
+    struct device w;
     assert_success(world_instance(&w, NULL));
     void *library;
     struct bystander *below = find_bystander("below", &library);
@@ -284,7 +284,7 @@ TEST(test_validation_of_old_devices)
         skip();
     for (size_t i = 0; i < 2; i++) {
         world_layers = lists[i];
-        struct world w;
+        struct device w;
         assert_success(world_instance(&w, "API=1.0"));
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(w.physical, &properties);
@@ -304,7 +304,7 @@ TEST(test_validation_of_old_devices)
         assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
         for (uint32_t f = 0; f < 3; f++)
             vkGetDeviceQueue(w.device, f, 0, &w.queues[f][0]);
-        VkSemaphore b = world_binary(&w);
+        VkSemaphore b = vulkan_binary(w.device);
         /* A program of its own time: no timeline, no newer submission. */
         const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
         const VkSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -327,9 +327,9 @@ static void validation_speaks(const char *layers)
 {
     world_layers = layers;
     setenv("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT", 1);
-    struct world w;
+    struct device w;
     world_open(&w, NULL, families);
-    VkCommandBuffer commands = world_begin(&w, 1);
+    VkCommandBuffer commands = device_begin(&w, 1, 0);
     put(commands, &w, 0, 1); /* written twice with no barrier between */
     put(commands, &w, 0, 2);
     assert_success(vkEndCommandBuffer(commands));

@@ -13,7 +13,7 @@
 static const uint32_t one[] = {2, WORLD_END};
 
 /* The one engine that is reserved, or NULL. */
-static const struct bf_engine *reserved(struct world *w)
+static const struct bf_engine *reserved(struct device *w)
 {
     const struct bf_device *device = ((struct bf_queue *)w->queues[0][0])->device;
     const struct bf_engine *found = NULL;
@@ -31,7 +31,7 @@ static const struct bf_engine *reserved(struct world *w)
     return found;
 }
 
-static uint32_t open_world(struct world *w, const char *environment, const uint32_t *counts)
+static uint32_t open_world(struct device *w, const char *environment, const uint32_t *counts)
 {
     char line[512];
     setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", "on", 1);
@@ -45,16 +45,18 @@ static uint32_t open_world(struct world *w, const char *environment, const uint3
 }
 
 /* The program's own work, in whichever world. */
-static void run(struct world *w)
+static void run(struct device *w)
 {
-    VkSemaphore t = world_timeline(w, 0);
-    assert_success(world_submit(w->queues[0][0], (struct batch){.wait = t,
-                                                                .wait_value = 1,
-                                                                .commands = world_store(w, 0, 0, 7),
-                                                                .signal = t,
-                                                                .signal_value = 2}));
-    assert_success(world_submit(w->queues[0][1], (struct batch){.signal = t, .signal_value = 1}));
-    world_wait(w, t, 2);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    assert_success(
+        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t,
+                                                             .wait_value = 1,
+                                                             .commands = device_store(w, 0, 0, 7),
+                                                             .signal = t,
+                                                             .signal_value = 2}));
+    assert_success(
+        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = 1}));
+    vulkan_wait(w->device, t, 2);
     assert_int_equal(w->words[0], 7);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, t, NULL);
@@ -69,7 +71,7 @@ TEST(test_permitted)
                  {"SHAPE=radv REALTIME=1", 1},
                  {"SHAPE=intel REALTIME=1", 1}};
     for (size_t i = 0; i < 3; i++) {
-        struct world w;
+        struct device w;
         assert_int_equal(open_world(&w, cases[i].shape, one), 0);
         const struct bf_engine *engine = reserved(&w);
         assert_non_null(engine);
@@ -82,7 +84,7 @@ TEST(test_permitted)
 
 TEST(test_not_permitted)
 {
-    struct world w;
+    struct device w;
     assert_int_equal(open_world(&w, "SHAPE=radv", one), 1);
     assert_null(reserved(&w));
     run(&w);
@@ -97,7 +99,7 @@ TEST(test_no_family_to_spare)
         const uint32_t *counts;
     } cases[] = {{"SHAPE=lavapipe REALTIME=1", one}, {"SHAPE=radv REALTIME=1", all}};
     for (size_t i = 0; i < 2; i++) {
-        struct world w;
+        struct device w;
         assert_int_equal(open_world(&w, cases[i].shape, cases[i].counts), 1);
         assert_null(reserved(&w));
         run(&w);
@@ -107,7 +109,7 @@ TEST(test_no_family_to_spare)
 
 TEST(test_off)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=radv REALTIME=1", one);
     assert_null(reserved(&w));
     world_close(&w);
@@ -116,15 +118,16 @@ TEST(test_off)
 /* A lost device looks at every engine, those without queues too. */
 TEST(test_lost)
 {
-    struct world w;
+    struct device w;
     assert_int_equal(open_world(&w, "SHAPE=radv REALTIME=1", one), 0);
     assert_non_null(reserved(&w));
-    VkSemaphore t = world_timeline(&w, 0);
-    assert_success(world_submit(w.queues[0][0], (struct batch){.wait = t, .wait_value = 1}));
-    VkCommandBuffer commands = world_store(&w, 0, 0, 1);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    assert_success(
+        vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 1}));
+    VkCommandBuffer commands = device_store(&w, 0, 0, 1);
     lines_begin();
     w.icd.lose();
-    assert_int_equal(world_submit(w.queues[0][1], (struct batch){.commands = commands}),
+    assert_int_equal(vulkan_submit(w.queues[0][1], (struct vulkan_batch){.commands = commands}),
                      VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
     assert_int_equal(lines_end(NULL, 0), 1);

@@ -20,7 +20,7 @@ struct push {
 };
 
 struct program {
-    struct world w;
+    struct device w;
     VkBuffer buffer;
     VkDeviceMemory memory;
     uint32_t *words;
@@ -224,21 +224,21 @@ static void run(const char *layers)
     assert_success(vkCreateCommandPool(device, &pool, NULL, &p->pool));
     p->primary = allocate(p, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     p->secondary = allocate(p, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    VkFence fence = world_fence(&p->w, false);
-    VkSemaphore timeline = world_timeline(&p->w, 0);
+    VkFence fence = vulkan_fence(p->w.device, false);
+    VkSemaphore timeline = vulkan_timeline(p->w.device, 0);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         record(p, round);
-        const struct batch batch = {.commands = p->primary,
-                                    .signal = timeline,
-                                    .signal_value = round + 1,
-                                    .fence = round % 3 == 0 ? fence : VK_NULL_HANDLE};
+        const struct vulkan_batch batch = {.commands = p->primary,
+                                           .signal = timeline,
+                                           .signal_value = round + 1,
+                                           .fence = round % 3 == 0 ? fence : VK_NULL_HANDLE};
         VkQueue queue = p->w.queues[0][0];
-        assert_success(round % 2 ? world_submit(queue, batch) : world_submit1(queue, batch));
+        assert_success(round % 2 ? vulkan_submit(queue, batch) : vulkan_submit1(queue, batch));
         if (round % 3 == 0) {
             assert_success(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
             assert_success(vkResetFences(device, 1, &fence));
         } else if (round % 3 == 1) {
-            world_wait(&p->w, timeline, round + 1);
+            vulkan_wait(p->w.device, timeline, round + 1);
         } else {
             assert_success(vkQueueWaitIdle(queue));
         }

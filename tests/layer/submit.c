@@ -11,13 +11,13 @@
 static const uint32_t two[] = {2, WORLD_END};
 
 /* Everything that is held goes the moment it may, and once. */
-static void expect_accepted(struct world *w, uint64_t n)
+static void expect_accepted(struct device *w, uint64_t n)
 {
     assert_int_equal(world_accepted(w), n);
 }
 
 /* A call of many infos with many semaphores each, in memory that is gone when it returns. */
-static void submit_large(struct world *w, VkQueue queue, bool old, uint32_t infos,
+static void submit_large(struct device *w, VkQueue queue, bool old, uint32_t infos,
                          uint32_t semaphores, const VkSemaphore *waits, uint64_t wait_value,
                          const VkSemaphore *signals, uint32_t first_word, VkFence fence)
 {
@@ -36,7 +36,7 @@ static void submit_large(struct world *w, VkQueue queue, bool old, uint32_t info
     VkSubmitInfo2 *new_infos = TAKE(VkSubmitInfo2, infos);
     VkSubmitInfo *old_infos = TAKE(VkSubmitInfo, infos);
     for (uint32_t i = 0; i < infos; i++) {
-        VkCommandBuffer commands = world_store(w, 0, first_word + i, 1000 + first_word + i);
+        VkCommandBuffer commands = device_store(w, 0, first_word + i, 1000 + first_word + i);
         /* All waits on the first info, all signals on the last. */
         uint32_t wait_count = i == 0 ? semaphores : 0;
         uint32_t signal_count = i + 1 == infos ? semaphores : 0;
@@ -113,17 +113,17 @@ TEST(test_large_and_scribbled)
 {
     static const uint32_t sizes[][2] = {{1, 1},  {1, 15}, {1, 16}, {1, 17},  {1, 40},
                                         {2, 16}, {31, 1}, {32, 1}, {33, 17}, {100, 3}};
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkFence fence = world_fence(&w, false);
+    VkFence fence = vulkan_fence(w.device, false);
     for (int held = 0; held < 2; held++) {
         for (int old = 0; old < 2; old++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
                 uint32_t infos = sizes[i][0], n = sizes[i][1];
                 VkSemaphore waits[40], signals[40];
                 for (uint32_t s = 0; s < n; s++) {
-                    waits[s] = world_timeline(&w, held ? 0 : 7);
-                    signals[s] = world_timeline(&w, 0);
+                    waits[s] = vulkan_timeline(w.device, held ? 0 : 7);
+                    signals[s] = vulkan_timeline(w.device, 0);
                 }
                 memset(w.words, 0, 4 * WORLD_WORDS);
                 uint64_t before = world_accepted(&w);
@@ -132,16 +132,16 @@ TEST(test_large_and_scribbled)
                     expect_accepted(&w, before);
                     assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
                     for (uint32_t s = n; s-- > 1;)
-                        world_signal(&w, waits[s], 8);
+                        vulkan_signal(w.device, waits[s], 8);
                     expect_accepted(&w, before);
-                    world_signal(&w, waits[0], 7);
+                    vulkan_signal(w.device, waits[0], 7);
                 }
                 assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
                 assert_success(vkResetFences(w.device, 1, &fence));
                 for (uint32_t k = 0; k < infos; k++)
                     assert_int_equal(w.words[10 + k], 1010 + k);
                 for (uint32_t s = 0; s < n; s++) {
-                    assert_int_equal(world_value(&w, signals[s]), 100 + s);
+                    assert_int_equal(vulkan_value(w.device, signals[s]), 100 + s);
                     vkDestroySemaphore(w.device, waits[s], NULL);
                     vkDestroySemaphore(w.device, signals[s], NULL);
                 }
@@ -155,20 +155,22 @@ TEST(test_large_and_scribbled)
 /* A fence alone keeps its place behind what is held, and an empty call costs nothing. */
 TEST(test_fence_only)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
     VkFence fences[3];
     for (uint32_t i = 0; i < 3; i++)
-        fences[i] = world_fence(&w, false);
+        fences[i] = vulkan_fence(w.device, false);
     struct belfry_icd_record records[16];
     w.icd.record_start(records, 16);
     VkQueue queue = w.queues[0][0];
-    assert_success(world_submit(
-        queue, (struct batch){.wait = t, .wait_value = 1, .commands = world_store(&w, 0, 0, 1)}));
+    assert_success(vulkan_submit(
+        queue,
+        (struct vulkan_batch){.wait = t, .wait_value = 1, .commands = device_store(&w, 0, 0, 1)}));
     assert_success(vkQueueSubmit(queue, 0, NULL, fences[0]));
     assert_success(vkQueueSubmit2(queue, 0, NULL, VK_NULL_HANDLE));
-    assert_success(world_submit(queue, (struct batch){.commands = world_store(&w, 0, 1, 2)}));
+    assert_success(
+        vulkan_submit(queue, (struct vulkan_batch){.commands = device_store(&w, 0, 1, 2)}));
     assert_success(vkQueueSubmit2(queue, 0, NULL, fences[1]));
     assert_success(vkQueueSubmit(queue, 0, NULL, VK_NULL_HANDLE));
     /* The neighbour's goes at once. */
@@ -177,7 +179,7 @@ TEST(test_fence_only)
     assert_int_equal(w.icd.record_count(), 1);
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(vkGetFenceStatus(w.device, fences[i]), VK_NOT_READY);
-    world_signal(&w, t, 1);
+    vulkan_signal(w.device, t, 1);
     assert_success(vkWaitForFences(w.device, 2, fences, VK_TRUE, UINT64_MAX));
     assert_int_equal(w.words[0], 1);
     assert_int_equal(w.words[1], 2);
@@ -200,9 +202,10 @@ TEST(test_fence_only)
 /* Value arrays may be missing for binary semaphores. */
 TEST(test_missing_values)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w), c = world_binary(&w);
+    VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device),
+                c = vulkan_binary(w.device);
     const VkPipelineStageFlags stages[] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
     const VkSemaphore binaries[] = {b, c};
@@ -218,7 +221,7 @@ TEST(test_missing_values)
                                     .pWaitDstStageMask = stages,
                                     .signalSemaphoreCount = 2,
                                     .pSignalSemaphores = binaries};
-        VkSemaphore done = world_timeline(&w, 0);
+        VkSemaphore done = vulkan_timeline(w.device, 0);
         const VkTimelineSemaphoreSubmitInfo only_signal = {
             VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 0, NULL, 1, &three};
         const VkSubmitInfo second = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -231,10 +234,10 @@ TEST(test_missing_values)
         assert_success(vkQueueSubmit(w.queues[0][0], 1, &first, VK_NULL_HANDLE));
         assert_success(vkQueueSubmit(w.queues[0][1], 1, &second, VK_NULL_HANDLE));
         if (held) {
-            assert_int_equal(world_value(&w, done), 0);
-            world_signal(&w, t, 3);
+            assert_int_equal(vulkan_value(w.device, done), 0);
+            vulkan_signal(w.device, t, 3);
         }
-        world_wait(&w, done, 3);
+        vulkan_wait(w.device, done, 3);
         assert_success(vkDeviceWaitIdle(w.device));
         vkDestroySemaphore(w.device, done, NULL);
     }
@@ -249,31 +252,33 @@ TEST(test_binary_reuse)
 {
     static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
     for (size_t s = 0; s < 2; s++) {
-        struct world w;
+        struct device w;
         world_open(&w, shapes[s], two);
-        VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w), done = world_timeline(&w, 0);
+        VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device),
+                    done = vulkan_timeline(w.device, 0);
         /* A signal must find the payload consumed: each waits for the one before to be through. */
         for (uint64_t i = 1; i <= 20; i++) {
-            assert_success(
-                world_submit(w.queues[0][0], (struct batch){.wait = i == 1 ? t : done,
-                                                            .wait_value = i == 1 ? 1 : i - 1,
-                                                            .signal = b}));
-            assert_success(world_submit1(
-                w.queues[0][1], (struct batch){.wait = b,
-                                               .commands = world_store(&w, 0, 0, (uint32_t)i),
-                                               .signal = done,
-                                               .signal_value = i}));
+            assert_success(vulkan_submit(w.queues[0][0],
+                                         (struct vulkan_batch){.wait = i == 1 ? t : done,
+                                                               .wait_value = i == 1 ? 1 : i - 1,
+                                                               .signal = b}));
+            assert_success(vulkan_submit1(
+                w.queues[0][1],
+                (struct vulkan_batch){.wait = b,
+                                      .commands = device_store(&w, 0, 0, (uint32_t)i),
+                                      .signal = done,
+                                      .signal_value = i}));
         }
         assert_int_equal(world_accepted(&w), 0);
-        world_signal(&w, t, 1);
-        world_wait(&w, done, 20);
+        vulkan_signal(w.device, t, 1);
+        vulkan_wait(w.device, done, 20);
         assert_int_equal(w.words[0], 20);
         /* A batch that consumes the semaphore and signals it again. */
-        assert_success(world_submit(w.queues[0][0], (struct batch){.signal = b}));
+        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.signal = b}));
         for (uint32_t i = 0; i < 5; i++)
             assert_success(
-                world_submit(w.queues[0][i % 2], (struct batch){.wait = b, .signal = b}));
-        assert_success(world_submit(w.queues[0][0], (struct batch){.wait = b}));
+                vulkan_submit(w.queues[0][i % 2], (struct vulkan_batch){.wait = b, .signal = b}));
+        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = b}));
         assert_success(vkDeviceWaitIdle(w.device));
         vkDestroySemaphore(w.device, t, NULL);
         vkDestroySemaphore(w.device, b, NULL);
@@ -298,13 +303,13 @@ TEST(test_stamps_beside_chained_structs)
     /* Stamps on either side, and for the log its end. */
     static const uint32_t expected[] = {4, 4, 1};
     for (size_t i = 0; i < 3; i++) {
-        struct world w;
+        struct device w;
         setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
         world_open(&w, "SHAPE=q1", two);
         unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
         const VkCommandBufferSubmitInfo commands = {
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = world_store(&w, 0, 0, 1)};
+            .commandBuffer = device_store(&w, 0, 0, 1)};
         const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                                     .pNext = chains[i],
                                     .commandBufferInfoCount = 1,
@@ -337,7 +342,7 @@ enum form {
     FORMS,
 };
 
-static VkResult submit_strange(VkQueue queue, enum form form, struct batch b)
+static VkResult submit_strange(VkQueue queue, enum form form, struct vulkan_batch b)
 {
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -393,58 +398,62 @@ static VkResult submit_strange(VkQueue queue, enum form form, struct batch b)
 TEST(test_unknown_on_a_shared_queue)
 {
     for (enum form form = 0; form < FORMS; form++) {
-        struct world w;
+        struct device w;
         world_open(&w, "SHAPE=q1", two);
         VkQueue a = w.queues[0][0], b = w.queues[0][1];
-        VkSemaphore t = world_timeline(&w, 5), u = world_timeline(&w, 0), c = world_binary(&w);
-        VkFence fence = world_fence(&w, false);
+        VkSemaphore t = vulkan_timeline(w.device, 5), u = vulkan_timeline(w.device, 0),
+                    c = vulkan_binary(w.device);
+        VkFence fence = vulkan_fence(w.device, false);
         bool bind = form == BIND_FORM;
-#define STORE(index, word) (bind ? VK_NULL_HANDLE : world_store(&w, 0, index, word))
+#define STORE(index, word) (bind ? VK_NULL_HANDLE : device_store(&w, 0, index, word))
 
         /* Ready: it goes, and counts as any other does. */
-        assert_success(
-            submit_strange(a, form, (struct batch){t, 5, STORE(0, 1), u, 1, VK_NULL_HANDLE}));
-        world_wait(&w, u, 1);
+        assert_success(submit_strange(
+            a, form, (struct vulkan_batch){t, 5, STORE(0, 1), u, 1, VK_NULL_HANDLE}));
+        vulkan_wait(w.device, u, 1);
         assert_int_equal(w.words[0], !bind);
         assert_success(
-            submit_strange(a, form, (struct batch){.commands = STORE(1, 2), .signal = c}));
-        assert_success(world_submit(b, (struct batch){.wait = c,
-                                                      .commands = world_store(&w, 0, 2, 3),
-                                                      .signal = u,
-                                                      .signal_value = 2}));
-        world_wait(&w, u, 2);
-        assert_success(world_submit(a, (struct batch){.signal = c}));
-        assert_success(
-            submit_strange(b, form, (struct batch){c, 0, STORE(3, 4), u, 3, VK_NULL_HANDLE}));
+            submit_strange(a, form, (struct vulkan_batch){.commands = STORE(1, 2), .signal = c}));
+        assert_success(vulkan_submit(b, (struct vulkan_batch){.wait = c,
+                                                              .commands = device_store(&w, 0, 2, 3),
+                                                              .signal = u,
+                                                              .signal_value = 2}));
+        vulkan_wait(w.device, u, 2);
+        assert_success(vulkan_submit(a, (struct vulkan_batch){.signal = c}));
+        assert_success(submit_strange(
+            b, form, (struct vulkan_batch){c, 0, STORE(3, 4), u, 3, VK_NULL_HANDLE}));
         assert_success(vkQueueWaitIdle(b));
-        assert_int_equal(world_value(&w, u), 3);
+        assert_int_equal(vulkan_value(w.device, u), 3);
 
         /* Not ready: refused with a line, and nothing has happened. */
         uint64_t before = world_accepted(&w);
         lines_begin();
-        assert_int_equal(submit_strange(a, form, (struct batch){t, 6, STORE(4, 5), u, 4, fence}),
-                         VK_ERROR_UNKNOWN);
+        assert_int_equal(
+            submit_strange(a, form, (struct vulkan_batch){t, 6, STORE(4, 5), u, 4, fence}),
+            VK_ERROR_UNKNOWN);
         assert_int_equal(lines_end(NULL, 0), 1);
         assert_int_equal(world_accepted(&w), before);
         assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
 
         /* Nor may it overtake what its own queue holds. */
-        assert_success(world_submit(
-            a, (struct batch){.wait = t, .wait_value = 6, .commands = world_store(&w, 0, 5, 6)}));
+        assert_success(vulkan_submit(
+            a, (struct vulkan_batch){
+                   .wait = t, .wait_value = 6, .commands = device_store(&w, 0, 5, 6)}));
         lines_begin();
-        assert_int_equal(submit_strange(a, form, (struct batch){.commands = STORE(6, 7)}),
+        assert_int_equal(submit_strange(a, form, (struct vulkan_batch){.commands = STORE(6, 7)}),
                          VK_ERROR_UNKNOWN);
         assert_int_equal(lines_end(NULL, 0), 1);
         /* The neighbour's may go. */
-        assert_success(submit_strange(b, form, (struct batch){.commands = STORE(7, 8)}));
-        world_signal(&w, t, 6);
+        assert_success(submit_strange(b, form, (struct vulkan_batch){.commands = STORE(7, 8)}));
+        vulkan_signal(w.device, t, 6);
         /* And afterwards the queue is as it was: the fence may be used. */
-        assert_success(submit_strange(a, form, (struct batch){t, 6, STORE(4, 5), u, 4, fence}));
+        assert_success(
+            submit_strange(a, form, (struct vulkan_batch){t, 6, STORE(4, 5), u, 4, fence}));
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_success(vkDeviceWaitIdle(w.device));
         assert_int_equal(w.words[5], 6);
         assert_int_equal(w.words[6], 0);
-        assert_int_equal(world_value(&w, u), 4);
+        assert_int_equal(vulkan_value(w.device, u), 4);
         vkDestroySemaphore(w.device, t, NULL);
         vkDestroySemaphore(w.device, u, NULL);
         vkDestroySemaphore(w.device, c, NULL);
@@ -457,18 +466,18 @@ TEST(test_unknown_on_a_shared_queue)
 TEST(test_unknown_alone)
 {
     for (enum form form = 0; form < FORMS; form++) {
-        struct world w;
+        struct device w;
         world_open(&w, "SHAPE=q2 QUIET=1", two);
         VkQueue a = w.queues[0][0], b = w.queues[0][1];
-        VkSemaphore t = world_timeline(&w, 0), u = world_timeline(&w, 0);
-        VkCommandBuffer commands = form == BIND_FORM ? VK_NULL_HANDLE : world_store(&w, 0, 0, 1);
+        VkSemaphore t = vulkan_timeline(w.device, 0), u = vulkan_timeline(w.device, 0);
+        VkCommandBuffer commands = form == BIND_FORM ? VK_NULL_HANDLE : device_store(&w, 0, 0, 1);
         assert_success(
-            submit_strange(a, form, (struct batch){t, 1, commands, u, 1, VK_NULL_HANDLE}));
+            submit_strange(a, form, (struct vulkan_batch){t, 1, commands, u, 1, VK_NULL_HANDLE}));
         assert_int_equal(world_accepted(&w), 1);
-        assert_int_equal(world_counters(&w).violations[BELFRY_ICD_WAIT_BEFORE_SIGNAL], 1);
-        world_expect(&w, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-        assert_success(world_submit(b, (struct batch){.signal = t, .signal_value = 1}));
-        world_wait(&w, u, 1);
+        assert_int_equal(vulkan_counters(&w.icd).violations[BELFRY_ICD_WAIT_BEFORE_SIGNAL], 1);
+        vulkan_expect(&w.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+        assert_success(vulkan_submit(b, (struct vulkan_batch){.signal = t, .signal_value = 1}));
+        vulkan_wait(w.device, u, 1);
         assert_success(vkQueueWaitIdle(a));
         assert_success(vkDeviceWaitIdle(w.device));
         vkDestroySemaphore(w.device, t, NULL);
@@ -480,9 +489,9 @@ TEST(test_unknown_alone)
 /* Within one call a later info may wait for what an earlier one signals. */
 TEST(test_unknown_that_waits_for_itself)
 {
-    struct world w;
+    struct device w;
     world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = world_timeline(&w, 0), b = world_binary(&w);
+    VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device);
     for (uint64_t round = 1; round <= 2; round++) {
         const VkSemaphoreSubmitInfo ops[2] = {{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                                .semaphore = t,
@@ -493,7 +502,7 @@ TEST(test_unknown_that_waits_for_itself)
                                                .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT}};
         const VkCommandBufferSubmitInfo commands = {
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = world_store(&w, 0, 0, (uint32_t)round)};
+            .commandBuffer = device_store(&w, 0, 0, (uint32_t)round)};
         const VkSubmitInfo2 infos[2] = {
             {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
              .pNext = &stranger,

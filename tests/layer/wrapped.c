@@ -33,7 +33,7 @@ static const char *const orders[] = {
 };
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
 
-static struct world w;
+static struct device w;
 static BfDevice device;
 static BfQueue copy, direct;
 static struct wrapper *wrapper; /* NULL: none above Belfry */
@@ -132,23 +132,23 @@ TEST(test_imports)
         VkSemaphore semaphores[4];
         BfFence fences[4];
         for (uint32_t i = 0; i < 4; i++)
-            semaphores[i] = world_timeline(&w, 10 * i);
+            semaphores[i] = vulkan_timeline(w.device, 10 * i);
         for (uint32_t i = 0; i < 4; i++)
             fences[i] = import(semaphores[i]);
         if (wrapper)
             assert_true(wrapper->collisions >= 3);
         for (uint32_t i = 0; i < 4; i++) {
             assert_int_equal(bfGetFenceValue(fences[i]), 10 * i);
-            world_signal(&w, semaphores[i], 10 * i + 1);
+            vulkan_signal(w.device, semaphores[i], 10 * i + 1);
             assert_int_equal(bfGetFenceValue(fences[i]), 10 * i + 1);
             assert_success(bfSignalFence(fences[i], 10 * i + 2));
-            assert_int_equal(world_value(&w, semaphores[i]), 10 * i + 2);
+            assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 2);
             assert_success(bfQueueSignal(i % 2 ? copy : direct, fences[i], 10 * i + 3));
         }
         assert_success(bfQueueWaitIdle(copy));
         assert_success(bfQueueWaitIdle(direct));
         for (uint32_t i = 0; i < 4; i++) {
-            assert_int_equal(world_value(&w, semaphores[i]), 10 * i + 3);
+            assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 3);
             bfDestroyFence(fences[i]);
             vkDestroySemaphore(w.device, semaphores[i], NULL);
         }
@@ -161,16 +161,17 @@ TEST(test_exports)
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
-        const VkSemaphore other = world_timeline(&w, 0), semaphore = world_timeline(&w, 0);
+        const VkSemaphore other = vulkan_timeline(w.device, 0),
+                          semaphore = vulkan_timeline(w.device, 0);
         const BfFenceCreateInfo info = {0};
         BfFence fence;
         assert_success(bfCreateFence(device, &info, &fence));
         assert_success(bfExportFence(fence, semaphore));
         assert_success(bfSignalFence(fence, 3));
-        assert_int_equal(world_value(&w, semaphore), 3);
+        assert_int_equal(vulkan_value(w.device, semaphore), 3);
         assert_success(bfQueueSignal(copy, fence, 4));
-        world_wait(&w, semaphore, 4);
-        assert_int_equal(world_value(&w, other), 0);
+        vulkan_wait(w.device, semaphore, 4);
+        assert_int_equal(vulkan_value(w.device, other), 0);
         bfDestroyFence(fence);
         vkDestroySemaphore(w.device, semaphore, NULL);
         vkDestroySemaphore(w.device, other, NULL);
@@ -188,7 +189,7 @@ static void expect_signals(uint32_t count, uint64_t last)
 TEST(test_announcements)
 {
     assert_true(open_world(WRAPPER ":" BELFRY));
-    const VkSemaphore semaphores[2] = {world_timeline(&w, 3), world_timeline(&w, 0)};
+    const VkSemaphore semaphores[2] = {vulkan_timeline(w.device, 3), vulkan_timeline(w.device, 0)};
     const BfFenceCreateInfo info = {.initialValue = 2};
     BfFence imported = import(semaphores[0]), exported, gate;
     assert_success(bfCreateFence(device, &info, &exported));
@@ -211,15 +212,15 @@ TEST(test_announcements)
     assert_success(bfQueueSignal(copy, exported, 7));
     expect_signals(5, 7);
     assert_int_equal(bfGetFenceValue(imported), 5);
-    assert_int_equal(world_value(&w, semaphores[0]), 5);
-    assert_int_equal(world_value(&w, semaphores[1]), 4);
+    assert_int_equal(vulkan_value(w.device, semaphores[0]), 5);
+    assert_int_equal(vulkan_value(w.device, semaphores[1]), 4);
     assert_success(bfSignalFence(gate, 3));
-    world_wait(&w, semaphores[0], 6);
-    world_wait(&w, semaphores[1], 7);
+    vulkan_wait(w.device, semaphores[0], 6);
+    vulkan_wait(w.device, semaphores[1], 7);
     const uint64_t many = 8;
     assert_success(bfUpdateFenceValues(1, &exported, &many, 0));
     expect_signals(6, 8);
-    assert_int_equal(world_value(&w, semaphores[1]), 8);
+    assert_int_equal(vulkan_value(w.device, semaphores[1]), 8);
     bfDestroyFence(imported);
     bfDestroyFence(exported);
     bfDestroyFence(gate);
@@ -255,8 +256,8 @@ TEST(test_strangers)
         if (!open_world(orders[order]))
             continue;
         /* The wrapper calls the second as the first, which lives, is called below. */
-        const VkSemaphore first = world_timeline(&w, 1), second = world_timeline(&w, 2),
-                          binary = world_binary(&w);
+        const VkSemaphore first = vulkan_timeline(w.device, 1),
+                          second = vulkan_timeline(w.device, 2), binary = vulkan_binary(w.device);
         vkDestroySemaphore(w.device, second, NULL);
         const uint32_t strangers = wrapper ? wrapper->strangers : 0;
         refused(second, "none of this device's\n");
@@ -282,7 +283,7 @@ TEST(test_strangers)
 TEST(test_curious_layer)
 {
     assert_true(open_world(WRAPPER ":" BELFRY));
-    const VkSemaphore first = world_timeline(&w, 1), second = world_timeline(&w, 2);
+    const VkSemaphore first = vulkan_timeline(w.device, 1), second = vulkan_timeline(w.device, 2);
     wrapper->curious = true;
     BfFence fence = import(second);
     wrapper->curious = false;
@@ -328,7 +329,8 @@ TEST(test_old_device)
         assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
         vkGetDeviceQueue(w.device, 0, 0, &w.queues[0][0]);
         assert_success(bfGetDevice(w.device, &device));
-        const VkSemaphore first = world_timeline(&w, 5), second = world_timeline(&w, 6);
+        const VkSemaphore first = vulkan_timeline(w.device, 5),
+                          second = vulkan_timeline(w.device, 6);
         BfFence fence = import(second);
         assert_int_equal(bfGetFenceValue(fence), 6);
         const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
@@ -364,8 +366,8 @@ TEST(test_submissions)
     for (size_t order = 0; order < ORDERS; order++) {
         if (!open_world(orders[order]))
             continue;
-        const VkSemaphore binary = world_binary(&w), timeline = world_timeline(&w, 0);
-        const VkFence fence = world_fence(&w, false);
+        const VkSemaphore binary = vulkan_binary(w.device), timeline = vulkan_timeline(w.device, 0);
+        const VkFence fence = vulkan_fence(w.device, false);
         BfFence imported = import(timeline);
         const VkSemaphoreSubmitInfo handed = at(binary, 0), done = at(timeline, 4);
         const VkSubmitInfo2 batches[] = {
@@ -477,7 +479,7 @@ static VkImage make_image(VkImageCreateFlags flags)
 
 static VkCommandBuffer record(BfQueue queue, VkBuffer filled)
 {
-    VkCommandBuffer commands = world_begin(&w, bfGetQueueFamilyIndex(queue));
+    VkCommandBuffer commands = device_begin(&w, bfGetQueueFamilyIndex(queue), 0);
     if (filled)
         vkCmdFillBuffer(commands, filled, 0, 64, 7);
     assert_success(vkEndCommandBuffer(commands));
@@ -624,7 +626,7 @@ TEST(test_asking_is_no_look)
         const VkBuffer buffers[2] = {make_buffer(0), make_buffer(1024)};
         const BfResourceUse use[2] = {{.buffer = buffers[0], .size = 64, .write = VK_TRUE},
                                       {.buffer = buffers[1], .size = 64, .write = VK_TRUE}};
-        const VkSemaphore semaphore = world_timeline(&w, 0);
+        const VkSemaphore semaphore = vulkan_timeline(w.device, 0);
         BfFence fence = import(semaphore), again;
         lines_begin();
         execute_using(copy, &use[0], VK_NULL_HANDLE);

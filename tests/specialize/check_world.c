@@ -44,7 +44,7 @@ static uint32_t list_queues(struct fixture *f, VkDeviceQueueCreateInfo *queues)
 
 static void open_device(struct fixture *f)
 {
-    VkDeviceQueueCreateInfo queues[FIXTURE_FAMILIES];
+    VkDeviceQueueCreateInfo queues[DEVICE_FAMILIES];
     uint32_t n = list_queues(f, queues);
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
