@@ -34,103 +34,6 @@ struct program {
     uint32_t expected[WORDS];
 };
 
-static void make_buffer(struct program *p)
-{
-    VkDevice device = p->w.device;
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = WORDS * sizeof(uint32_t),
-                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    assert_success(vkCreateBuffer(device, &info, NULL, &p->buffer));
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(device, p->buffer, &needs);
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(p->w.physical, &memory);
-    const VkMemoryPropertyFlags wanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint32_t type = 0;
-    while (!(needs.memoryTypeBits >> type & 1) ||
-           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
-        assert_true(++type < memory.memoryTypeCount);
-    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                             .allocationSize = needs.size,
-                                             .memoryTypeIndex = type};
-    assert_success(vkAllocateMemory(device, &allocation, NULL, &p->memory));
-    assert_success(vkBindBufferMemory(device, p->buffer, p->memory, 0));
-    assert_success(vkMapMemory(device, p->memory, 0, VK_WHOLE_SIZE, 0, (void **)&p->words));
-}
-
-static void make_set(struct program *p)
-{
-    VkDevice device = p->w.device;
-    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
-                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                  .descriptorCount = 1,
-                                                  .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    const VkDescriptorSetLayoutCreateInfo layout = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding};
-    assert_success(vkCreateDescriptorSetLayout(device, &layout, NULL, &p->set_layout));
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1}};
-    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
-    const VkDescriptorSetAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = p->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &p->set_layout};
-    assert_success(vkAllocateDescriptorSets(device, &allocation, &p->set));
-    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                        .dstSet = p->set,
-                                        .descriptorCount = 1,
-                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                        .pBufferInfo =
-                                            &(VkDescriptorBufferInfo){p->buffer, 0, VK_WHOLE_SIZE}};
-    vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
-}
-
-static void make_pipeline(struct program *p)
-{
-    VkDevice device = p->w.device;
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct push)};
-    const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .setLayoutCount = 1,
-                                               .pSetLayouts = &p->set_layout,
-                                               .pushConstantRangeCount = 1,
-                                               .pPushConstantRanges = &range};
-    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = sizeof(recorded_comp),
-                                           .pCode = recorded_comp};
-    VkShaderModule module;
-    assert_success(vkCreateShaderModule(device, &code, NULL, &module));
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = p->layout};
-    assert_success(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
-    vkDestroyShaderModule(device, module, NULL);
-}
-
-static VkCommandBuffer allocate(struct program *p, VkCommandBufferLevel level)
-{
-    VkCommandBuffer buffer;
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = p->pool,
-                                              .level = level,
-                                              .commandBufferCount = 1};
-    assert_success(vkAllocateCommandBuffers(p->w.device, &info, &buffer));
-    return buffer;
-}
-
 static void begin(VkCommandBuffer buffer)
 {
     const VkCommandBufferInheritanceInfo inheritance = {
@@ -216,14 +119,20 @@ static void run(const char *layers)
     world_layers = layers;
     world_open(&p->w, NULL, (uint32_t[]){1, WORLD_END});
     VkDevice device = p->w.device;
-    make_buffer(p);
-    make_set(p);
-    make_pipeline(p);
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    assert_success(vkCreateCommandPool(device, &pool, NULL, &p->pool));
-    p->primary = allocate(p, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    p->secondary = allocate(p, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    p->buffer =
+        vulkan_buffer_of(p->w.physical, device, WORDS * sizeof(uint32_t),
+                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, &p->memory, (void **)&p->words);
+    p->set_layout = vulkan_set_layout(device, 1, &type, VK_SHADER_STAGE_COMPUTE_BIT);
+    p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
+    vulkan_set_buffer(device, p->set, p->buffer);
+    p->layout =
+        vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_COMPUTE_BIT, sizeof(struct push));
+    assert_success(
+        vulkan_compute(device, p->layout, recorded_comp, sizeof(recorded_comp), &p->pipeline));
+    p->pool = vulkan_pool(device, 0);
+    p->primary = vulkan_commands(device, p->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    p->secondary = vulkan_commands(device, p->pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     VkFence fence = vulkan_fence(p->w.device, false);
     VkSemaphore timeline = vulkan_timeline(p->w.device, 0);
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -246,7 +155,7 @@ static void run(const char *layers)
             assert_memory_equal(p->words, p->expected, sizeof(p->expected));
         if (round == ROUNDS / 2) { /* a handle that may come back */
             vkFreeCommandBuffers(device, p->pool, 1, &p->primary);
-            p->primary = allocate(p, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+            p->primary = vulkan_commands(device, p->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         }
     }
     vkDestroySemaphore(device, timeline, NULL);

@@ -201,12 +201,12 @@ static void fail_all(bool draws)
     assert_true(commands >= (draws ? 15 : 16));
 }
 
-TEST_WITH(every_error_of_every_call_ends_a_build_that_computes, program_setup, program_teardown)
+TEST_WITH(every_error_of_every_call_ends_a_build_that_computes, cache_setup, cache_teardown)
 {
     fail_all(false);
 }
 
-TEST_WITH(every_error_of_every_call_ends_a_build_that_draws, program_setup, program_teardown)
+TEST_WITH(every_error_of_every_call_ends_a_build_that_draws, cache_setup, cache_teardown)
 {
     fail_all(true);
 }
@@ -233,7 +233,7 @@ static void run_short(bool draws, VkResult result, uint64_t step)
     print_message("at calls up to %llu\n", (unsigned long long)n);
 }
 
-TEST_WITH(memory_runs_out_at_every_call, program_setup, program_teardown)
+TEST_WITH(memory_runs_out_at_every_call, cache_setup, cache_teardown)
 {
     const uint64_t step = TIMES(32) == 32 ? 1 : 17;
     run_short(false, VK_ERROR_OUT_OF_HOST_MEMORY, step);
@@ -275,7 +275,7 @@ static bool run_lost(bool draws, uint64_t n)
     return lost;
 }
 
-TEST_WITH(a_lost_device_is_seen_where_the_program_looks, program_setup, program_teardown)
+TEST_WITH(a_lost_device_is_seen_where_the_program_looks, cache_setup, cache_teardown)
 {
     for (int draws = 0; draws < 2; draws++) {
         uint64_t n = 1;
@@ -289,7 +289,7 @@ TEST_WITH(a_lost_device_is_seen_where_the_program_looks, program_setup, program_
  */
 
 /* What the program's own calls end with is the driver's word, and what has no record is no harm. */
-TEST_WITH(the_programs_own_failures_are_its_own, program_setup, program_teardown)
+TEST_WITH(the_programs_own_failures_are_its_own, cache_setup, cache_teardown)
 {
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                                        VK_ERROR_INVALID_SHADER_NV, VK_PIPELINE_COMPILE_REQUIRED,
@@ -315,7 +315,7 @@ TEST_WITH(the_programs_own_failures_are_its_own, program_setup, program_teardown
 }
 
 /* A variant on trial is measured in the program's own frames. Where that fails they are no worse. */
-TEST_WITH(measurements_that_fail_cost_the_program_nothing, program_setup, program_teardown)
+TEST_WITH(measurements_that_fail_cost_the_program_nothing, cache_setup, cache_teardown)
 {
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};
     static const char *const commands[] = {"vkCreateQueryPool", "vkGetQueryPoolResults"};
@@ -348,7 +348,7 @@ TEST_WITH(measurements_that_fail_cost_the_program_nothing, program_setup, progra
 }
 
 /* Caches are there to tell what variants take, no more. */
-TEST_WITH(a_driver_without_caches_builds_all_the_same, program_setup, program_teardown)
+TEST_WITH(a_driver_without_caches_builds_all_the_same, cache_setup, cache_teardown)
 {
     static const char *const commands[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
     struct program p;
@@ -371,7 +371,7 @@ TEST_WITH(a_driver_without_caches_builds_all_the_same, program_setup, program_te
 }
 
 /* What a driver says of a shader is remembered; that it was short of something isn't. */
-TEST_WITH(what_was_short_is_tried_again_by_the_next_run, program_setup, program_teardown)
+TEST_WITH(what_was_short_is_tried_again_by_the_next_run, cache_setup, cache_teardown)
 {
     static const struct {
         const char *command;
@@ -404,7 +404,7 @@ TEST_WITH(what_was_short_is_tried_again_by_the_next_run, program_setup, program_
 }
 
 /* All that a driver says tells it from another, even if that is no more than its description. */
-TEST_WITH(another_build_of_the_driver_is_asked_again, program_setup, program_teardown)
+TEST_WITH(another_build_of_the_driver_is_asked_again, cache_setup, cache_teardown)
 {
     static const char *const builds[] = {"BUILD=1", "BUILD=2", "BUILD=1"};
     const struct program_push push = {0, 8, ++serial};

@@ -2,19 +2,6 @@
 
 #include <dlfcn.h>
 
-static uint32_t complaints;
-
-static VKAPI_ATTR VkBool32 VKAPI_CALL complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                               VkDebugUtilsMessageTypeFlagsEXT types,
-                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
-                                               void *context)
-{
-    (void)severity, (void)types, (void)context;
-    fprintf(stderr, "validation: %s\n", data->pMessage);
-    complaints++;
-    return VK_FALSE;
-}
-
 static bool is_validated(void)
 {
     const char *layers = getenv("VK_INSTANCE_LAYERS");
@@ -23,12 +10,8 @@ static bool is_validated(void)
 
 static void make_device(struct gpu *gpu)
 {
-    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
-        .pfnUserCallback = complain,
-    };
+    VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu->complaints);
+    messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     const char *debug = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -47,7 +30,7 @@ static void make_device(struct gpu *gpu)
         exit(77);
     /* Mesa keeps what it allocates once in variables of its own: unloaded, it would have leaked. */
     dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    volkLoadInstanceOnly(gpu->instance);
+    volkLoadInstance(gpu->instance);
     if (is_validated())
         assert_success(
             vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger));
@@ -78,89 +61,18 @@ static void make_device(struct gpu *gpu)
     gpu->vk.vkGetDeviceQueue(gpu->device, 0, 0, &gpu->queue);
 }
 
-static VkDeviceMemory allocate(struct gpu *gpu, const VkMemoryRequirements *needs,
-                               VkMemoryPropertyFlags flags)
-{
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(gpu->physical, &memory);
-    uint32_t type = 0;
-    while (!(needs->memoryTypeBits & 1u << type) ||
-           (memory.memoryTypes[type].propertyFlags & flags) != flags)
-        assert_true(++type < memory.memoryTypeCount);
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs->size,
-        .memoryTypeIndex = type,
-    };
-    VkDeviceMemory result;
-    assert_success(gpu->vk.vkAllocateMemory(gpu->device, &info, NULL, &result));
-    return result;
-}
-
-static void make_buffer(struct gpu *gpu)
-{
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = GPU_WORDS * sizeof(uint32_t),
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    };
-    VkMemoryRequirements needs;
-    void *words;
-    assert_success(gpu->vk.vkCreateBuffer(gpu->device, &info, NULL, &gpu->buffer));
-    gpu->vk.vkGetBufferMemoryRequirements(gpu->device, gpu->buffer, &needs);
-    gpu->memory = allocate(
-        gpu, &needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-    assert_success(gpu->vk.vkBindBufferMemory(gpu->device, gpu->buffer, gpu->memory, 0));
-    assert_success(gpu->vk.vkMapMemory(gpu->device, gpu->memory, 0, VK_WHOLE_SIZE, 0, &words));
-    gpu->words = words;
-}
-
-static void make_picture(struct gpu *gpu)
-{
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R32G32B32A32_UINT,
-        .extent = {GPU_SIDE, GPU_SIDE, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-    };
-    VkMemoryRequirements needs;
-    assert_success(gpu->vk.vkCreateImage(gpu->device, &info, NULL, &gpu->picture));
-    gpu->vk.vkGetImageMemoryRequirements(gpu->device, gpu->picture, &needs);
-    gpu->picture_memory = allocate(gpu, &needs, 0);
-    assert_success(gpu->vk.vkBindImageMemory(gpu->device, gpu->picture, gpu->picture_memory, 0));
-    const VkImageViewCreateInfo view = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = gpu->picture,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = info.format,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
-    assert_success(gpu->vk.vkCreateImageView(gpu->device, &view, NULL, &gpu->view));
-}
-
 static void make_set(struct gpu *gpu)
 {
     gpu->sets = gpu_set_layout(gpu);
     gpu->layout = gpu_layout(gpu, gpu->sets);
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    assert_success(gpu->vk.vkCreateDescriptorPool(gpu->device, &pool, NULL, &gpu->descriptors));
+    const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    gpu->set = vulkan_set(gpu->device, gpu->sets, 1, &type, &gpu->descriptors);
     const VkDescriptorSetAllocateInfo allocate_info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = gpu->descriptors,
         .descriptorSetCount = 1,
         .pSetLayouts = &gpu->sets,
     };
-    assert_success(gpu->vk.vkAllocateDescriptorSets(gpu->device, &allocate_info, &gpu->set));
     if (gpu->told)
         bf_descriptor_shapes_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
     const VkDescriptorBufferInfo buffer = {gpu->buffer, 0, VK_WHOLE_SIZE};
@@ -179,23 +91,18 @@ static void make_set(struct gpu *gpu)
 void gpu_open(struct gpu *gpu, bool told)
 {
     *gpu = (struct gpu){.told = told};
-    complaints = 0;
     make_device(gpu);
     bf_pipelines_init(&gpu->pipelines, gpu->device, &gpu->vk, false);
-    const VkCommandPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-    };
-    assert_success(gpu->vk.vkCreateCommandPool(gpu->device, &pool, NULL, &gpu->pool));
-    const VkCommandBufferAllocateInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = gpu->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    assert_success(gpu->vk.vkAllocateCommandBuffers(gpu->device, &commands, &gpu->commands));
-    make_buffer(gpu);
-    make_picture(gpu);
+    gpu->pool = vulkan_pool(gpu->device, 0);
+    gpu->commands = vulkan_commands(gpu->device, gpu->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    gpu->buffer =
+        vulkan_buffer_of(gpu->physical, gpu->device, GPU_WORDS * sizeof(uint32_t),
+                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                         &gpu->memory, (void **)&gpu->words);
+    gpu->picture = vulkan_image(
+        gpu->physical, gpu->device, VK_FORMAT_R32G32B32A32_UINT, GPU_SIDE, VK_SAMPLE_COUNT_1_BIT,
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &gpu->picture_memory,
+        &gpu->view);
     make_set(gpu);
 }
 
@@ -217,7 +124,7 @@ void gpu_close(struct gpu *gpu)
     if (gpu->messenger)
         vkDestroyDebugUtilsMessengerEXT(gpu->instance, gpu->messenger, NULL);
     vkDestroyInstance(gpu->instance, NULL);
-    assert_int_equal(complaints, 0);
+    assert_int_equal(gpu->complaints, 0);
 }
 
 VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes)
@@ -359,7 +266,7 @@ static void begin(struct gpu *gpu)
     assert_success(gpu->vk.vkBeginCommandBuffer(gpu->commands, &info));
 }
 
-static void submit(struct gpu *gpu)
+void gpu_end(struct gpu *gpu)
 {
     const VkMemoryBarrier to_host = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -369,6 +276,11 @@ static void submit(struct gpu *gpu)
     gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                  VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
     assert_success(gpu->vk.vkEndCommandBuffer(gpu->commands));
+}
+
+static void submit(struct gpu *gpu)
+{
+    gpu_end(gpu);
     const VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
         .commandBufferCount = 1,
@@ -391,8 +303,8 @@ void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push)
     submit(gpu);
 }
 
-static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
-                           VkAccessFlags after)
+void gpu_change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
+                        VkAccessFlags after)
 {
     const VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -458,8 +370,8 @@ static VkFramebuffer begin_pass(struct gpu *gpu, VkRenderPass pass)
 void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push)
 {
     begin(gpu);
-    change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
-                   VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
+    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
+                       VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
     VkFramebuffer framebuffer = begin_pass(gpu, pass);
     gpu->vk.vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
     gpu->vk.vkCmdPushConstants(gpu->commands, gpu->layout,
@@ -470,8 +382,8 @@ void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gp
         gpu->vk.vkCmdEndRenderPass(gpu->commands);
     else
         gpu->vk.vkCmdEndRendering(gpu->commands);
-    change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                   VK_ACCESS_TRANSFER_READ_BIT);
+    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                       VK_ACCESS_TRANSFER_READ_BIT);
     const VkBufferImageCopy region = {
         .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
         .imageExtent = {GPU_SIDE, GPU_SIDE, 1},

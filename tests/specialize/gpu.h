@@ -5,7 +5,7 @@
 #ifndef SPECIALIZE_GPU_H
 #define SPECIALIZE_GPU_H
 
-#include "support/test.h"
+#include "support/vulkan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,10 @@
 #define GPU_WORDS 4096 /* of the buffer that all results go to */
 #define GPU_SIDE  32   /* of the picture: 4 words a pixel, as many as the buffer has */
 
-#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
-
 struct gpu {
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
+    uint32_t complaints; /* the validation layer's */
     VkPhysicalDevice physical;
     VkDevice device;
     struct VolkDeviceTable vk;
@@ -63,6 +62,11 @@ void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline);
 
 /* Runs it; the results are in gpu->words. Needs gpu->layout or an equal one. */
 void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push);
+/* In the command buffer: the picture's layout becomes GENERAL; the host sees all that was written,
+ * and the recording ends. */
+void gpu_change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
+                        VkAccessFlags after);
+void gpu_end(struct gpu *gpu);
 /* A full-screen triangle, into an R32G32B32A32_UINT picture; with NULL by dynamic rendering. */
 void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push);
 

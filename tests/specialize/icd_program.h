@@ -6,6 +6,7 @@
 #define SPECIALIZE_ICD_PROGRAM_H
 
 #include "../fence/fixture.h"
+#include "support/cache.h"
 
 #include <belfry/background.h>
 
@@ -34,11 +35,6 @@ struct program {
 struct program_push {
     uint32_t mode, rounds, factor;
 };
-
-/* The settings that the layer reads from the environment; a folder of its own for what it remembers.
- * For cmocka: a test's setup and teardown. */
-int program_setup(void **state);
-int program_teardown(void **state);
 
 void program_open(struct program *p, const char *environment);
 /* With extensions of the device, ended by NULL. */

@@ -77,7 +77,7 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
 #define SPACE    " rejected space "
 
 /* Those that are in use stay; who comes later has to be chosen again, and more than they. */
-TEST_WITH(variants_that_are_not_used_any_more_go_first, program_setup, program_teardown)
+TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
     struct program p;
@@ -105,7 +105,7 @@ TEST_WITH(variants_that_are_not_used_any_more_go_first, program_setup, program_t
 }
 
 /* Used alike: they don't take turns. */
-TEST_WITH(what_is_used_alike_stays, program_setup, program_teardown)
+TEST_WITH(what_is_used_alike_stays, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
     struct program p;
@@ -127,7 +127,7 @@ TEST_WITH(what_is_used_alike_stays, program_setup, program_teardown)
 }
 
 /* Recorded, and not begun again: they may be submitted at any time. */
-TEST_WITH(what_a_command_buffer_has_stays, program_setup, program_teardown)
+TEST_WITH(what_a_command_buffer_has_stays, cache_setup, cache_teardown)
 {
     enum { EACH = 20 }; /* on trial only some get it */
     VkPipeline pipelines[FIT + 1];
@@ -172,7 +172,7 @@ TEST_WITH(what_a_command_buffer_has_stays, program_setup, program_teardown)
 }
 
 /* Nothing goes for what won't fit anyway. */
-TEST_WITH(what_is_too_large_takes_nobodys_place, program_setup, program_teardown)
+TEST_WITH(what_is_too_large_takes_nobodys_place, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[2];
     struct program p;
@@ -190,7 +190,7 @@ TEST_WITH(what_is_too_large_takes_nobodys_place, program_setup, program_teardown
 }
 
 /* Of the pipelines themselves, too, no more is kept than half of that. */
-TEST_WITH(pipelines_beyond_half_of_it_are_not_watched, program_setup, program_teardown)
+TEST_WITH(pipelines_beyond_half_of_it_are_not_watched, cache_setup, cache_teardown)
 {
     enum { COUNT = 200 };
     VkPipeline pipelines[COUNT];

@@ -232,7 +232,7 @@ static void assert_line(const char *report, const char *name, const char *what)
     free(line);
 }
 
-TEST_WITH(what_is_named_keeps_its_general_form, program_setup, program_teardown)
+TEST_WITH(what_is_named_keeps_its_general_form, cache_setup, cache_teardown)
 {
     for (size_t i = 0; i < WAYS; i++) {
         struct program p;
@@ -274,7 +274,7 @@ TEST_WITH(what_is_named_keeps_its_general_form, program_setup, program_teardown)
 }
 
 /* A build may be under way: what comes of it is not published. */
-TEST_WITH(what_is_named_during_a_build_gets_no_variant, program_setup, program_teardown)
+TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teardown)
 {
     for (size_t i = 0; i < WAYS; i++) {
         struct program p;
@@ -301,7 +301,7 @@ TEST_WITH(what_is_named_during_a_build_gets_no_variant, program_setup, program_t
 /* ------------------------------------------------------------------------ What they are used on -- */
 
 /* 'unnamed' is in no argument: what is bound is what counts. */
-TEST_WITH(generated_commands_use_what_the_program_bound, program_setup, program_teardown)
+TEST_WITH(generated_commands_use_what_the_program_bound, cache_setup, cache_teardown)
 {
     struct program open, *p = &open;
     open_program(p);
@@ -340,7 +340,7 @@ TEST_WITH(generated_commands_use_what_the_program_bound, program_setup, program_
 }
 
 /* Preprocessing looks at what is bound, here or in another command buffer, and changes nothing. */
-TEST_WITH(preprocessing_finds_what_the_program_bound, program_setup, program_teardown)
+TEST_WITH(preprocessing_finds_what_the_program_bound, cache_setup, cache_teardown)
 {
     struct program open, *p = &open;
     open_program(p);

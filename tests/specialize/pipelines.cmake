@@ -6,8 +6,7 @@ foreach(name builds programs)
   add_executable(belfry-specialize-${name} ${here}/${name}.c ${here}/gpu.c)
   belfry_add_shaders(belfry-specialize-${name} ${here}/pipelines/paint.comp
     ${here}/pipelines/paint.frag ${here}/pipelines/full.vert)
-  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_specialize belfry_internal PkgConfig::VULKAN
-    belfry_test_support ${CMAKE_DL_LIBS})
+  target_link_libraries(belfry-specialize-${name} PRIVATE belfry_test_vulkan belfry_specialize belfry_internal)
   add_dependencies(belfry-specialize-${name} VkLayer_belfry)
 endforeach()
 if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw

@@ -4,6 +4,8 @@
  * its verdict by the program's own frames.
  */
 #include "gpu.h"
+#include "support/cache.h"
+#include "support/capture.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,28 +35,6 @@ static const struct gpu_push hot = {1, 40, 5};
 
 /* Opening and closing --------------------------------------------------------------------------- */
 
-static char cache[64];
-
-static int fresh_cache(void **state)
-{
-    (void)state;
-    snprintf(cache, sizeof(cache), "/tmp/belfry-secondaries-XXXXXX");
-    assert_non_null(mkdtemp(cache));
-    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", cache, 1);
-    return 0;
-}
-
-static int drop_cache(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof(command), "rm -rf '%s'", cache);
-    return system(command);
-}
-
 static void program_open(struct program *p)
 {
     *p = (struct program){0};
@@ -67,8 +47,7 @@ static void program_open(struct program *p)
         .commandBufferCount = SECONDARIES,
     };
     assert_success(p->gpu.vk.vkAllocateCommandBuffers(p->gpu.device, &secondaries, p->secondaries));
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    assert_success(p->gpu.vk.vkCreateFence(p->gpu.device, &fence, NULL, &p->fence));
+    p->fence = vulkan_fence(p->gpu.device, false);
 }
 
 static void open_compute(struct program *p)
@@ -121,21 +100,11 @@ static char *program_close(struct program *p)
     gpu->vk.vkDestroyFence(gpu->device, p->fence, NULL);
     if (p->pass)
         gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)p->pass);
-    fflush(stderr);
-    int before = dup(STDERR_FILENO);
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    dup2(fileno(file), STDERR_FILENO);
+    struct capture capture;
+    capture_start(&capture);
     gpu_close(gpu);
-    fflush(stderr);
-    dup2(before, STDERR_FILENO);
-    close(before);
-    char *report = calloc(1, 65536);
-    assert_non_null(report);
-    rewind(file);
-    size_t length = fread(report, 1, 65535, file);
-    fclose(file);
-    fwrite(report, 1, length, stderr);
+    char *report = capture_stop(&capture);
+    fputs(report, stderr);
     return report;
 }
 
@@ -167,22 +136,8 @@ static void begin(struct program *p, VkCommandBuffer commands, VkCommandBufferUs
 static void submit(struct program *p)
 {
     struct gpu *gpu = &p->gpu;
-    const VkMemoryBarrier to_host = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
-    };
-    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                                 VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
-    assert_success(gpu->vk.vkEndCommandBuffer(gpu->commands));
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &gpu->commands,
-    };
-    assert_success(gpu->vk.vkQueueSubmit(gpu->queue, 1, &info, p->fence));
-    assert_success(gpu->vk.vkWaitForFences(gpu->device, 1, &p->fence, VK_TRUE, UINT64_MAX));
-    assert_success(gpu->vk.vkResetFences(gpu->device, 1, &p->fence));
+    gpu_end(gpu);
+    vulkan_run(gpu->device, gpu->queue, gpu->commands, p->fence);
 }
 
 static void push(struct program *p, VkCommandBuffer commands)
@@ -216,25 +171,6 @@ static void compute_frame(struct program *p, VkCommandBufferUsageFlags flags)
     submit(p);
     for (uint32_t i = 0; i < GPU_WORDS; i += 61)
         assert_int_equal(gpu->words[i], paint(i + 5));
-}
-
-static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
-                           VkAccessFlags after)
-{
-    const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = before,
-        .dstAccessMask = after,
-        .oldLayout = from,
-        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = gpu->picture,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
-    gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                                 VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
-                                 &barrier);
 }
 
 static void begin_pass(struct program *p)
@@ -287,16 +223,16 @@ static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
     }
     memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
     begin(p, gpu->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
-                   VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
+    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
+                       VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
     begin_pass(p);
     gpu->vk.vkCmdExecuteCommands(gpu->commands, SECONDARIES, p->secondaries);
     if (p->pass)
         gpu->vk.vkCmdEndRenderPass(gpu->commands);
     else
         gpu->vk.vkCmdEndRendering(gpu->commands);
-    change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                   VK_ACCESS_TRANSFER_READ_BIT);
+    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                       VK_ACCESS_TRANSFER_READ_BIT);
     const VkBufferImageCopy region = {
         .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
         .imageExtent = {GPU_SIDE, GPU_SIDE, 1},
@@ -342,14 +278,14 @@ static void assert_judged(char *report)
     free(report);
 }
 
-TEST_WITH(dispatches_are_judged, fresh_cache, drop_cache)
+TEST_WITH(dispatches_are_judged, cache_setup, cache_teardown)
 {
     struct program p;
     open_compute(&p);
     assert_judged(run(&p, compute_frame, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, FRAMES));
 }
 
-TEST_WITH(draws_within_render_passes_are_judged, fresh_cache, drop_cache)
+TEST_WITH(draws_within_render_passes_are_judged, cache_setup, cache_teardown)
 {
     struct program p;
     open_graphics(&p, false);
@@ -357,7 +293,7 @@ TEST_WITH(draws_within_render_passes_are_judged, fresh_cache, drop_cache)
 }
 
 /* Those that may run beside themselves, too: the times are their primary's. */
-TEST_WITH(draws_within_dynamic_rendering_are_judged, fresh_cache, drop_cache)
+TEST_WITH(draws_within_dynamic_rendering_are_judged, cache_setup, cache_teardown)
 {
     struct program p;
     open_graphics(&p, true);
@@ -366,7 +302,7 @@ TEST_WITH(draws_within_dynamic_rendering_are_judged, fresh_cache, drop_cache)
 
 /* Dispatches in command buffers that may run beside themselves have no times, and all of them get
  * the variant. */
-TEST_WITH(what_may_run_beside_itself_is_not, fresh_cache, drop_cache)
+TEST_WITH(what_may_run_beside_itself_is_not, cache_setup, cache_teardown)
 {
     struct program p;
     open_compute(&p);

@@ -1,6 +1,8 @@
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
  * nothing of it but the modes of background processing. */
 #include "../fence/fixture.h"
+#include "support/cache.h"
+#include "support/capture.h"
 
 #include <belfry/background.h>
 
@@ -37,33 +39,6 @@ struct program {
 /* ------------------------------------------------------------------------------------ Settings --
  */
 
-static char cache[256];
-
-static void set_environment(const char *cached)
-{
-    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", cached, 1);
-}
-
-static int fresh_cache(void **state)
-{
-    (void)state;
-    snprintf(cache, sizeof(cache), "/tmp/belfry-through-XXXXXX");
-    assert_non_null(mkdtemp(cache));
-    set_environment(cache);
-    return 0;
-}
-
-static int drop_cache(void **state)
-{
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof(command), "rm -rf '%s'", cache);
-    return system(command);
-}
-
 /* ------------------------------------------------------------------------------------- Program --
  */
 
@@ -77,53 +52,6 @@ static uint32_t find_family(const struct fixture *f)
     return 0;
 }
 
-static void make_buffer(struct program *p)
-{
-    VkDevice device = p->f.device;
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = WORDS * 4,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-    };
-    assert_success(vkCreateBuffer(device, &info, NULL, &p->buffer));
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(device, p->buffer, &needs);
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(p->f.physical, &memory);
-    const VkMemoryPropertyFlags wanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint32_t type = 0;
-    while (!(needs.memoryTypeBits >> type & 1) ||
-           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
-        type++;
-    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .allocationSize = needs.size,
-                                           .memoryTypeIndex = type};
-    assert_success(vkAllocateMemory(device, &allocate, NULL, &p->memory));
-    assert_success(vkBindBufferMemory(device, p->buffer, p->memory, 0));
-    assert_success(vkMapMemory(device, p->memory, 0, VK_WHOLE_SIZE, 0, (void **)&p->words));
-}
-
-static void make_pipeline(struct program *p)
-{
-    VkDevice device = p->f.device;
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = sizeof(general_comp),
-                                           .pCode = general_comp};
-    VkShaderModule module;
-    assert_success(vkCreateShaderModule(device, &code, NULL, &module));
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = p->layout,
-    };
-    assert_success(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
-    vkDestroyShaderModule(device, module, NULL);
-}
-
 static void program_open(struct program *p)
 {
     *p = (struct program){0};
@@ -131,60 +59,19 @@ static void program_open(struct program *p)
     VkDevice device = p->f.device;
     p->family = find_family(&p->f);
     p->queue = p->f.queues[p->family][0];
-    make_buffer(p);
-    const VkDescriptorSetLayoutBinding binding = {
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = 1,
-        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-    };
-    const VkDescriptorSetLayoutCreateInfo set_layout = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding,
-    };
-    assert_success(vkCreateDescriptorSetLayout(device, &set_layout, NULL, &p->set_layout));
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct push)};
-    const VkPipelineLayoutCreateInfo layout = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &p->set_layout,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &range,
-    };
-    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
-    make_pipeline(p);
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
-    const VkDescriptorSetAllocateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = p->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &p->set_layout,
-    };
-    assert_success(vkAllocateDescriptorSets(device, &set, &p->set));
-    const VkDescriptorBufferInfo bound = {p->buffer, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = p->set,
-        .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .pBufferInfo = &bound,
-    };
-    vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    assert_success(vkCreateFence(device, &fence, NULL, &p->fence));
-    const VkCommandBufferAllocateInfo buffers = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p->f.pools[p->family],
-        .commandBufferCount = 1,
-    };
-    assert_success(vkAllocateCommandBuffers(device, &buffers, &p->commands));
+    const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    p->buffer =
+        vulkan_buffer_of(p->f.physical, device, WORDS * 4, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                         &p->memory, (void **)&p->words);
+    p->set_layout = vulkan_set_layout(device, 1, &type, VK_SHADER_STAGE_COMPUTE_BIT);
+    p->layout =
+        vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_COMPUTE_BIT, sizeof(struct push));
+    assert_success(
+        vulkan_compute(device, p->layout, general_comp, sizeof(general_comp), &p->pipeline));
+    p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
+    vulkan_set_buffer(device, p->set, p->buffer);
+    p->fence = vulkan_fence(device, false);
+    p->commands = vulkan_commands(device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
 }
 
 /* With isolate=process all that was built was built there first, and without it nothing. */
@@ -212,20 +99,11 @@ static char *program_close(struct program *p)
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
     vkDestroyBuffer(device, p->buffer, NULL);
     vkFreeMemory(device, p->memory, NULL);
-    fflush(stderr);
-    int before = dup(STDERR_FILENO);
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    dup2(fileno(file), STDERR_FILENO);
+    struct capture capture;
+    capture_start(&capture);
     fixture_close(&p->f);
-    fflush(stderr);
-    dup2(before, STDERR_FILENO);
-    close(before);
-    char *report = calloc(1, 65536);
-    rewind(file);
-    size_t length = fread(report, 1, 65535, file);
-    fclose(file);
-    fwrite(report, 1, length, stderr);
+    char *report = capture_stop(&capture);
+    fputs(report, stderr);
     assert_built_in_helper(report);
     return report;
 }
@@ -261,12 +139,7 @@ static void frame_record(struct program *p, uint32_t count, const struct push *p
 static void frame(struct program *p, uint32_t count, const struct push *pushes)
 {
     frame_record(p, count, pushes);
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &p->commands};
-    assert_success(vkQueueSubmit(p->queue, 1, &submit, p->fence));
-    assert_success(vkWaitForFences(p->f.device, 1, &p->fence, VK_TRUE, UINT64_MAX));
-    assert_success(vkResetFences(p->f.device, 1, &p->fence));
+    vulkan_run(p->f.device, p->queue, p->commands, p->fence);
 }
 
 /* What the shader computes. */
@@ -344,7 +217,7 @@ static uint32_t count_in(const char *report, const char *word)
 
 static const struct push hot = {.rounds = 8, .mode = 1, .toggles = 0, .seed = 5};
 
-TEST_WITH(one_frame_and_a_commit_make_a_variant, fresh_cache, drop_cache)
+TEST_WITH(one_frame_and_a_commit_make_a_variant, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -370,7 +243,7 @@ TEST_WITH(one_frame_and_a_commit_make_a_variant, fresh_cache, drop_cache)
 }
 
 /* Programs that know Belfry submit to its own queues. */
-TEST_WITH(what_command_queues_execute_is_counted, fresh_cache, drop_cache)
+TEST_WITH(what_command_queues_execute_is_counted, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -396,7 +269,7 @@ TEST_WITH(what_command_queues_execute_is_counted, fresh_cache, drop_cache)
     free(report);
 }
 
-TEST_WITH(values_that_always_change_build_nothing, fresh_cache, drop_cache)
+TEST_WITH(values_that_always_change_build_nothing, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -411,7 +284,7 @@ TEST_WITH(values_that_always_change_build_nothing, fresh_cache, drop_cache)
     free(report);
 }
 
-TEST_WITH(two_tuples_at_half_each_get_two_variants, fresh_cache, drop_cache)
+TEST_WITH(two_tuples_at_half_each_get_two_variants, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -431,7 +304,7 @@ TEST_WITH(two_tuples_at_half_each_get_two_variants, fresh_cache, drop_cache)
     free(report);
 }
 
-TEST_WITH(nothing_adapts_while_profiling_is_off, fresh_cache, drop_cache)
+TEST_WITH(nothing_adapts_while_profiling_is_off, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -447,7 +320,7 @@ TEST_WITH(nothing_adapts_while_profiling_is_off, fresh_cache, drop_cache)
 }
 
 /* PIX's flow: one replay, then a commit that switches profiling off: published without a verdict. */
-TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, fresh_cache, drop_cache)
+TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -462,7 +335,7 @@ TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, fresh_cache, drop_cac
     free(report);
 }
 
-TEST_WITH(discarded_measurements_are_void, fresh_cache, drop_cache)
+TEST_WITH(discarded_measurements_are_void, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -477,7 +350,7 @@ TEST_WITH(discarded_measurements_are_void, fresh_cache, drop_cache)
 }
 
 /* A verdict, by measurements in the program's own frames; and a second run that begins with it. */
-TEST_WITH(what_was_learnt_is_there_at_the_next_start, fresh_cache, drop_cache)
+TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardown)
 {
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     struct program p;
@@ -517,7 +390,7 @@ TEST_WITH(what_was_learnt_is_there_at_the_next_start, fresh_cache, drop_cache)
 
 /* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted, and
  * nothing is left in the folder of what is remembered. */
-TEST_WITH(it_is_off_by_itself, fresh_cache, drop_cache)
+TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
 {
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
     struct program p;
@@ -531,17 +404,17 @@ TEST_WITH(it_is_off_by_itself, fresh_cache, drop_cache)
     char *report = program_close(&p);
     assert_int_equal(count_in(report, "belfry: specialize:"), 0);
     free(report);
-    assert_int_equal(rmdir(cache), 0);
+    assert_int_equal(rmdir(cache_folder), 0);
 }
 
 /* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the folder
  * of what is remembered. */
-TEST_WITH(it_leaves_no_file_without_need, fresh_cache, drop_cache)
+TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
 {
     struct fixture f;
     fixture_open(&f, NULL);
     fixture_close(&f);
-    assert_int_equal(rmdir(cache), 0);
+    assert_int_equal(rmdir(cache_folder), 0);
 
     struct program p;
     program_open(&p);
@@ -549,12 +422,12 @@ TEST_WITH(it_leaves_no_file_without_need, fresh_cache, drop_cache)
     assert_success(bfGetBackgroundProcessingProperties(p.f.bf, &properties));
     assert_true(properties.backgroundProcessingSupported);
     free(program_close(&p));
-    assert_int_equal(rmdir(cache), -1);
+    assert_int_equal(rmdir(cache_folder), -1);
     assert_int_equal(errno, ENOTEMPTY);
 }
 
 /* What was kept or rejected by one mode's rules says nothing by the other's. */
-TEST_WITH(modes_find_out_for_themselves, fresh_cache, drop_cache)
+TEST_WITH(modes_find_out_for_themselves, cache_setup, cache_teardown)
 {
     static const char *const modes[] = {"relaxed", "exact", "relaxed"};
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
@@ -586,7 +459,7 @@ TEST_WITH(modes_find_out_for_themselves, fresh_cache, drop_cache)
 }
 
 /* A build may be under way when its pipeline goes; another one comes to its place. */
-TEST_WITH(a_pipeline_may_go_while_it_is_built, fresh_cache, drop_cache)
+TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
 {
     struct program p;
     program_open(&p);
@@ -599,7 +472,8 @@ TEST_WITH(a_pipeline_may_go_while_it_is_built, fresh_cache, drop_cache)
             p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
             BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
         vkDestroyPipeline(p.f.device, p.pipeline, NULL);
-        make_pipeline(&p);
+        assert_success(
+            vulkan_compute(p.f.device, p.layout, general_comp, sizeof(general_comp), &p.pipeline));
         frame(&p, 1, &push);
         assert_words(&p, &push);
         await_event(event);

@@ -16,8 +16,8 @@ add_executable(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/secondari
 belfry_add_shaders(belfry-specialize-secondaries ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.comp
   ${CMAKE_CURRENT_LIST_DIR}/pipelines/paint.frag ${CMAKE_CURRENT_LIST_DIR}/pipelines/full.vert)
 # (Its device is the layer's; of the specialiser it takes the pieces that gpu.c is made of.)
-target_link_libraries(belfry-specialize-secondaries PRIVATE belfry belfry_specialize belfry_internal PkgConfig::VULKAN
-  belfry_test_support ${CMAKE_DL_LIBS})
+target_link_libraries(belfry-specialize-secondaries PRIVATE belfry_test_vulkan belfry belfry_specialize
+  belfry_internal)
 add_dependencies(belfry-specialize-secondaries VkLayer_belfry)
 if(NOT BELFRY_SANITIZE STREQUAL "thread") # which sees races where llvmpipe's threads draw
   belfry_add_test(specialize_secondaries SUITE specialize DRIVER lavapipe LAYER

@@ -1,6 +1,8 @@
 /* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
  * attachments: they get variants, and the picture is the same. */
 #include "../fence/fixture.h"
+#include "support/cache.h"
+#include "support/capture.h"
 
 #include <belfry/background.h>
 
@@ -42,7 +44,6 @@ struct program {
     VkDescriptorSet set;
     VkPipeline pipeline;
     VkCommandBuffer commands;
-    char cache[64];
 };
 
 /* ------------------------------------------------------------------------------------- Program --
@@ -61,36 +62,9 @@ static uint32_t find_family(const struct fixture *f)
 static void make_image(struct program *p, VkSampleCountFlagBits samples, VkImageUsageFlags usage,
                        struct image *image)
 {
-    VkDevice device = p->f.device;
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = FORMAT,
-        .extent = {SIDE, SIDE, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = samples,
-        .usage = usage | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
-    };
-    assert_success(vkCreateImage(device, &info, NULL, &image->handle));
-    VkMemoryRequirements needs;
-    vkGetImageMemoryRequirements(device, image->handle, &needs);
-    uint32_t type = 0;
-    while (!(needs.memoryTypeBits >> type & 1))
-        type++;
-    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .allocationSize = needs.size,
-                                           .memoryTypeIndex = type};
-    assert_success(vkAllocateMemory(device, &allocate, NULL, &image->memory));
-    assert_success(vkBindImageMemory(device, image->handle, image->memory, 0));
-    const VkImageViewCreateInfo view = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = image->handle,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = FORMAT,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
-    assert_success(vkCreateImageView(device, &view, NULL, &image->view));
+    image->handle =
+        vulkan_image(p->f.physical, p->f.device, FORMAT, SIDE, samples,
+                     usage | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, &image->memory, &image->view);
 }
 
 static void drop_image(struct program *p, struct image *image)
@@ -158,41 +132,11 @@ static void make_pass(struct program *p)
 static void make_sets(struct program *p)
 {
     VkDevice device = p->f.device;
-    const VkDescriptorSetLayoutBinding binding = {
-        .descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
-        .descriptorCount = 1,
-        .stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT,
-    };
-    const VkDescriptorSetLayoutCreateInfo set_layout = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = p->reads,
-        .pBindings = &binding,
-    };
-    assert_success(vkCreateDescriptorSetLayout(device, &set_layout, NULL, &p->set_layout));
-    const VkPushConstantRange range = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(struct push)};
-    const VkPipelineLayoutCreateInfo layout = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &p->set_layout,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &range,
-    };
-    assert_success(vkCreatePipelineLayout(device, &layout, NULL, &p->layout));
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1};
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
-    };
-    assert_success(vkCreateDescriptorPool(device, &pool, NULL, &p->descriptors));
-    const VkDescriptorSetAllocateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = p->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &p->set_layout,
-    };
-    assert_success(vkAllocateDescriptorSets(device, &set, &p->set));
+    const VkDescriptorType type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
+    p->set_layout = vulkan_set_layout(device, p->reads, &type, VK_SHADER_STAGE_FRAGMENT_BIT);
+    p->layout =
+        vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_FRAGMENT_BIT, sizeof(struct push));
+    p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
     const VkDescriptorImageInfo bound = {
         .imageView = p->before.view,
         .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
@@ -207,84 +151,26 @@ static void make_sets(struct program *p)
     vkUpdateDescriptorSets(device, p->reads, &write, 0, NULL);
 }
 
-static VkShaderModule make_module(struct program *p, const uint32_t *words, size_t size)
-{
-    const VkShaderModuleCreateInfo code = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
-    VkShaderModule module;
-    assert_success(vkCreateShaderModule(p->f.device, &code, NULL, &module));
-    return module;
-}
-
 static void make_pipeline(struct program *p)
 {
-    VkDevice device = p->f.device;
-    VkPipelineShaderStageCreateInfo stages[2] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = make_module(p, full_vert, sizeof(full_vert)),
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = p->reads ? make_module(p, shown_frag, sizeof(shown_frag))
-                            : make_module(p, drawn_frag, sizeof(drawn_frag)),
-         .pName = "main"},
-    };
-    const VkPipelineVertexInputStateCreateInfo vertex = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-    };
-    const VkViewport viewport = {0, 0, SIDE, SIDE, 0, 1};
-    const VkRect2D scissor = {.extent = {SIDE, SIDE}};
-    const VkPipelineViewportStateCreateInfo viewports = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .pViewports = &viewport,
-        .scissorCount = 1,
-        .pScissors = &scissor,
-    };
-    const VkPipelineRasterizationStateCreateInfo raster = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
-    const VkPipelineMultisampleStateCreateInfo samples = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = p->samples,
-    };
-    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
-    const VkPipelineColorBlendStateCreateInfo blend = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment,
-    };
-    const VkGraphicsPipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .stageCount = 2,
-        .pStages = stages,
-        .pVertexInputState = &vertex,
-        .pInputAssemblyState = &assembly,
-        .pViewportState = &viewports,
-        .pRasterizationState = &raster,
-        .pMultisampleState = &samples,
-        .pColorBlendState = &blend,
+    const struct vulkan_graphics what = {
         .layout = p->layout,
-        .renderPass = p->pass,
+        .pass = p->pass,
         .subpass = 1,
+        .side = SIDE,
+        .samples = p->samples,
+        .vertex = full_vert,
+        .vertex_size = sizeof(full_vert),
+        .fragment = p->reads ? shown_frag : drawn_frag,
+        .fragment_size = p->reads ? sizeof(shown_frag) : sizeof(drawn_frag),
     };
-    assert_success(vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline));
-    for (int i = 0; i < 2; i++)
-        vkDestroyShaderModule(device, stages[i].module, NULL);
+    assert_success(vulkan_graphics(p->f.device, &what, &p->pipeline));
 }
 
 static void program_open(struct program *p, VkSampleCountFlagBits samples, bool reads)
 {
     *p = (struct program){.samples = samples, .reads = reads};
-    snprintf(p->cache, sizeof(p->cache), "/tmp/belfry-through-XXXXXX");
-    assert_non_null(mkdtemp(p->cache));
-    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_REPORT", "on", 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", p->cache, 1);
+    assert_int_equal(cache_setup(NULL), 0);
     fixture_open(&p->f, NULL);
     p->family = find_family(&p->f);
     make_image(p, 1, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
@@ -294,12 +180,8 @@ static void program_open(struct program *p, VkSampleCountFlagBits samples, bool 
     make_pass(p);
     make_sets(p);
     make_pipeline(p);
-    const VkCommandBufferAllocateInfo buffers = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p->f.pools[p->family],
-        .commandBufferCount = 1,
-    };
-    assert_success(vkAllocateCommandBuffers(p->f.device, &buffers, &p->commands));
+    p->commands =
+        vulkan_commands(p->f.device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
 }
 
 /* What Belfry said at the end; the caller frees it. */
@@ -315,23 +197,12 @@ static char *program_close(struct program *p)
     drop_image(p, &p->before);
     drop_image(p, &p->drawn);
     drop_image(p, &p->resolved);
-    fflush(stderr);
-    int before = dup(STDERR_FILENO);
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    dup2(fileno(file), STDERR_FILENO);
+    struct capture capture;
+    capture_start(&capture);
     fixture_close(&p->f);
-    fflush(stderr);
-    dup2(before, STDERR_FILENO);
-    close(before);
-    char *report = calloc(1, 65536);
-    rewind(file);
-    size_t length = fread(report, 1, 65535, file);
-    fclose(file);
-    fwrite(report, 1, length, stderr);
-    char command[100];
-    snprintf(command, sizeof(command), "rm -rf '%s'", p->cache);
-    assert_int_equal(system(command), 0);
+    char *report = capture_stop(&capture);
+    fputs(report, stderr);
+    assert_int_equal(cache_teardown(NULL), 0);
     return report;
 }
 
