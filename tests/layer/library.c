@@ -13,15 +13,15 @@
 static char last[1024];
 
 /* What a program does, on the families that the driver really has. */
-static void run(struct world *w)
+static void run(struct device *w)
 {
     static const uint32_t counts[] = {1, WORLD_END};
     world_open(w, "SHAPE=q1", counts);
     assert_int_equal(w->family_count, 1);
-    VkFence fence = world_fence(w, false);
-    VkCommandBuffer commands = world_store(w, 0, 3, 0x5eed);
-    assert_success(
-        world_submit(w->queues[0][0], (struct batch){.commands = commands, .fence = fence}));
+    VkFence fence = vulkan_fence(w->device, false);
+    VkCommandBuffer commands = device_store(w, 0, 3, 0x5eed);
+    assert_success(vulkan_submit(w->queues[0][0],
+                                 (struct vulkan_batch){.commands = commands, .fence = fence}));
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_int_equal(w->words[3], 0x5eed);
     vkDestroyFence(w->device, fence, NULL);
@@ -30,7 +30,7 @@ static void run(struct world *w)
 TEST(everything_passes_through_and_one_line_says_so)
 {
     bool lacks_function = strstr(getenv("VK_LAYER_PATH"), "without") != NULL;
-    struct world first, second;
+    struct device first, second;
     lines_begin();
     run(&first);
     assert_int_equal(lines_end(last, sizeof(last)), 1);
@@ -46,7 +46,7 @@ TEST(everything_passes_through_and_one_line_says_so)
 
 TEST(it_answers_for_itself_and_asks_the_next_for_the_rest)
 {
-    struct world w;
+    struct device w;
     run(&w);
     uint32_t count = 1;
     assert_success(vkEnumerateDeviceExtensionProperties(w.physical, BF_LAYER_NAME, &count, NULL));
