@@ -1,7 +1,7 @@
 /*
  * The functions below that the layer calls. A command that has two names is called by the one that
- * instance and device have in common, the core's since the version that took it over: the other may be
- * there too, but calling it is an error, and the validation layer below says so.
+ * instance and device have in common, the core's since the version that took it over: the other may
+ * be there too, but calling it is an error, and the validation layer below says so.
  */
 #include "layer/layer.h"
 
@@ -40,10 +40,11 @@ const struct layer_instance_calls *layer_instance_calls_of(const struct layer_in
 }
 
 /*
- * Commands that nobody below has. Programs reach our stand-ins for them nevertheless: the loader answers
- * for the commands of VK_EXT_debug_utils by the instance, enabled or not, and layers above may ask for any.
- * Names, tags and labels then succeed and do nothing, as without the layer; the others say what is missing,
- * those with a result. Arguments are the caller's to take away, so one function does for all types.
+ * Commands that nobody below has. Programs reach our stand-ins for them nevertheless: the loader
+ * answers for the commands of VK_EXT_debug_utils by the instance, enabled or not, and layers above
+ * may ask for any. Names, tags and labels then succeed and do nothing, as without the layer; the
+ * others say what is missing, those with a result. Arguments are the caller's to take away, so one
+ * function does for all types.
  */
 static VKAPI_ATTR VkResult VKAPI_CALL do_nothing(void)
 {
@@ -60,7 +61,8 @@ static PFN_vkVoidFunction missing(const char *name)
     return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : refuse);
 }
 
-/* The core's name where the device has it: the extension's is the same function. Nothing is NULL. */
+/* The core's name where the device has it: the extension's is the same function. Nothing is
+ * NULL. */
 void layer_device_calls_load(struct layer_device *d)
 {
 #define LOAD(name, other, promoted)                                                                \

@@ -1,3 +1,4 @@
+/* Looks through and copies chains of pNext. */
 #include "layer/chain.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The table of commands (layer/registry/commands.csv): what the layer has to say about a name; and the
- * extensions that are hidden from programs, or enabled for the layer itself (extensions.csv).
+ * The table of commands (layer/registry/commands.csv): what the layer has to say about a name; and
+ * the extensions that are hidden from programs, or enabled for the layer itself (extensions.csv).
  *
  * A VkQueue of ours must never reach the driver: a command that carries one, in a struct or by
  * itself, is stood in for or hidden. tools/registry makes no table in which one is neither.
@@ -45,7 +45,8 @@ struct layer_command {
     const char *name;
     enum layer_level level;
     /* The stand-ins, or NULL. The specialiser's stands before the access check's, and both before
-     * the layer's own, which they call; but for a trace the layer's own comes before the check's. */
+     * the layer's own, which they call; but for a trace the layer's own comes before the
+     * check's. */
     PFN_vkVoidFunction own, access, specialize;
     unsigned own_for;          /* enum layer_for */
     unsigned added;            /* enum layer_added: extensions that it belongs to */

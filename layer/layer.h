@@ -137,8 +137,8 @@ void layer_instance_calls_load(struct layer_instance *instance);
 const struct layer_instance_calls *layer_instance_calls_of(const struct layer_instance *instance,
                                                            uint32_t api_version);
 void layer_device_calls_load(struct layer_device *device);
-/* Is there somebody below who has the command? Its function out of the device's calls, none of which is
- * NULL. */
+/* Is there somebody below who has the command? Its function out of the device's calls, none of
+ * which is NULL. */
 bool layer_device_has(PFN_vkVoidFunction function);
 
 /* instance.c. NULL: out of memory. */

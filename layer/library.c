@@ -1,6 +1,6 @@
 /*
- * libbelfry's functions, for the layer: fetched once, as a table, and called through a copy of it, so that a
- * call costs what one through the linkage table would.
+ * libbelfry's functions, for the layer: fetched once, as a table, and called through a copy of it,
+ * so that a call costs what one through the linkage table would.
  */
 #include "layer/library.h"
 

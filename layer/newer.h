@@ -1,6 +1,7 @@
 /*
- * Types of commands that the oldest headers Belfry builds with don't have, and of those whose window
- * systems' headers aren't needed to pass their pointers on. Structs that are unknown are 'void'.
+ * Types of commands that the oldest headers Belfry builds with don't have, and of those whose
+ * window systems' headers aren't needed to pass their pointers on. Structs that are unknown are
+ * 'void'.
  */
 #ifndef BELFRY_LAYER_NEWER_H
 #define BELFRY_LAYER_NEWER_H

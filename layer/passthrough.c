@@ -7,8 +7,9 @@
 #include "belfry/belfry.h"
 #include "layer/layer.h"
 
-/* Who is next, by the instance's or the device's dispatch key. What is called here is looked up while the
- * instance is being made: afterwards the loader answers some names with the top of the chain. */
+/* Who is next, by the instance's or the device's dispatch key. What is called here is looked up
+ * while the instance is being made: afterwards the loader answers some names with the top of the
+ * chain. */
 struct next {
     VkInstance instance;
     PFN_vkGetInstanceProcAddr instance_functions;

@@ -1,6 +1,6 @@
 /*
- * A layer that does nothing: what the loader is given where libbelfry can't be used. It hands every call on,
- * without a call of the library, which the layer's own functions can't do without.
+ * A layer that does nothing: what the loader is given where libbelfry can't be used. It hands every
+ * call on, without a call of the library, which the layer's own functions can't do without.
  */
 #ifndef BELFRY_LAYER_PASSTHROUGH_H
 #define BELFRY_LAYER_PASSTHROUGH_H

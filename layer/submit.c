@@ -155,8 +155,8 @@ static VkStructureType stranger_in(const void *chain)
     return (VkStructureType)0;
 }
 
-/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all: once the
- * operations that 'fill' lists (at most 'room' waits and as many signals) are ready. */
+/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all:
+ * once the operations that 'fill' lists (at most 'room' waits and as many signals) are ready. */
 static VkResult submit_raw(struct bf_queue *queue, uint32_t room,
                            void (*fill)(const struct bf_queue *queue, const void *infos,
                                         uint32_t count, struct bf_raw_submit *raw),

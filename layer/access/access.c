@@ -66,7 +66,7 @@ static void map_drop(struct bf_map *map, uint64_t handle)
         free(bf_map_remove(map, handle));
 }
 
-/* ----------------------------------------------------------------------------- Buffers and images -- */
+/* ------------------------------------------------------------------------ Buffers and images -- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkCreateBuffer(VkDevice device,
                                                            const VkBufferCreateInfo *info,
@@ -90,7 +90,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyBuffer(VkDevice device, VkBuffe
     d->vk.vkDestroyBuffer(device, buffer, allocator);
 }
 
-/* Here the library asks for what the program calls the buffer, or the image (gpu/upper_layers.h). */
+/* Here the library asks for what the program calls the buffer, or the image
+ * (gpu/upper_layers.h). */
 VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
     VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
 {
@@ -188,7 +189,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImageView(VkDevice device, VkIm
     d->vk.vkDestroyImageView(device, view, allocator);
 }
 
-/* ------------------------------------------------------------------------------------ Swapchains -- */
+/* -------------------------------------------------------------------------------- Swapchains -- */
 
 /* Its images are told when the program asks for them. */
 struct swapchain {
@@ -248,7 +249,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroySwapchainKHR(
     d->vk.vkDestroySwapchainKHR(device, handle, allocator);
 }
 
-/* -------------------------------------------------------------------------------- Render passes -- */
+/* ----------------------------------------------------------------------------- Render passes -- */
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_access_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateInfo *info,
@@ -389,7 +390,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyRenderPass(VkDevice device, VkR
     d->vk.vkDestroyRenderPass(device, pass, allocator);
 }
 
-/* ----------------------------------------------------------------------------------------- Names -- */
+/* ------------------------------------------------------------------------------------- Names -- */
 
 static void object_name(struct layer_device *d, bool buffer, bool image, bool queue,
                         uint64_t handle, const char *text)

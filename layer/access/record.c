@@ -6,7 +6,7 @@
 #include "layer/chain.h"
 #include "gpu/command_buffer.h"
 
-/* -------------------------------------------------------------------------------- Command buffers -- */
+/* --------------------------------------------------------------------------- Command buffers -- */
 
 /* A pool's command buffers, which go with it. Externally synchronised, as the pool is. */
 struct pool {
@@ -158,7 +158,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdExecuteCommands(VkCommandBuffer buf
     d->vk.vkCmdExecuteCommands(buffer, count, secondaries);
 }
 
-/* ----------------------------------------------------------------------------------------- Areas -- */
+/* ------------------------------------------------------------------------------------- Areas -- */
 
 static void range_span(uint32_t to[2], uint32_t first, uint32_t count)
 {
@@ -205,7 +205,7 @@ void layer_record_image(struct layer_device *d, VkCommandBuffer buffer, VkImage 
         bf_access_record_transition(uses, image, area, state, state, what);
 }
 
-/* -------------------------------------------------------------------------------------- Barriers -- */
+/* ---------------------------------------------------------------------------------- Barriers -- */
 
 /*
  * A layout is a state, as far as D3D12's rules tell states apart, and changing it writes. Handing
@@ -311,7 +311,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdWaitEvents2(VkCommandBuffer buffer,
     next(buffer, count, events, infos);
 }
 
-/* --------------------------------------------------------------------------------- Render passes -- */
+/* ----------------------------------------------------------------------------- Render passes -- */
 
 /* The part of a view that is rendered to. */
 static struct bf_access_area view_clip(const struct layer_view *view, const VkRect2D *rect)

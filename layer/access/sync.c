@@ -14,7 +14,7 @@ static VkResult check_result(struct layer_device *d, VkResult result, const char
     return result;
 }
 
-/* ----------------------------------------------------------------------------------- Submissions -- */
+/* ------------------------------------------------------------------------------- Submissions -- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueueSubmit(VkQueue queue, uint32_t count,
                                                           const VkSubmitInfo *infos, VkFence fence)
@@ -101,7 +101,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkAcquireNextImage2KHR(
     return result;
 }
 
-/* ------------------------------------------------------------------------------------ Semaphores -- */
+/* -------------------------------------------------------------------------------- Semaphores -- */
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_access_vkCreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo *info,
@@ -180,7 +180,7 @@ layer_access_vkImportSemaphoreFdKHR(VkDevice device, const VkImportSemaphoreFdIn
     return layer_vkImportSemaphoreFdKHR(device, info);
 }
 
-/* ---------------------------------------------------------------------------------------- Fences -- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkWaitForFences(VkDevice device, uint32_t count,
                                                             const VkFence *fences, VkBool32 all,

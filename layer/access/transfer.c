@@ -6,7 +6,7 @@
  */
 #include "layer/access/access.h"
 
-/* ----------------------------------------------------------------------------------------- Areas -- */
+/* ------------------------------------------------------------------------------------- Areas -- */
 
 static struct bf_access_area area_of_layers(const VkImageSubresourceLayers *s)
 {
@@ -65,7 +65,7 @@ static void use_extent(struct layer_device *d, VkCommandBuffer buffer, VkImage i
     layer_record_image(d, buffer, image, layout, &area, use, what);
 }
 
-/* ----------------------------------------------------------------------- Buffers beside an image -- */
+/* ------------------------------------------------------------------- Buffers beside an image -- */
 
 struct texels {
     VkDeviceSize offset;
@@ -122,7 +122,7 @@ static void use_texels(struct layer_device *d, VkCommandBuffer buffer, VkBuffer 
                       (region)->bufferImageHeight, (region)->imageSubresource,                     \
                       (region)->imageExtent})
 
-/* --------------------------------------------------------------------------------------- Commands -- */
+/* ---------------------------------------------------------------------------------- Commands -- */
 
 #define USE_COPIED_BYTES(d, buffer, src, dst, count, regions, what)                                \
     for (uint32_t i = 0; i < (count); i++) {                                                       \

@@ -104,7 +104,7 @@ BF_SHARED void bf_access_destroy(struct bf_access *access);
 BF_SHARED void bf_access_stop(struct bf_access *access, const char *why);
 bool bf_access_has_ended(struct bf_access *access);
 
-/* ------------------------------------------------------------------------------------- Queues -- */
+/* ------------------------------------------------------------------------------------ Queues -- */
 
 /*
  * The name is copied. NULL: the check is off, or has just ended for want of memory.
@@ -138,7 +138,7 @@ BF_SHARED VkResult bf_access_queue_uses(struct bf_access_queue *queue, uint32_t 
 BF_SHARED void bf_access_queue_idle(struct bf_access_queue *queue);
 BF_SHARED void bf_access_idle(struct bf_access *access);
 
-/* ------------------------------------------------------------------------------------- Fences -- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 /* NULL: as for queues. */
 BF_SHARED struct bf_access_fence *bf_access_fence_add(struct bf_access *access, uint64_t value);
@@ -160,7 +160,7 @@ BF_SHARED void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t va
 BF_SHARED void bf_access_fence_reached(struct bf_access_fence *fence, uint64_t value);
 BF_SHARED void bf_access_fence_read(struct bf_access_fence *fence, uint64_t value);
 
-/* ------------------------------------------------------------------------------------- Events -- */
+/* ------------------------------------------------------------------------------------ Events -- */
 
 /*
  * Events are the process's, known here by their address. Between being set by fences and being seen
@@ -176,7 +176,7 @@ BF_SHARED void bf_access_event_set(const void *event, bool unseen, struct bf_acc
 BF_SHARED void bf_access_event_seen(struct bf_access *access, const void *event);
 BF_SHARED void bf_access_event_remove(struct bf_access *access, const void *event);
 
-/* ---------------------------------------------------------------------------------- Resources -- */
+/* --------------------------------------------------------------------------------- Resources -- */
 
 struct bf_access_image_info {
     VkImageType type;

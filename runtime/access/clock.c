@@ -1,3 +1,4 @@
+/* Vector clocks, shared and counted, as the check 'access' uses them. */
 #include "access/clock.h"
 
 #include <stdlib.h>

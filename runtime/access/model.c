@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 
-/* ------------------------------------------------------------------------------------- The check -- */
+/* --------------------------------------------------------------------------------- The check -- */
 
 bool bf_access_enter(struct bf_access *access)
 {
@@ -127,7 +127,7 @@ void bf_access_destroy(struct bf_access *access)
     free(access);
 }
 
-/* --------------------------------------------------------------------------------------- Running -- */
+/* ----------------------------------------------------------------------------------- Running -- */
 
 static void make_runnable(struct bf_access_queue *queue)
 {
@@ -220,7 +220,7 @@ static void queues_run(struct bf_access *access)
     }
 }
 
-/* --------------------------------------------------------------------------------------- Fences -- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 /* Is it certain for every call from now on that the signal was before it? */
 static bool signal_is_known(const struct bf_access *access, const struct bf_access_signal *signal)
@@ -412,7 +412,7 @@ void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
     queues_run(access);
 }
 
-/* ------------------------------------------------------------------------------------ What is seen -- */
+/* ------------------------------------------------------------------------------ What is seen -- */
 
 /* The program has seen what the model can't explain: somebody else has signalled. Everything that
  * the queue waits for up to the op counts as done by then, after whatever has run. */
@@ -518,7 +518,7 @@ void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_a
     }
 }
 
-/* --------------------------------------------------------------------------------------- Queues -- */
+/* ------------------------------------------------------------------------------------ Queues -- */
 
 struct bf_access_queue *bf_model_queue_add(struct bf_access *access, const char *name,
                                            enum bf_access_class type_class)

@@ -64,7 +64,7 @@ void bf_access_stop_locked(struct bf_access *access, const char *why);
 /* Out of memory; the lock isn't held. */
 void bf_access_fail(struct bf_access *access);
 
-/* ------------------------------------------------------------------------------------- Queues -- */
+/* ------------------------------------------------------------------------------------ Queues -- */
 
 enum bf_access_op_kind {
     BF_ACCESS_OP_EXECUTE,
@@ -131,7 +131,7 @@ void bf_model_idle(struct bf_access *access);
 void bf_model_queue_execute_buffers(struct bf_access_queue *queue, uint32_t count,
                                     const VkCommandBuffer *command_buffers);
 
-/* ------------------------------------------------------------------------------------- Fences -- */
+/* ------------------------------------------------------------------------------------ Fences -- */
 
 /* One that may still be in effect when something is called from now on. */
 struct bf_access_signal {
@@ -177,7 +177,7 @@ void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_a
 /* The CPU comes after all that; takes over the reference. */
 void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock);
 
-/* ---------------------------------------------------------------------------------- Resources -- */
+/* --------------------------------------------------------------------------------- Resources -- */
 
 /* One packet's uses of one resource by one block. */
 struct bf_access_group {
@@ -248,7 +248,7 @@ struct bf_access_finding {
 };
 void bf_access_say(struct bf_access *access, const struct bf_access_finding *finding);
 
-/* ------------------------------------------------------------------- vulkan.c, event.c: the end -- */
+/* ---------------------------------------------------------------- vulkan.c, event.c: the end -- */
 
 void bf_access_vulkan_finish(struct bf_access *access);
 void bf_access_events_finish(struct bf_access *access);

@@ -1,7 +1,7 @@
 /*
- * The check as an observer of a device (scheduler/observer.h). It is for whoever creates devices: the
- * check is created first, its observer passed to bf_device_create, and the check destroyed after the
- * device.
+ * The check as an observer of a device (scheduler/observer.h). It is for whoever creates devices:
+ * the check is created first, its observer passed to bf_device_create, and the check destroyed
+ * after the device.
  */
 #ifndef BELFRY_ACCESS_OBSERVE_H
 #define BELFRY_ACCESS_OBSERVE_H

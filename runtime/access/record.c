@@ -1,3 +1,4 @@
+/* Records what a command buffer uses, and makes the block of uses that the model runs. */
 #include "access/record.h"
 
 #include <stdlib.h>

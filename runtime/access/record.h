@@ -51,8 +51,8 @@ BF_SHARED void bf_access_record_area(struct bf_access_recording *recording, VkIm
                                      const struct bf_access_area *area, enum bf_access_use use,
                                      const char *what);
 
-/* The area is in the state 'before' here, and is left in 'after'. Before UNKNOWN: not checked. After
- * UNKNOWN: not known from here on. */
+/* The area is in the state 'before' here, and is left in 'after'. Before UNKNOWN: not checked.
+ * After UNKNOWN: not known from here on. */
 BF_SHARED void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
                                            const struct bf_access_area *area,
                                            BfResourceState before, BfResourceState after,
@@ -69,7 +69,7 @@ BF_SHARED void bf_access_record_blind(struct bf_access_recording *recording);
 BF_SHARED bool bf_access_image_get(struct bf_access *access, VkImage image,
                                    struct bf_access_image_info *info);
 
-/* ----------------------------------------------------------------------- For the model's own use */
+/* ------------------------------------------------------------------- For the model's own use -- */
 
 /* The uses of one resource, by kind. Exact ones are sorted, and those that touch are one. */
 struct bf_access_slice {

@@ -1,3 +1,4 @@
+/* Parts of resources (bytes, subresources, texels), and whether two of them overlap. */
 #include "access/region.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "base/message.h"
 
-/* ---------------------------------------------------------------------------------- By handle -- */
+/* --------------------------------------------------------------------------------- By handle -- */
 
 static struct bf_map *resource_map(struct bf_access *access, bool image)
 {
@@ -163,7 +163,7 @@ void bf_access_image_name(struct bf_access *access, VkImage image, const char *n
     resource_name(access, true, (uint64_t)image, name);
 }
 
-/* --------------------------------------------------------------------------------------- Uses -- */
+/* -------------------------------------------------------------------------------------- Uses -- */
 
 void bf_access_group_free(struct bf_access_group *group)
 {
@@ -364,7 +364,7 @@ static void slice_run(struct bf_access_queue *queue, uint64_t packet, struct bf_
     group_append(queue, packet, block, slice);
 }
 
-/* ------------------------------------------------------------------------------------- States -- */
+/* ------------------------------------------------------------------------------------ States -- */
 
 /* Images with more subresources have no states here. */
 #define MAX_CELLS 262144

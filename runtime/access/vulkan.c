@@ -1,3 +1,4 @@
+/* Vulkan's queues, semaphores, fences and swapchains as queues and fences of the model. */
 #include "access/vulkan.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static uint64_t queue_key(VkQueue queue)
     return (uint64_t)(uintptr_t)queue;
 }
 
-/* ---------------------------------------------------------------------------- One signal at a time -- */
+/* ---------------------------------------------------------------------- One signal at a time -- */
 
 /* Where a fence is not owned by a handle, the references alone keep it. */
 static struct bf_access_fence *signal_once(struct bf_access_queue *queue)
@@ -30,7 +31,7 @@ static struct bf_access_fence *signal_once(struct bf_access_queue *queue)
     return fence;
 }
 
-/* ---------------------------------------------------------------------------------- Semaphores -- */
+/* -------------------------------------------------------------------------------- Semaphores -- */
 
 void bf_access_semaphore_add(struct bf_access *access, VkSemaphore handle, bool timeline,
                              uint64_t value)
@@ -174,7 +175,7 @@ static void signal_semaphore(struct bf_access_queue *queue, VkSemaphore handle, 
     sem->fence = signal_once(queue);
 }
 
-/* -------------------------------------------------------------------------------------- VkFences -- */
+/* ---------------------------------------------------------------------------------- VkFences -- */
 
 /* What a VkFence carries. An external one carries a fence that is external. */
 static void drop_vkfence(struct bf_access *access, VkFence handle)
@@ -229,7 +230,7 @@ void bf_access_vkfence_external(struct bf_access *access, VkFence handle)
     bf_access_leave(access);
 }
 
-/* -------------------------------------------------------------------------------------- VkQueues -- */
+/* ---------------------------------------------------------------------------------- VkQueues -- */
 
 void bf_access_vkqueue_add(struct bf_access *access, VkQueue handle, const char *name,
                            enum bf_access_class type_class)
@@ -368,7 +369,7 @@ void bf_access_vkqueue_idle(struct bf_access *access, VkQueue handle)
     bf_access_leave(access);
 }
 
-/* ---------------------------------------------------------------------------------- Presentation -- */
+/* ------------------------------------------------------------------------------ Presentation -- */
 
 /* NULL: out of memory. The lock is held. */
 static struct bf_access_queue *swapchain_of(struct bf_access *access, VkSwapchainKHR handle)
@@ -429,7 +430,7 @@ void bf_access_swapchain_remove(struct bf_access *access, VkSwapchainKHR handle)
     bf_access_leave(access);
 }
 
-/* ---------------------------------------------------------------------------------------- The end -- */
+/* ----------------------------------------------------------------------------------- The end -- */
 
 static void semaphore_free(void *value, void *context)
 {

@@ -1,3 +1,4 @@
+/* A pairing heap, smallest key first, whose nodes lie in their owners. */
 #include "base/heap.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * The part of the layer's interface (interface/interface.h) that is base/'s: messages. What else is here
- * has no state that the process shares: the layer has maps and hashes of its own.
+ * The part of the layer's interface (interface/interface.h) that is base/'s: messages. What else is
+ * here has no state that the process shares: the layer has maps and hashes of its own.
  */
 #ifndef BELFRY_BASE_INTERFACE_H
 #define BELFRY_BASE_INTERFACE_H

@@ -1,3 +1,4 @@
+/* The map from handles to objects: open addressing, read without a lock. */
 #include "base/map.h"
 
 #include <stdlib.h>

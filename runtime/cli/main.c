@@ -1,3 +1,4 @@
+/* The program 'belfry': finds the command that was asked for, and prints help. */
 #include "cli/cli.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Writes SVG: boxes, lines, arrows, texts that fit. */
 #include "cli/trace_draw.h"
 
 #include <stdbool.h>

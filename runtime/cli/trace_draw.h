@@ -29,8 +29,8 @@ void trace_draw_escape(FILE *out, const char *text);
 /* Pixels that a text takes, on the safe side. */
 double trace_draw_text_width(const char *text, double font);
 
-/* 'anchor' is "start", "middle" or "end". Cut to 'width' pixels, with "…" for what is gone; 0: never
- * cut. Nothing is drawn where not even two characters fit. */
+/* 'anchor' is "start", "middle" or "end". Cut to 'width' pixels, with "…" for what is gone; 0:
+ * never cut. Nothing is drawn where not even two characters fit. */
 void trace_draw_text(FILE *out, double x, double y, const char *classes, const char *anchor,
                      double font, double width, const char *text);
 void trace_draw_box(FILE *out, const struct trace_draw_box *box);

@@ -80,8 +80,8 @@ bool trace_span_starts_with(struct trace_span span, const char *text);
 const struct trace_annotation *trace_item_annotation(const struct trace_item *item,
                                                      const char *name);
 
-/* Copies what fits as text that any terminal and any XML file can take: bytes that are no UTF-8, and
- * control characters, become '?'. */
+/* Copies what fits as text that any terminal and any XML file can take: bytes that are no UTF-8,
+ * and control characters, become '?'. */
 void trace_span_copy(struct trace_span span, char *to, size_t size);
 
 #endif

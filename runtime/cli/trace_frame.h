@@ -1,9 +1,10 @@
 /*
  * Frames, and why one took as long as it did.
  *
- * A frame ends when a present is done: its call has returned, and what it waited for is there. Where
- * nothing is presented, it ends with a submission of the queue that was busy longest: with each, or
- * with each n-th where they look alike only n apart. It begins where the frame before it ends.
+ * A frame ends when a present is done: its call has returned, and what it waited for is there.
+ * Where nothing is presented, it ends with a submission of the queue that was busy longest: with
+ * each, or with each n-th where they look alike only n apart. It begins where the frame before it
+ * ends.
  *
  * The critical path goes from the end of the frame's last packet back to the frame's begin. Each
  * packet started after the last of: the packet before it in its queue, the signal it waited for,

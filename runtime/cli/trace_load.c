@@ -1,3 +1,4 @@
+/* Reads a trace's file into a report, with what is wrong with it in words. */
 #include "cli/trace_load.h"
 
 #include <errno.h>
@@ -131,7 +132,8 @@ static bool result_tell(struct trace_load *load, enum trace_read_result result)
     return ours;
 }
 
-/* Finds the frame to show, reading again where it has left the window. False: there is none such. */
+/* Finds the frame to show, reading again where it has left the window. False: there is none
+ * such. */
 static bool frame_find(struct trace_load *load, int fd, uint64_t number)
 {
     struct trace_report *report = &load->report;

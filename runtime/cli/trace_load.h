@@ -1,6 +1,6 @@
 /*
- * From a file to a report: reads it once in bounded memory, and, where a frame is asked for that has
- * left the window by then, for a second time as far as that goes.
+ * From a file to a report: reads it once in bounded memory, and, where a frame is asked for that
+ * has left the window by then, for a second time as far as that goes.
  */
 #ifndef BELFRY_CLI_TRACE_LOAD_H
 #define BELFRY_CLI_TRACE_LOAD_H

@@ -142,7 +142,8 @@ struct trace_queue {
     uint64_t matches[TRACE_PERIOD_MAX + 1]; /* submissions that look like the n-th before them */
 };
 
-/* Its waits and signals of fences: those in submissions as well, where the trace tells them apart. */
+/* Its waits and signals of fences: those in submissions as well, where the trace tells them
+ * apart. */
 static inline uint64_t trace_queue_fence_operations(const struct trace_queue *queue)
 {
     return queue->fence_boxes > queue->fence_packets ? queue->fence_boxes : queue->fence_packets;

@@ -1,3 +1,4 @@
+/* Splits a trace's file into packets, and messages of protobuf into fields. */
 #include "cli/trace_read.h"
 
 #include <errno.h>

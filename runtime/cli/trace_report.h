@@ -30,7 +30,8 @@ struct trace_report {
 
 void trace_report_print(const struct trace_report *report, FILE *out);
 void trace_report_json(const struct trace_report *report, FILE *out);
-/* The frame and its neighbours; the report must have one. False: out of memory, nothing was written. */
+/* The frame and its neighbours; the report must have one. False: out of memory, nothing was
+ * written. */
 bool trace_report_svg(const struct trace_report *report, FILE *out);
 
 /* Who is meant by a cause: a queue's name, "the CPU", "unknown". */

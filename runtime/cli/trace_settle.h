@@ -14,7 +14,8 @@
 /* Sums up the oldest packet that isn't yet. */
 void trace_settle_oldest(struct trace_model *model);
 
-/* The packet before it in its queue, presents left out, or NULL: none, or no longer in the window. */
+/* The packet before it in its queue, presents left out, or NULL: none, or no longer in the
+ * window. */
 struct trace_packet *trace_packet_before(struct trace_model *model,
                                          const struct trace_packet *packet);
 
@@ -37,8 +38,8 @@ struct trace_wait {
 bool trace_packet_wait(struct trace_model *model, struct trace_packet *packet,
                        struct trace_wait *wait);
 
-/* How many submissions of a queue make a frame: the smallest number after which four of five
- * look like those before (command buffers, their name, fence operations between); 1 if none does. */
+/* How many submissions of a queue make a frame: the smallest number after which four of five look
+ * like those before (command buffers, their name, fence operations between); 1 if none does. */
 uint32_t trace_queue_period(const struct trace_queue *queue);
 
 #endif

@@ -1,3 +1,4 @@
+/* Fills the settings from their sources, the weakest first. */
 #include "settings/settings.h"
 
 #include <fnmatch.h>

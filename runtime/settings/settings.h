@@ -143,8 +143,8 @@ struct bf_setting_row {
     const char *label;
     const char *description;
     enum bf_value_kind kind;
-    const char *
-        value_type; /* the kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE", "SAVE_FOLDER" */
+    /* The kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE", "SAVE_FOLDER". */
+    const char *value_type;
     const char *values; /* allowed ones, for people: "native, append" */
     const char *default_value;
     size_t offset;        /* of its member of struct bf_settings */

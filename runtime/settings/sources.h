@@ -45,7 +45,8 @@ VkResult bf_source_api(const struct bf_settings_load *load,
                        const VkInstanceCreateInfo *create_info);
 VkResult bf_source_file(const struct bf_settings_load *load);
 VkResult bf_source_environment(const struct bf_settings_load *load);
-/* 'belfry' in $XDG_CACHE_HOME, else in $HOME/.cache; neither counts unless it is an absolute path. */
+/* 'belfry' in $XDG_CACHE_HOME, else in $HOME/.cache; neither counts unless it is an absolute
+ * path. */
 VkResult bf_source_user_cache(const struct bf_settings_load *load);
 
 /* As getenv: what 'name' is in 'environment' (may be NULL), or NULL; empty values count as none. */

@@ -1,3 +1,4 @@
+/* The settings' rows: defaults, and how values are read and printed. */
 #include "settings/table.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Creates a trace's file under a name that is free, and writes whole packets to it. */
 #include "trace/file.h"
 
 #include <errno.h>

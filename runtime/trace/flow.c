@@ -1,3 +1,4 @@
+/* Remembers signals, so that a wait finds the arrow that leads to it. */
 #include "trace/flow.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The strings of a trace that are written once and then referred to by number. */
 #include "trace/interning.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The memory and the thread between traces and their file. */
 #include "trace/output.h"
 
 #include <errno.h>

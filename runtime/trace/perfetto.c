@@ -1,3 +1,4 @@
+/* Writes the messages of Perfetto that a trace consists of. */
 #include "trace/perfetto.h"
 
 /* Field numbers, by message, from Perfetto's protos/perfetto/trace. */

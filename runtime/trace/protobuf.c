@@ -1,3 +1,4 @@
+/* Writes protobuf into memory of a fixed size. */
 #include "trace/protobuf.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c, fences.c
- * and background.c (what is drawn) share. The output's lock is held for every function.
+ * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c,
+ * fences.c and background.c (what is drawn) share. The output's lock is held for every function.
  */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H

@@ -1,3 +1,4 @@
+/* The figures that are printed at the end of a run. */
 #include "trace/summary.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Formats durations and percentages for tables of text. */
 #include "trace/table_cell.h"
 
 #include <inttypes.h>

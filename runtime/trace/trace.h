@@ -117,9 +117,9 @@ BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
 BF_SHARED uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
 BF_SHARED uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
 
-/* A debug name for an object: the device, a queue (by its number) or a semaphore (by its handle). NULL
- * or "" takes it back; for a semaphore that also forgets its signals, so call it when one is destroyed
- * (handles come back as other objects). */
+/* A debug name for an object: the device, a queue (by its number) or a semaphore (by its handle).
+ * NULL or "" takes it back; for a semaphore that also forgets its signals, so call it when one is
+ * destroyed (handles come back as other objects). */
 BF_SHARED void bf_trace_name_device(struct bf_trace *trace, const char *name);
 BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
 BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
@@ -221,8 +221,9 @@ BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
 /*
- * Background processing (background/trace_events.h), on tracks of the process: items as slices, everything
- * else as instants on lane 0. Slices of one lane follow each other, begin and end in turn.
+ * Background processing (background/trace_events.h), on tracks of the process: items as slices,
+ * everything else as instants on lane 0. Slices of one lane follow each other, begin and end in
+ * turn.
  */
 enum bf_trace_background_kind {
     BF_TRACE_ITEM_BEGIN,

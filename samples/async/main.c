@@ -11,14 +11,14 @@
  *    meant: the newest one, and the first while there is none.
  *  - Its text asks for ComputeGraphicsLatency+1 buffers; its code takes indices modulo
  *    ComputeGraphicsLatency. Here there is one more buffer, so that the compute queue may be one
- *    more frame ahead: frame N waits until graphics is done with frame N-(ComputeGraphicsLatency+1),
- *    which had the same buffer.
+ *    more frame ahead: frame N waits until graphics is done with frame
+ *    N-(ComputeGraphicsLatency+1), which had the same buffer.
  *  - When a frame is queued, frames up to CpuLatency before it may still be under way, and it comes
  *    on top: command buffers are reused after CpuLatency+1 frames, not CpuLatency.
  *  - It registers both events in each round, also one that is registered and hasn't fired. When the
- *    fence gets there, each registration sets the event; if a wait has consumed the first setting by
- *    then, the rest lets another frame go too early. Here an event is registered again only when it
- *    was consumed.
+ *    fence gets there, each registration sets the event; if a wait has consumed the first setting
+ *    by then, the rest lets another frame go too early. Here an event is registered again only when
+ *    it was consumed.
  */
 #include <string.h>
 
@@ -107,8 +107,8 @@ static VkResult stage_arm(struct async *async, enum stage stage)
     return VK_SUCCESS;
 }
 
-/* Goes on until compute frame `last` is complete and all but the last graphics frame are queued; the
- * compute queue stops there. */
+/* Goes on until compute frame `last` is complete and all but the last graphics frame are queued;
+ * the compute queue stops there. */
 static VkResult async_pipelined_compute_graphics(struct async *async, uint64_t last)
 {
     struct sample_show *show = &async->show;
@@ -194,9 +194,9 @@ static int async_run(struct async *async)
 
     if (async_pipelined_compute_graphics(async, last) < 0)
         return SAMPLE_EXIT_FAILED;
-    /* Which waves a frame has shown depends on how fast the queues are. Not so the last one: it shows
-     * the last compute frame, as seen by the last camera. Without it the window was closed, with
-     * compute frames left behind that wait for graphics frames. */
+    /* Which waves a frame has shown depends on how fast the queues are. Not so the last one: it
+     * shows the last compute frame, as seen by the last camera. Without it the window was closed,
+     * with compute frames left behind that wait for graphics frames. */
     bool whole = bfGetFenceValue(async->fences[COMPUTE]) == last;
     if (whole && (sample_show_idle(show) < 0 || graphics_frame(async, last, last) < 0 ||
                   sample_show_idle(show) < 0))

@@ -1,3 +1,4 @@
+/* The graphics half: draws the pool through one version of its waves. */
 #include "view.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The compute half: simulates waves on a pool. */
 #include "water.h"
 
 #include "pipeline.h"

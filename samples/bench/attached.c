@@ -1,3 +1,4 @@
+/* The plain side's device, attached to Belfry, with two queues and a fence for each. */
 #include "attached.h"
 
 #include "../common/report.h"

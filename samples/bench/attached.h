@@ -1,6 +1,6 @@
 /*
- * Belfry on a device of one's own: the plain side's device, attached, with two queues and a fence for
- * each.
+ * Belfry on a device of one's own: the plain side's device, attached, with two queues and a fence
+ * for each.
  */
 #ifndef BENCH_ATTACHED_H
 #define BENCH_ATTACHED_H

@@ -1,6 +1,6 @@
 /*
- * `background`: what background work costs the foreground. 'Plain' is the program alone, 'Belfry' the
- * same program beside two busy items of the pool.
+ * `background`: what background work costs the foreground. 'Plain' is the program alone, 'Belfry'
+ * the same program beside two busy items of the pool.
  */
 #include <belfry/background.h>
 #include <ctype.h>

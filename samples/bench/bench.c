@@ -1,3 +1,4 @@
+/* What all benchmarks share: their rows, how they are judged, tables and JSON. */
 #include "bench.h"
 
 #include <errno.h>

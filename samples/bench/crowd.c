@@ -1,3 +1,4 @@
+/* Times signals of fences that have waiters, among few such fences and among many. */
 #include "crowd.h"
 
 #include <pthread.h>
@@ -78,7 +79,8 @@ static void destroy(struct member *members)
     }
 }
 
-/* All fences are signalled once; the time of one. A few fences go round often enough to be timed. */
+/* All fences are signalled once; the time of one. A few fences go round often enough to be
+ * timed. */
 static double time_signals(struct member *members, uint32_t count, uint64_t *value,
                            struct bench_found *found)
 {

@@ -1,6 +1,7 @@
 /*
- * `fence`: what D3D12's queues and fences cost, against the same thing written in timeline semaphores
- * on the plain driver. Both sides are devices of their own on one GPU; Belfry's is attached.
+ * `fence`: what D3D12's queues and fences cost, against the same thing written in timeline
+ * semaphores on the plain driver. Both sides are devices of their own on one GPU; Belfry's is
+ * attached.
  */
 #include <belfry/belfry.h>
 #include <poll.h>
@@ -39,7 +40,7 @@ static const char *const required[] = {
 #define WORKING_HAND_OVERS    16
 #define EMPTY_HAND_OVERS      256
 #define TRIPS                 256
-#define CALLS                 64 /* of each kind in one burst, behind work that keeps the queue busy */
+#define CALLS                 64 /* of each kind in a burst, behind work that keeps the queue busy */
 #define BURSTS                16
 /* Of the plain driver's rate; the costs may be 1.05 and 1.1 times as high. */
 #define HAND_OVER_SHARE (1 / 1.05)

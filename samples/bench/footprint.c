@@ -1,3 +1,4 @@
+/* Wake-ups, memory and threads of a process, with and without Belfry. */
 #include "footprint.h"
 
 #include <dirent.h>

@@ -1,7 +1,8 @@
+/* Times work that passes from one queue to another and back, in several ways. */
 #include "hand_over.h"
 
-/* Those of one way in one repetition are two milliseconds or so each; the least of them counts, since
- * whatever else the machine does only adds. */
+/* Those of one way in one repetition are two milliseconds or so each; the least of them counts,
+ * since whatever else the machine does only adds. */
 #define BURSTS 16
 /* How long a piece takes decides what share of it a barrier is. */
 #define CALIBRATION_BURSTS 64

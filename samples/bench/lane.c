@@ -1,3 +1,4 @@
+/* Times one submission that is made over and over on one queue. */
 #include "lane.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* What logs cost whoever submits. */
 #include "log_caller.h"
 
 #include "calls.h"
@@ -32,8 +33,8 @@ static void compare_off(enum logged_queue queue, struct bench_found *found)
     compare(&off, &on, found);
 }
 
-/* A VkQueue's submission gets an entry, and an epoch that it needn't have otherwise. A BfQueue's has
- * its epoch; its execution is marked where it ends, and its signal gets an entry. */
+/* A VkQueue's submission gets an entry, and an epoch that it needn't have otherwise. A BfQueue's
+ * has its epoch; its execution is marked where it ends, and its signal gets an entry. */
 static void compare_on(enum logged_queue queue, struct bench_found *found)
 {
     const bool layered = queue == LOGGED_LAYERED;

@@ -1,3 +1,4 @@
+/* What a trace costs: bytes on disk, and whether its writer keeps up. */
 #include "log_trace.h"
 
 #include <errno.h>

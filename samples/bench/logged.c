@@ -1,3 +1,4 @@
+/* A queue whose signals may be logged, and what is submitted to it. */
 #include "logged.h"
 
 #include <stdlib.h>

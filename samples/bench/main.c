@@ -100,8 +100,8 @@ static int bench_run(const struct bench *bench, const struct bench_options *opti
         return SAMPLE_EXIT_FAILED;
     if (json && !bench_json_write(&report, json))
         return SAMPLE_EXIT_FAILED;
-    /* On a real GPU's machine lavapipe may be absent, and a row with it; of one form there are those
-     * rows alone. */
+    /* On a real GPU's machine lavapipe may be absent, and a row with it; of one form there are
+     * those rows alone. */
     if (!options->form && strstr(report.device, "llvmpipe") && !bench_complete(bench, &report))
         return SAMPLE_EXIT_FAILED;
     return SAMPLE_EXIT_DONE;

@@ -1,3 +1,4 @@
+/* Compares many shaders on both sides of a twin, in turns. */
 #include "pairs.h"
 
 #include <math.h>

@@ -42,8 +42,8 @@ struct pairs {
     uint32_t count;
 };
 
-/* Reads the corpus beside the program and makes pipelines of all its shaders in that form. `pairs` must
- * be zeroed; destroy it in any case. False: a reason in `found`. */
+/* Reads the corpus beside the program and makes pipelines of all its shaders in that form. `pairs`
+ * must be zeroed; destroy it in any case. False: a reason in `found`. */
 bool pairs_create(struct pairs *pairs, struct twin *twin, enum corpus_form form,
                   struct bench_found *found);
 /* The pipelines go; names and times stay until pairs_destroy. */
@@ -53,8 +53,8 @@ void pairs_destroy(struct pairs *pairs);
 /* Draws all of them once, on one side, as they are in frame `frame`. */
 VkResult pairs_draw(struct pairs *pairs, struct twin *twin, enum bench_side side, uint32_t frame);
 
-/* Measures them all `count` times on either side, and then once more those that were slower: one of a
- * hundred is that by chance. */
+/* Measures them all `count` times on either side, and then once more those that were slower: one of
+ * a hundred is that by chance. */
 VkResult pairs_measure(struct pairs *pairs, struct twin *twin, uint32_t count);
 
 #endif

@@ -1,3 +1,4 @@
+/* Runs parts of a benchmark in processes of their own. */
 #include "part.h"
 
 #include <errno.h>

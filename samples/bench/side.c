@@ -1,3 +1,4 @@
+/* One side of a comparison: an instance and a device, with the layer or without. */
 #include "side.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * `specialize`: what it brings, and costs, to have shaders rebuilt for the values that a program uses.
- * 'Plain' is the driver alone, 'Belfry' the same program under the layer, which has seen it and has
- * built and tried what it would.
+ * `specialize`: what it brings, and costs, to have shaders rebuilt for the values that a program
+ * uses. 'Plain' is the driver alone, 'Belfry' the same program under the layer, which has seen it
+ * and has built and tried what it would.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,9 +63,9 @@ struct works {
     uint32_t churned;
 };
 
-/* A program with the corpus in one form. That with compute shaders has the works, too. What is drawn has
- * a program of its own: how lavapipe's time stamps lie around dispatches depends on whether a device has
- * drawn anything. */
+/* A program with the corpus in one form. That with compute shaders has the works, too. What is
+ * drawn has a program of its own: how lavapipe's time stamps lie around dispatches depends on
+ * whether a device has drawn anything. */
 struct specialize {
     struct twin twin;
     enum corpus_form form;
@@ -81,10 +81,10 @@ struct specialize {
     bool further; /* the layer would have gone on */
 };
 
-/* ------------------------------------------------------------------------------------ Works */
+/* ------------------------------------------------------------------------------------- Works -- */
 
-/* Of one colour: what the post-process does with it takes as long as with any other. Nothing is drawn
- * here, for lavapipe's time stamps tell other times around a dispatch once something was. */
+/* Of one colour: what the post-process does with it takes as long as with any other. Nothing is
+ * drawn here, for lavapipe's time stamps tell other times around a dispatch once something was. */
 static VkResult light_create(struct works *works, struct corpus_gpu *gpu)
 {
     const struct sample_device *device = &gpu->device;
@@ -172,7 +172,7 @@ static VkResult stream_draw(struct works *works, struct corpus_gpu *gpu)
     return control_frame(&works->stream, gpu, &push, 1, &ns);
 }
 
-/* ------------------------------------------------------------------------------------- Runs */
+/* -------------------------------------------------------------------------------------- Runs -- */
 
 /* One frame of everything on a side. */
 static VkResult round_draw(struct specialize *s, enum bench_side side, uint32_t frame)
@@ -265,7 +265,7 @@ static VkResult all_run(struct specialize *s)
     return s->corpus ? pairs_measure(&s->pairs, &s->twin, STEADY_SAMPLES) : VK_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------- Rows */
+/* -------------------------------------------------------------------------------------- Rows -- */
 
 static uint32_t variants_count(const struct variants *variants, const char *name, bool kept_only)
 {

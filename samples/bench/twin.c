@@ -1,3 +1,4 @@
+/* The same Vulkan program twice in one process: on the plain driver and under the layer. */
 #include "twin.h"
 
 #include <stdio.h>

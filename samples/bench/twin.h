@@ -1,7 +1,7 @@
 /*
  * The same Vulkan program twice in one process: on the plain driver, and under Belfry's layer with
- * `specialize` on. What the samples and the corpus share calls the device functions that were loaded
- * last, so one side at a time is in use.
+ * `specialize` on. What the samples and the corpus share calls the device functions that were
+ * loaded last, so one side at a time is in use.
  */
 #ifndef BENCH_TWIN_H
 #define BENCH_TWIN_H
@@ -23,11 +23,12 @@ struct twin {
     bool specializes;
 };
 
-/* `twin` must be zeroed. Pictures of the corpus are width by height. False: a reason in `found`; close
- * it all the same. */
+/* `twin` must be zeroed. Pictures of the corpus are width by height. False: a reason in `found`;
+ * close it all the same. */
 bool twin_open(struct twin *twin, const char *gpu, uint32_t width, uint32_t height,
                struct bench_found *found);
-/* What the layer reported at its end is in `variants`. Whatever lives on either side must be gone. */
+/* What the layer reported at its end is in `variants`. Whatever lives on either side must be
+ * gone. */
 void twin_close(struct twin *twin, struct variants *variants);
 
 /* From here on calls go to that side. */
@@ -38,8 +39,8 @@ VkResult twin_commit(struct twin *twin);
 /* KEEP_ALL in that mode; *further may be NULL. */
 VkResult twin_mode(struct twin *twin, BfBackgroundProcessingMode mode, VkBool32 *further);
 
-/* Work of their own on a side: what is recorded in between into gpu->commands is submitted and waited
- * for. *ns is the GPU's time for it; 0 where it has no timestamps. */
+/* Work of their own on a side: what is recorded in between into gpu->commands is submitted and
+ * waited for. *ns is the GPU's time for it; 0 where it has no timestamps. */
 VkResult twin_begin(struct corpus_gpu *gpu);
 VkResult twin_end(struct corpus_gpu *gpu, double *ns);
 

@@ -1,3 +1,4 @@
+/* Reads the layer's report on the shaders that it has rebuilt. */
 #include "variants.h"
 
 #include <inttypes.h>

@@ -28,12 +28,13 @@ struct variants {
 
 const char *variant_verdict_name(enum variant_verdict verdict);
 
-/* One line of the report, with its beginning "belfry: specialize: ". False: it is about no variant. */
+/* One line of the report, with its beginning "belfry: specialize: ". False: it is about no
+ * variant. */
 bool variant_parse(const char *line, struct variant *variant);
 
-/* Between the two calls whatever the process writes to stderr is kept; finish reads the variants out of
- * it and passes the other lines on. Begin returns false where that can't be had, with nothing to
- * finish. Not for several at once. */
+/* Between the two calls whatever the process writes to stderr is kept; finish reads the variants
+ * out of it and passes the other lines on. Begin returns false where that can't be had, with
+ * nothing to finish. Not for several at once. */
 struct variants_capture {
     int stderr_was, file;
 };

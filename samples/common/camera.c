@@ -1,3 +1,4 @@
+/* A camera as three rows that shaders multiply points with. */
 #include "camera.h"
 
 #include <math.h>

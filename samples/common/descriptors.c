@@ -1,3 +1,4 @@
+/* Descriptor sets whose contents never change. */
 #include "descriptors.h"
 
 #include "report.h"

@@ -23,8 +23,8 @@ struct sample_sets {
     VkDescriptorPool pool;
 };
 
-/* The layout alone, of which types and stages are all that is looked at: pipelines can be made before
- * there is anything to bind. */
+/* The layout alone, of which types and stages are all that is looked at: pipelines can be made
+ * before there is anything to bind. */
 VkResult sample_sets_layout(const struct sample_device *device, const struct sample_slot *slots,
                             uint32_t slot_count, struct sample_sets *sets);
 

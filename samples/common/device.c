@@ -1,3 +1,4 @@
+/* Chooses a GPU and creates instance and device for a sample. */
 #include "device.h"
 
 #include <errno.h> /* the name that the program was started by */
@@ -285,7 +286,8 @@ static void queue_fetch(struct sample_device *device, struct sample_queue *queue
     sample_device_family_add(device, queue->family);
 }
 
-/* For timelines: where the GPU's times lie on the CPU's clock, and times of families that only copy. */
+/* For timelines: where the GPU's times lie on the CPU's clock, and times of families that only
+ * copy. */
 static void timing_look(struct sample_device *device)
 {
     VkExtensionProperties extensions[512];

@@ -1,3 +1,4 @@
+/* Buffers and images with memory of their own. */
 #include "memory.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A program's command line as a table: parsing, range checks and --help. */
 #include "options.h"
 
 #include <errno.h>

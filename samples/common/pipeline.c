@@ -1,3 +1,4 @@
+/* Shader modules, graphics and compute pipelines. */
 #include "pipeline.h"
 
 #include "report.h"

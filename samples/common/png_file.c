@@ -1,3 +1,4 @@
+/* Writes a picture to a PNG file. */
 #include "png_file.h"
 
 #include <errno.h>

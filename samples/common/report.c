@@ -1,3 +1,4 @@
+/* How a sample ends and what it says: one line on stderr. */
 #include "report.h"
 
 #include <errno.h>

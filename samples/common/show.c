@@ -1,3 +1,4 @@
+/* A device with three kinds of queues, and where frames are shown: a window or a PNG. */
 #include "show.h"
 
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 
 #define EXTRA_MOST 8
 
-/* ------------------------------------------------------------------------------- Arguments */
+/* --------------------------------------------------------------------------------- Arguments -- */
 
 int sample_show_arguments(struct sample_show *show, const char *name, const char *purpose,
                           const struct sample_option *extra, size_t extra_count, int argc,
@@ -58,7 +59,7 @@ int sample_show_arguments(struct sample_show *show, const char *name, const char
     return SAMPLE_OPTIONS_GO_ON;
 }
 
-/* ---------------------------------------------------------------------- Device and queues */
+/* ------------------------------------------------------------------------- Device and queues -- */
 
 /* Belfry's side of the device: the layer's, or one of our own. */
 static VkResult belfry_open(struct sample_show *show)
@@ -115,7 +116,7 @@ VkResult sample_fence_await(BfFence fence, uint64_t value)
                         "bfWaitFences");
 }
 
-/* ------------------------------------------------------------------------ Where frames go */
+/* --------------------------------------------------------------------------- Where frames go -- */
 
 static VkResult canvas_create(struct sample_show *show)
 {
@@ -242,7 +243,7 @@ void sample_show_close(struct sample_show *show)
     sample_window_close(&show->window);
 }
 
-/* ---------------------------------------------------------------------------------- Frames */
+/* ------------------------------------------------------------------------------------ Frames -- */
 
 bool sample_show_goes_on(struct sample_show *show)
 {
@@ -278,8 +279,8 @@ static VkResult semaphore_pass(struct sample_show *show, VkSemaphore from, uint6
     return VK_SUCCESS;
 }
 
-/* The swapchain no longer fits. What draws to its images ends, and presents with it; other queues may
- * be waiting for frames that are yet to come. */
+/* The swapchain no longer fits. What draws to its images ends, and presents with it; other queues
+ * may be waiting for frames that are yet to come. */
 static VkResult swapchain_replace(struct sample_show *show)
 {
     VkQueue queue = show->device.graphics.handle;
@@ -342,7 +343,7 @@ VkResult sample_show_end(struct sample_show *show, const struct sample_target *t
     return result;
 }
 
-/* ----------------------------------------------------------------------------- The last one */
+/* ------------------------------------------------------------------------------ The last one -- */
 
 static VkResult canvas_read(struct sample_show *show, VkCommandBuffer commands,
                             const struct sample_buffer *pixels)

@@ -1,6 +1,7 @@
 /*
- * What the samples in Belfry's own API share: the command line, a device with D3D12's three kinds of
- * queues on it, and where frames are shown: a window, or without one a canvas that ends as a PNG.
+ * What the samples in Belfry's own API share: the command line, a device with D3D12's three kinds
+ * of queues on it, and where frames are shown: a window, or without one a canvas that ends as a
+ * PNG.
  *
  * Where the layer is loaded it has the device already; else the sample attaches it. Nothing else
  * differs between the two ways in.
@@ -98,8 +99,8 @@ VkResult sample_show_begin(struct sample_show *show, struct sample_target *targe
 /* The direct queue has been given everything that draws the frame. */
 VkResult sample_show_end(struct sample_show *show, const struct sample_target *target);
 
-/* Waits until everything of the three queues has ended: there must be nothing that waits for what is
- * yet to come. A fence that is destroyed is waited for by nobody. */
+/* Waits until everything of the three queues has ended: there must be nothing that waits for what
+ * is yet to come. A fence that is destroyed is waited for by nobody. */
 VkResult sample_show_idle(struct sample_show *show);
 
 /* Writes the canvas to --out, where that was given, once all is drawn. Returns an exit code, having

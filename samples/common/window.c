@@ -1,3 +1,4 @@
+/* A window and its swapchain. */
 #include "window.h"
 
 #include <stdlib.h>

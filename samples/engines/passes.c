@@ -1,3 +1,4 @@
+/* What the engines execute: copies, the pre-pass, the lighting and the final draw. */
 #include "passes.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static const struct sample_slot post_slots[] = {
 };
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-/* ----------------------------------------------------------------------- What doesn't change */
+/* ----------------------------------------------------------------------- What doesn't change -- */
 
 static VkResult pipelines_create(struct passes *passes, const struct sample_device *device,
                                  VkFormat target)
@@ -142,7 +143,7 @@ VkResult passes_create(struct passes *passes, const struct sample_device *device
     return pipelines_create(passes, device, target);
 }
 
-/* ------------------------------------------------------------------- What depends on the size */
+/* ------------------------------------------------------------------ What depends on the size -- */
 
 static void sized_destroy(struct passes *passes, const struct sample_device *device)
 {
@@ -271,7 +272,7 @@ void passes_destroy(struct passes *passes, const struct sample_device *device)
     sample_buffer_destroy(device, &passes->texels);
 }
 
-/* -------------------------------------------------------------------------------- Each frame */
+/* -------------------------------------------------------------------------------- Each frame -- */
 
 static struct passes_version *version_of(struct passes *passes, uint64_t frame)
 {

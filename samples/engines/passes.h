@@ -1,7 +1,7 @@
 /*
  * What the engines execute: copies, the pre-pass, the lighting and the final draw, and what these
- * pass to each other. All of it is there in PASSES_VERSIONS versions, so that a frame can begin while
- * the one before ends.
+ * pass to each other. All of it is there in PASSES_VERSIONS versions, so that a frame can begin
+ * while the one before ends.
  */
 #ifndef ENGINES_PASSES_H
 #define ENGINES_PASSES_H

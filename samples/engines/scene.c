@@ -1,3 +1,4 @@
+/* Makes the colonnade and its knot, on the CPU, for each frame. */
 #include "scene.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Paints four stones and metals, on the CPU. */
 #include "texture.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The graphics half: draws one version of the particles, with bloom. */
 #include "picture.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The compute half: simulates particles in a flow. */
 #include "simulation.h"
 
 #include "pipeline.h"

@@ -1,3 +1,4 @@
+/* Draws the bytes that have come as points of light. */
 #include "cloud.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Where the bytes come from: a file, or a curve that is computed. */
 #include "source.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* How long frames took, and the curve that shows it. */
 #include "curve.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static const struct colour whole_line = {0.72f, 0.82f, 1.00f, 0.80f};
 static const struct colour grid = {1.00f, 1.00f, 1.00f, 0.12f};
 static const struct colour words = {0.86f, 0.89f, 0.96f, 0.90f};
 
-/* ------------------------------------------------------------------------------- Numbers */
+/* ----------------------------------------------------------------------------------- Numbers -- */
 
 void curve_add(struct curve *curve, struct curve_frame frame)
 {
@@ -95,7 +96,7 @@ static float scale_of(const struct curve *curve)
     return most;
 }
 
-/* ------------------------------------------------------------------------------- Drawing */
+/* ----------------------------------------------------------------------------------- Drawing -- */
 
 static uint32_t channel(uint32_t pixel, uint32_t shift, float value, float alpha)
 {

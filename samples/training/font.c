@@ -1,3 +1,4 @@
+/* The letters of the curve's texts. */
 #include "font.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Draws frames of the scene, post-processed and timed, with the curve of the times in them. */
 #include "frames.h"
 
 #include "pipeline.h"
@@ -16,7 +17,7 @@ struct push {
 _Static_assert(FRAMES_AHEAD <= SCENE_VERSIONS && FRAMES_AHEAD <= POST_VERSIONS,
                "frames under way write to different versions");
 
-/* -------------------------------------------------------------------------------- Objects */
+/* ----------------------------------------------------------------------------------- Objects -- */
 
 static VkResult pipeline_create(struct frames *frames)
 {
@@ -108,10 +109,10 @@ void frames_destroy(struct frames *frames)
     vkDestroyCommandPool(device->handle, frames->pool, NULL);
 }
 
-/* --------------------------------------------------------------------------------- Frames */
+/* ------------------------------------------------------------------------------------ Frames -- */
 
-/* Waits for the oldest frame that isn't timed, and takes its times: it took since the one before was
- * done, or since it was begun. */
+/* Waits for the oldest frame that isn't timed, and takes its times: it took since the one before
+ * was done, or since it was begun. */
 static VkResult frame_time(struct frames *frames)
 {
     uint64_t frame = ++frames->timed;

@@ -1,24 +1,25 @@
 /*
- * Training, as the D3D12 document 'Background Processing' has it, in Belfry's own API: a post-process
- * that can do everything is drawn with, and timed, before Belfry has seen which of its switches this
- * scene uses, while it rebuilds the shader for them, and after that. The times are drawn into the
- * picture.
+ * Training, as the D3D12 document 'Background Processing' has it, in Belfry's own API: a
+ * post-process that can do everything is drawn with, and timed, before Belfry has seen which of its
+ * switches this scene uses, while it rebuilds the shader for them, and after that. The times are
+ * drawn into the picture.
  *
- * The document has two flows, benchmark_flow() and pix_flow() below. Taken literally, they would not
- * do what their texts say. These are the differences:
+ * The document has two flows, benchmark_flow() and pix_flow() below. Taken literally, they would
+ * not do what their texts say. These are the differences:
  *
  *  - The benchmark's loop keeps asking for measurements and never says that they are all there are.
  *    Here COMMIT_RESULTS comes behind it, its event tells when the shaders are built, and the loop
- *    runs again, for what was built is measured too. Only then the real benchmark begins, in the mode
- *    DISABLE_PROFILING_BY_SYSTEM, so that nothing changes any more.
+ *    runs again, for what was built is measured too. Only then the real benchmark begins, in the
+ *    mode DISABLE_PROFILING_BY_SYSTEM, so that nothing changes any more.
  *  - PIX's loop counts `++tries` in its condition and then asks for tries == 0, which never is, so
  *    that DISCARD_PREVIOUS is never sent. Here the first pass has it.
- *  - The handle of its commit is set once for each pass: an event that resets itself when waited for.
+ *  - The handle of its commit is set once for each pass: an event that resets itself when waited
+ *    for.
  *  - DISABLE_PROFILING_BY_SYSTEM and COMMIT_RESULTS_HIGH_PRIORITY are developer mode's (setting
  *    developer_mode). Without it the flows make do with ALLOWED and COMMIT_RESULTS.
  *
- * Without the layer, or where it specializes nothing (setting specialize: off by default), all calls
- * succeed and change nothing: the curve stays flat.
+ * Without the layer, or where it specializes nothing (setting specialize: off by default), all
+ * calls succeed and change nothing: the curve stays flat.
  */
 #include <belfry/background.h>
 
@@ -45,7 +46,7 @@ struct training {
     uint32_t passes;
 };
 
-/* ------------------------------------------------------------------------------------ Steps */
+/* ------------------------------------------------------------------------------------- Steps -- */
 
 static uint32_t before_frames(const struct training *training)
 {
@@ -95,7 +96,7 @@ static VkResult mode_set(struct training *training, BfBackgroundProcessingMode m
             return fly_result;                                                                     \
     } while (0)
 
-/* ------------------------------------------------------------------------------------ Flows */
+/* ------------------------------------------------------------------------------------- Flows -- */
 
 /* Renders for training until nobody wants to see more, or it has taken too long. */
 static VkResult train(struct training *training)
@@ -178,7 +179,7 @@ static VkResult pix_flow(struct training *training)
     return VK_SUCCESS;
 }
 
-/* ----------------------------------------------------------------------------------- Report */
+/* ------------------------------------------------------------------------------------ Report -- */
 
 static int report(const struct training *training)
 {

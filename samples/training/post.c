@@ -1,3 +1,4 @@
+/* The post-process that the layer rebuilds: its pipeline and switches. */
 #include "post.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static void look_fill(struct look *look, uint64_t frame)
     };
 }
 
-/* -------------------------------------------------------------------------------- Objects */
+/* ----------------------------------------------------------------------------------- Objects -- */
 
 static VkResult times_create(struct post *post, const struct sample_device *device, uint32_t family)
 {
@@ -163,7 +164,7 @@ void post_destroy(struct post *post, const struct sample_device *device)
         sample_buffer_destroy(device, &post->looks[i]);
 }
 
-/* --------------------------------------------------------------------------------- Frames */
+/* ------------------------------------------------------------------------------------ Frames -- */
 
 static void stamp(const struct post *post, VkCommandBuffer commands, uint32_t query)
 {

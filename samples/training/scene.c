@@ -1,3 +1,4 @@
+/* Makes the scene: lanterns over a lake. */
 #include "scene.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ struct lantern {
     float light[3], steep;
 };
 
-/* ------------------------------------------------------------------------------- Lanterns */
+/* ---------------------------------------------------------------------------------- Lanterns -- */
 
 static uint32_t hash(uint32_t x)
 {
@@ -76,7 +77,7 @@ static void lanterns_place(const struct scene *scene, float time, struct lantern
     qsort(lanterns, LANTERNS, sizeof *lanterns, farther_first);
 }
 
-/* -------------------------------------------------------------------------------- Objects */
+/* ----------------------------------------------------------------------------------- Objects -- */
 
 struct sample_spirv scene_screen(void)
 {
@@ -145,7 +146,7 @@ void scene_destroy(struct scene *scene, const struct sample_device *device)
         sample_buffer_destroy(device, &scene->lanterns[i]);
 }
 
-/* --------------------------------------------------------------------------------- Frames */
+/* ------------------------------------------------------------------------------------ Frames -- */
 
 static int32_t side(uint32_t whole, uint32_t level)
 {

@@ -27,8 +27,8 @@ VkResult scene_create(struct scene *scene, const struct sample_device *device, u
 VkResult scene_resize(struct scene *scene, const struct sample_device *device, VkExtent2D extent);
 void scene_destroy(struct scene *scene, const struct sample_device *device);
 
-/* Records the drawing of frame `frame` into all levels. What the frame SCENE_VERSIONS before has read
- * must be over. */
+/* Records the drawing of frame `frame` into all levels. What the frame SCENE_VERSIONS before has
+ * read must be over. */
 void scene_record(struct scene *scene, const struct sample_device *device, VkCommandBuffer commands,
                   uint64_t frame);
 
