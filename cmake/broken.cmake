@@ -42,11 +42,16 @@ function(belfry_copy name)
     target_sources(${copy} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${C_WITH})
     target_include_directories(${copy} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_options(${copy} PRIVATE "SHELL:-include ${header}")
+    target_link_options(${copy} PRIVATE
+      -Wl,--version-script=${PROJECT_SOURCE_DIR}/tests/support/exports.map)
   endif()
   add_dependencies(${copy} belfry)
   get_target_property(libraries belfry LINK_LIBRARIES)
   target_link_libraries(${copy} PRIVATE ${libraries})
-  set_target_properties(${copy} PROPERTIES SOVERSION 0 OUTPUT_NAME belfry
+  get_target_property(options belfry LINK_OPTIONS)
+  target_link_options(${copy} PRIVATE ${options})
+  get_target_property(soversion belfry SOVERSION)
+  set_target_properties(${copy} PROPERTIES SOVERSION ${soversion} OUTPUT_NAME belfry
     LIBRARY_OUTPUT_DIRECTORY ${folder})
   # The layer holds no policy: the same one, which finds the library beside itself.
   add_custom_target(${copy}_layer ALL

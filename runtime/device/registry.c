@@ -2,6 +2,7 @@
  * The devices of the process that Belfry schedules, by their handles, and what a program does with
  * their VkQueues through the C API.
  */
+#include "device/copies.h"
 #include "device/device.h"
 #include "base/message.h"
 
@@ -57,6 +58,8 @@ VkResult bfGetDevice(VkDevice handle, BfDevice *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_device *device = bf_device_find(handle);
+    if (!device)
+        bf_copies_tell(__func__);
     if (!device || device->attached)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     *out = (BfDevice)device;

@@ -12,7 +12,7 @@ if [ "$exported" != vkNegotiateLoaderLayerInterfaceVersion ]; then
     exit 1
 fi
 
-foreign=$("$nm" -D --defined-only "$library" | awk '$3 !~ /^(bf[A-Z]|bf_)/ {print $3}')
+foreign=$("$nm" -D --defined-only "$library" | awk '$2 != "A" && $3 !~ /^(bf[A-Z]|bf_)/ {print $3}')
 if [ -n "$foreign" ]; then
     echo "$library exports:"
     echo "$foreign"

@@ -40,7 +40,7 @@ cp "$list" "$folder/list"
 mv "$folder/first" "$folder/moved place" || exit 1
 prefix="$folder/moved place"
 manifests="$prefix/$datadir/vulkan"
-for name in "$libdir/libbelfry.so" "$libdir/libbelfry.so.0" "$libdir/libVkLayer_belfry.so" \
+for name in "$libdir/libbelfry.so" "$libdir/libbelfry.so.0.1" "$libdir/libVkLayer_belfry.so" \
     "$includedir/belfry/belfry.h" "$libdir/cmake/Belfry/BelfryConfig.cmake" \
     "$libdir/cmake/Belfry/BelfryConfigVersion.cmake" "$libdir/pkgconfig/belfry.pc" \
     "$datadir/vulkan/explicit_layer.d/VkLayer_belfry_multi_engine.json" \

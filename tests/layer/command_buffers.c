@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "gpu/command_buffer.h"
+#include "interface/interface.h"
+#include "interface/version.h"
 
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
@@ -140,11 +141,19 @@ static void destroy_pool(VkCommandPool pool)
 #define PRIMARY   VK_COMMAND_BUFFER_LEVEL_PRIMARY
 #define SECONDARY VK_COMMAND_BUFFER_LEVEL_SECONDARY
 
+/* As the layer asks the library. */
+static bool find(struct bf_device *device, VkCommandBuffer buffer, uint32_t *family,
+                 VkCommandBufferLevel *level)
+{
+    return bf_layer_interface(BF_LAYER_INTERFACE_VERSION)
+        ->gpu.bf_command_buffer_find(device, buffer, family, level);
+}
+
 static void assert_known(VkCommandBuffer buffer, uint32_t family, VkCommandBufferLevel level)
 {
     uint32_t found_family = UINT32_MAX;
     VkCommandBufferLevel found_level = VK_COMMAND_BUFFER_LEVEL_MAX_ENUM;
-    assert_true(bf_command_buffer_find(runtime(), buffer, &found_family, &found_level));
+    assert_true(find(runtime(), buffer, &found_family, &found_level));
     assert_int_equal(found_family, family);
     assert_int_equal(found_level, level);
 }
@@ -153,7 +162,7 @@ static void assert_unknown(VkCommandBuffer buffer)
 {
     uint32_t family = 77;
     VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_MAX_ENUM;
-    assert_false(bf_command_buffer_find(runtime(), buffer, &family, &level));
+    assert_false(find(runtime(), buffer, &family, &level));
     assert_int_equal(family, 77);
     assert_int_equal(level, VK_COMMAND_BUFFER_LEVEL_MAX_ENUM);
 }
@@ -269,7 +278,7 @@ TEST(test_out_of_memory)
                 uint32_t family, known = 0;
                 VkCommandBufferLevel level;
                 for (uint32_t i = 0; i < 40; i++)
-                    known += bf_command_buffer_find(runtime(), buffers[i], &family, &level);
+                    known += find(runtime(), buffers[i], &family, &level);
                 assert_true(known == 40 || (!needed && failed));
             }
             /* What isn't known is let go as well as what is. */

@@ -39,7 +39,8 @@ extern "C" {
 #define BF_VERSION_MINOR 1
 #define BF_VERSION_PATCH 0
 
-#if defined(__GNUC__)
+#if defined(BF_API) /* whoever builds the library may say otherwise */
+#elif defined(__GNUC__)
 #define BF_API __attribute__((visibility("default")))
 #else
 #define BF_API
@@ -98,7 +99,8 @@ BF_API VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pU
  * and is not to be detached. The program destroys its BfQueues and BfFences before the VkDevice.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the layer isn't loaded, or has passed this device through;
- * it said why), VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ * it said why; or it brought a libbelfry of another version, and one line names both),
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfGetDevice(VkDevice device, BfDevice *pDevice);
 
