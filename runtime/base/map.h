@@ -14,7 +14,7 @@
  *      looking into that one all the while finds 'reused' changed, and begins anew. (That counter
  *      changes before any slot; slots are stored with release, and loaded with acquire.)
  * Together: a look-up of a live key finds it, whatever else is inserted and removed meanwhile.
- * Proven by tests/unit/map.c.
+ * Proven by tests/base/map.c.
  *
  * Thread-safety: bf_map_find takes no lock; insert and remove lock internally; init and finish are
  * for one thread.

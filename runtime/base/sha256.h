@@ -1,5 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4). Proven by the standard's own examples in tests/specialize/sha256.c.
+ * SHA-256 (FIPS 180-4). Proven by the standard's own examples in tests/specialize/shader/sha256.c.
  *
  * Thread-safety: one thread at a time for each state.
  */

@@ -8,7 +8,7 @@
  *      or resets sees it: who does either holds 'taking', and who needs several takes them in the
  *      order of their addresses. Setting takes no part in this: it makes no event unset.
  * Both locks are held over system calls that don't block, and 'closing' over nothing else.
- * Proven by tests/unit/event.c.
+ * Proven by tests/fence/event.c.
  */
 #include "fence/event.h"
 

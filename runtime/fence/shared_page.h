@@ -23,7 +23,7 @@
  *        an open file description that nobody else has. It is only ever tried. A dead opener's is
  *        let go by the kernel, and the next opener takes the slot over.
  *
- * Proven by tests/unit (shared_page.c) and tests/fence (shared*.c).
+ * Proven by tests/fence (shared_page.c, shared*.c).
  */
 #ifndef BELFRY_FENCE_SHARED_PAGE_H
 #define BELFRY_FENCE_SHARED_PAGE_H

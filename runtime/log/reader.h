@@ -26,7 +26,7 @@
  *       before its predecessor is raised to it; further back, it lies after the next overflow. 0
  *       stays 0, and is nobody's predecessor.
  *
- * Proven by tests/unit/log_reader.c, log_threads.c and log_times.c.
+ * Proven by tests/log/reader.c, log/threads.c and log/times.c.
  *
  * Thread-safety: one thread at a time per reader; the memory is the writer's meanwhile.
  */

@@ -23,7 +23,7 @@
  *
  * Nodes are counted. A queue's list is written under its engine's lock and its own, so either is
  * enough to read it; the engine's list and the driver's calls are under the engine's lock (Q-6).
- * Proven by tests/layer/labels.c and tests/unit/label.c.
+ * Proven by tests/layer/labels.c and tests/scheduler/label.c.
  */
 #ifndef BELFRY_SCHEDULER_LABEL_H
 #define BELFRY_SCHEDULER_LABEL_H

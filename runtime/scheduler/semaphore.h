@@ -19,7 +19,7 @@
  * S-3  A packet's semaphores outlive it: the GPU may finish a held packet, and the program destroy
  *      its semaphore, before the thread that handed the packet over has counted its operations.
  *
- * Proven by tests/random (every program), S-2's race by tests/unit/semaphore.c.
+ * Proven by tests/random (every program), S-2's race by tests/scheduler/semaphore.c.
  */
 #ifndef BELFRY_SCHEDULER_SEMAPHORE_H
 #define BELFRY_SCHEDULER_SEMAPHORE_H

@@ -18,7 +18,7 @@
  * stays its parent's. Traces that the child makes have an output of its own.
  *
  * Thread-safety: output->lock is held for all but join, part and drain; the thread takes it, too.
- * Proven by tests/unit/trace_output.c and trace_file.c, and tests/fence/timeline.c.
+ * Proven by tests/trace/output.c and trace/file.c, and tests/fence/timeline.c.
  */
 #ifndef BELFRY_TRACE_OUTPUT_H
 #define BELFRY_TRACE_OUTPUT_H

@@ -2,7 +2,7 @@
  * The timeline: items, cancels, modes and commits on a track of their own, at the times at which
  * they happened, and none of it written by an idle thread.
  */
-#include "../unit/trace_helper.h"
+#include "../trace/trace_helper.h"
 #include "helper.h"
 
 #include "base/clock.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_decode.h"
+#include "../trace/trace_decode.h"
 
 static struct {
     int count;

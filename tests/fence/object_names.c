@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../unit/trace_decode.h"
+#include "../trace/trace_decode.h"
 
 static char last[1024];
 

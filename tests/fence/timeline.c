@@ -15,7 +15,7 @@
 
 #include <belfry/background.h>
 
-#include "../unit/trace_decode.h"
+#include "../trace/trace_decode.h"
 
 #define TRACE "VK_BELFRY_MULTI_ENGINE_TRACE"
 

@@ -260,7 +260,7 @@ static VkResult graphics_create(struct fixture *f, const char *vertex, const cha
     return result;
 }
 
-/* Crashes and hangs: tests/specialize/isolate_faults.c. */
+/* Crashes and hangs: tests/specialize/isolate/faults.c. */
 TEST(test_pipelines)
 {
     struct fixture f;

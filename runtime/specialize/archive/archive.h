@@ -34,7 +34,7 @@
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
- * Proven by tests/specialize/archive*.c.
+ * Proven by tests/specialize/archive.
  */
 #ifndef BELFRY_SPECIALIZE_ARCHIVE_H
 #define BELFRY_SPECIALIZE_ARCHIVE_H

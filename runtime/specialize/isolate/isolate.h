@@ -20,7 +20,7 @@
  * A helper runs at idle priority, writes no core file, and has no terminal. Layers are switched off
  * for it, as far as the loader lets them be; the driver's settings stay as they are.
  *
- * Proven by tests/specialize/isolate*.c.
+ * Proven by tests/specialize/isolate.
  */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_H
 #define BELFRY_SPECIALIZE_ISOLATE_H

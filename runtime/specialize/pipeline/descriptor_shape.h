@@ -9,7 +9,7 @@
  *
  * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
  *
- * Proven by tests/specialize/retained.c.
+ * Proven by tests/specialize/pipeline/retained.c.
  */
 #ifndef BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H
 #define BELFRY_SPECIALIZE_DESCRIPTOR_SHAPE_H

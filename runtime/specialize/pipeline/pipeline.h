@@ -16,7 +16,7 @@
  *       calls are not affected: its pipeline has no record, or one that says why it isn't
  *       specialised.
  *
- * Proven by tests/specialize/pipelines.c, builds.c, programs.c and variants.c.
+ * Proven by tests/specialize/pipeline/pipelines.c, builds.c, programs.c and variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_H
 #define BELFRY_SPECIALIZE_PIPELINE_H

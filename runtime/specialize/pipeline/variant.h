@@ -11,7 +11,7 @@
  *  VA-3  The fields that decide whether it is picked (mask and values) never change once it is
  *        published.
  *
- * Proven by tests/specialize/variants.c.
+ * Proven by tests/specialize/pipeline/variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_VARIANT_H
 #define BELFRY_SPECIALIZE_VARIANT_H

@@ -3,7 +3,7 @@
  * within passes of their primaries. Pictures and words stay what they are, and what is rebuilt gets
  * its verdict by the program's own frames.
  */
-#include "gpu.h"
+#include "../pipeline/gpu.h"
 #include "support/cache.h"
 #include "support/capture.h"
 

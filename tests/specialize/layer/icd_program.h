@@ -5,7 +5,7 @@
 #ifndef SPECIALIZE_ICD_PROGRAM_H
 #define SPECIALIZE_ICD_PROGRAM_H
 
-#include "../fence/fixture.h"
+#include "../../fence/fixture.h"
 #include "support/cache.h"
 
 #include <belfry/background.h>

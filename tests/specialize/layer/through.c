@@ -1,6 +1,6 @@
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
  * nothing of it but the modes of background processing. */
-#include "../fence/fixture.h"
+#include "../../fence/fixture.h"
 #include "support/cache.h"
 #include "support/capture.h"
 

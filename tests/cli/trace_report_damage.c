@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_helper.h"
+#include "../trace/trace_helper.h"
 #include "trace_report_make.h"
 
 #define T(us) (1000000000ull + (us)*1000ull)

@@ -1,6 +1,6 @@
 /* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
  * attachments: they get variants, and the picture is the same. */
-#include "../fence/fixture.h"
+#include "../../fence/fixture.h"
 #include "support/cache.h"
 #include "support/capture.h"
 

@@ -5,7 +5,7 @@
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 
-#include "../fence/fixture.h"
+#include "../../fence/fixture.h"
 
 #include "specialize/check/check.h"
 #include "specialize/check/inputs.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace_helper.h"
+#include "../trace/trace_helper.h"
 #include "trace_report_make.h"
 
 #define T(us) (1000000000ull + (us)*1000ull)
