@@ -244,8 +244,8 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
      * may be gone by now: that, too, ends a wait. */
     if (result == VK_SUCCESS && group->orphaned)
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    bool report_failure = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
-    for (uint32_t i = 0; report_failure && i < count; i++)
+    bool all_reached = result == VK_SUCCESS && (count == 1 || !(flags & BF_FENCE_WAIT_ANY_BIT));
+    for (uint32_t i = 0; all_reached && i < count; i++)
         bf_observe_fence_reached(group->waits[i].observed, values[i]);
     group_release(group);
     return bf_device_is_lost(device) ? bf_device_settle(device) : result;
