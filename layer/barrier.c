@@ -39,7 +39,8 @@ static bool is_release(struct layer_device *d, VkCommandBuffer buffer, uint32_t 
 {
     uint32_t family;
     VkCommandBufferLevel level;
-    return d->runtime && bf_command_buffer_find(d->runtime, buffer, &family, &level) &&
+    return d->runtime &&
+           bf_command_buffer_find(&d->runtime->scheduler.gpu, buffer, &family, &level) &&
            family == src;
 }
 

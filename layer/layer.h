@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "device/family.h"
+#include "queue/vkqueue.h"
 #include "base/map.h"
 #include "settings/settings.h"
 #include "layer/generated/lists.h"

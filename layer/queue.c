@@ -14,8 +14,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDevi
         d->vk.vkGetDeviceQueue2(device, info, queue);
         return;
     }
-    *queue = (VkQueue)bf_device_find_queue(d->runtime, info->queueFamilyIndex, info->queueIndex,
-                                           info->flags);
+    *queue = (VkQueue)bf_scheduler_find_queue(&d->runtime->scheduler, info->queueFamilyIndex,
+                                              info->queueIndex, info->flags);
 }
 
 /* The older command knows queues without flags only. */
@@ -48,7 +48,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkDeviceWaitIdle(VkDevice device)
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkDeviceWaitIdle(device);
-    return bf_device_wait_idle(d->runtime);
+    return bf_scheduler_wait_idle(&d->runtime->scheduler);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
@@ -69,7 +69,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
     VkResult result =
         d->vk.vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_device_lost(d->runtime, "vkAcquireNextImageKHR");
+        bf_scheduler_lost(&d->runtime->scheduler, "vkAcquireNextImageKHR");
     return result;
 }
 
@@ -80,7 +80,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkAcquireNextImage2KHR(device, info, index);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_device_lost(d->runtime, "vkAcquireNextImage2KHR");
+        bf_scheduler_lost(&d->runtime->scheduler, "vkAcquireNextImage2KHR");
     return result;
 }
 

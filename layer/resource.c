@@ -245,7 +245,8 @@ static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommand
 {
     if (!bf_map_insert(&pool->buffers, buffer_key(buffer), buffer))
         return false;
-    if (bf_command_buffer_register(d->runtime, buffer, pool->family, level) == VK_SUCCESS)
+    if (bf_command_buffer_register(&d->runtime->scheduler.gpu, buffer, pool->family, level) ==
+        VK_SUCCESS)
         return true;
     bf_map_remove(&pool->buffers, buffer_key(buffer));
     return false;
@@ -254,14 +255,15 @@ static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommand
 static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer)
 {
     if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
-        bf_command_buffer_forget(d->runtime, buffer);
+        bf_command_buffer_forget(&d->runtime->scheduler.gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
 }
 
 static void forget_visited(void *buffer, void *device)
 {
-    bf_command_buffer_forget(device, buffer);
-    bf_trace_forget_command_buffer(((struct bf_device *)device)->trace, buffer);
+    struct layer_device *d = device;
+    bf_command_buffer_forget(&d->runtime->scheduler.gpu, buffer);
+    bf_trace_forget_command_buffer(d->trace, buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommandPool handle,
@@ -270,7 +272,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommand
     struct layer_device *d = layer_device_of(device);
     struct pool *pool = handle ? bf_map_remove(&d->pools, (uint64_t)handle) : NULL;
     if (pool) {
-        bf_map_finish(&pool->buffers, forget_visited, d->runtime);
+        bf_map_finish(&pool->buffers, forget_visited, d);
         free(pool);
     }
     d->vk.vkDestroyCommandPool(device, handle, allocator);

@@ -96,8 +96,9 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
     VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
 {
     struct layer_device *d = layer_device_of(device);
-    bool asked = d->access && bf_upper_layers_hear(d->runtime, VK_OBJECT_TYPE_BUFFER,
-                                                   (uint64_t)buffer, requirements);
+    bool asked =
+        d->access && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_BUFFER,
+                                          (uint64_t)buffer, requirements);
     if (!asked || bf_access_knows_buffer(d->access->check, buffer))
         d->vk.vkGetBufferMemoryRequirements(device, buffer, requirements);
     else
@@ -136,8 +137,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
     VkDevice device, VkImage image, uint32_t *count, VkSparseImageMemoryRequirements *requirements)
 {
     struct layer_device *d = layer_device_of(device);
-    bool asked =
-        d->access && bf_upper_layers_hear(d->runtime, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, count);
+    bool asked = d->access && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_IMAGE,
+                                                   (uint64_t)image, count);
     struct bf_access_image_info info;
     /* The answer for most images is known; there are drivers that complain of such questions. */
     if (!asked || (bf_access_image_get(d->access->check, image, &info) && info.sparse))

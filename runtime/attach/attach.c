@@ -8,6 +8,7 @@
 #include "access/observe.h"
 #include "base/message.h"
 #include "device/device.h"
+#include "gpu/registry.h"
 #include "trace/session.h"
 #include "settings/settings.h"
 
@@ -30,26 +31,26 @@ static void attachment_finish(struct attachment *a)
 
 static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
 {
-#define FIND(name) (PFN_##name) info->pfnGetInstanceProcAddr(info->instance, #name)
-    PFN_vkGetPhysicalDeviceProperties get_properties = FIND(vkGetPhysicalDeviceProperties);
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties get_families =
-        FIND(vkGetPhysicalDeviceQueueFamilyProperties);
-    PFN_vkGetPhysicalDeviceMemoryProperties get_memory = FIND(vkGetPhysicalDeviceMemoryProperties);
-#undef FIND
-    if (!get_properties || !get_families || !get_memory)
+#define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
+    GET(vkGetPhysicalDeviceProperties);
+    GET(vkGetPhysicalDeviceQueueFamilyProperties);
+    GET(vkGetPhysicalDeviceMemoryProperties);
+#undef GET
+    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties ||
+        !vkGetPhysicalDeviceMemoryProperties)
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    get_memory(info->physicalDevice, &a->memory);
-    get_properties(info->physicalDevice, &a->properties);
+    vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
+    vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
                        &a->sharing);
-    get_families(info->physicalDevice, &a->family_count, NULL);
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
     a->queues = calloc(info->queueCount, sizeof(*a->queues));
     if (!a->families || !a->engines || !a->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    get_families(info->physicalDevice, &a->family_count, a->families);
+    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, a->families);
     return VK_SUCCESS;
 }
 
@@ -98,7 +99,7 @@ static bool check_info(const BfAttachInfo *info, const BfDevice *out)
                    BF_MAX_ENGINES);
         return false;
     }
-    const struct bf_device *known = bf_device_find(info->device);
+    const struct bf_gpu *known = bf_gpu_find(info->device);
     if (known)
         bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s",
                    (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
@@ -143,27 +144,33 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             bf_trace_session_open(&settings, a.properties.deviceName, a.properties.driverVersion);
         check = create_check(&settings);
         const struct bf_device_info device_info = {
-            .handle = info->device,
-            .get_proc_addr = info->pfnGetDeviceProcAddr,
-            .engine_count = info->queueCount,
-            .queue_count = info->queueCount,
-            .engines = a.engines,
-            .queues = a.queues,
-            .serialize_submits = settings.serialize_submits,
+            .scheduler =
+                {
+                    .gpu =
+                        {
+                            .handle = info->device,
+                            .get_proc_addr = info->pfnGetDeviceProcAddr,
+                            .trace = trace,
+                            .timestamp_period_ns = a.properties.limits.timestampPeriod,
+                            .host_query_reset = info->hostQueryReset,
+                            .calibrated_timestamps = info->calibratedTimestamps,
+                            .memory = a.memory,
+                            .native_fences = info->nativeFences,
+                            .buffer_addresses = info->bufferDeviceAddress,
+                            .shader_int64 = info->shaderInt64,
+                            .host_pointer_alignment = info->hostPointerAlignment,
+                            .fence_log = settings.fence_log,
+                            .sharing = a.sharing,
+                        },
+                    .engine_count = info->queueCount,
+                    .queue_count = info->queueCount,
+                    .engines = a.engines,
+                    .queues = a.queues,
+                    .serialize_submits = settings.serialize_submits,
+                    .observer = bf_access_observer(check),
+                },
             .background_tasks = settings.background_tasks,
             .developer_mode = settings.developer_mode,
-            .trace = trace,
-            .observer = bf_access_observer(check),
-            .timestamp_period_ns = a.properties.limits.timestampPeriod,
-            .host_query_reset = info->hostQueryReset,
-            .calibrated_timestamps = info->calibratedTimestamps,
-            .memory = a.memory,
-            .native_fences = info->nativeFences,
-            .buffer_addresses = info->bufferDeviceAddress,
-            .shader_int64 = info->shaderInt64,
-            .host_pointer_alignment = info->hostPointerAlignment,
-            .fence_log = settings.fence_log,
-            .sharing = a.sharing,
         };
         result = bf_device_create(&device_info, &device);
     }
@@ -175,7 +182,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         bf_trace_session_close(trace, false);
         return result;
     }
-    device->attached = true;
+    device->scheduler.gpu.attached = true;
     device->summary = summary;
     *out = (BfDevice)device;
     return VK_SUCCESS;
@@ -183,15 +190,15 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
 
 void bfDetachDevice(BfDevice handle)
 {
-    struct bf_device *device = handle ? bf_device_of(handle, __func__) : NULL;
+    struct bf_device *device = handle ? (struct bf_device *)bf_gpu_of(handle, __func__) : NULL;
     if (!device)
         return;
-    if (!device->attached) {
+    if (!device->scheduler.gpu.attached) {
         bf_message(BF_MESSAGE_ERROR, "bfDetachDevice: the device is the layer's");
         return;
     }
-    struct bf_trace *trace = device->trace;
-    struct bf_access *check = bf_access_of_observer(device->observer);
+    struct bf_trace *trace = device->scheduler.gpu.trace;
+    struct bf_access *check = bf_access_of_observer(device->scheduler.observer);
     bool summary = device->summary;
     bf_device_destroy(device);
     bf_access_destroy(check);

@@ -17,7 +17,7 @@
       (struct bf_background * background, PFN_bfProcessingWork callback,                           \
        PFN_bfProcessingWork cancel, void *context),                                                \
       (background, callback, cancel, context))                                                     \
-    F(void, bf_device_end_background, (struct bf_device * device), (device))
+    F(void, bf_background_end, (struct bf_gpu * gpu), (gpu))
 /* clang-format on */
 
 #endif

@@ -1,35 +1,35 @@
 /* The functions of belfry/background.h, which take a device's handle. */
 #include "background/public.h"
 
-#include "device/device.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "gpu/gpu.h"
 
-VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info)
+VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode)
 {
-    const struct bf_background_info background = {
-        .device = device,
-        .tasks = info->background_tasks,
-        .developer_mode = info->developer_mode,
-        .trace = info->trace,
+    const struct bf_background_info info = {
+        .device = gpu,
+        .tasks = tasks,
+        .developer_mode = developer_mode,
+        .trace = gpu->trace,
     };
-    device->background = bf_background_create(&background);
-    if (!device->background)
+    gpu->background = bf_background_create(&info);
+    if (!gpu->background)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (bf_handle_add(device, BF_HANDLE_BACKGROUND))
+    if (bf_handle_add(gpu, BF_HANDLE_BACKGROUND))
         return VK_SUCCESS;
-    bf_background_destroy(device->background);
-    device->background = NULL;
+    bf_background_destroy(gpu->background);
+    gpu->background = NULL;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-void bf_device_end_background(struct bf_device *device)
+void bf_background_end(struct bf_gpu *gpu)
 {
-    if (!device->background)
+    if (!gpu->background)
         return;
-    bf_background_destroy(device->background);
-    bf_handle_remove(device);
-    device->background = NULL;
+    bf_background_destroy(gpu->background);
+    bf_handle_remove(gpu);
+    gpu->background = NULL;
 }
 
 /* Looked up in the table of handles, not in the list of devices: that takes no lock (BG-7). */
@@ -37,7 +37,7 @@ static struct bf_background *background_of(BfDevice handle, const char *call)
 {
     if (!bf_handle_check(handle, BF_HANDLE_BACKGROUND, call, "device"))
         return NULL;
-    return ((struct bf_device *)handle)->background;
+    return ((struct bf_gpu *)handle)->background;
 }
 
 VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnCallback,

@@ -1,5 +1,5 @@
 /*
- * A device's background processing: created and destroyed with it.
+ * A device's background processing, begun and ended with it.
  */
 #ifndef BELFRY_BACKGROUND_PUBLIC_H
 #define BELFRY_BACKGROUND_PUBLIC_H
@@ -7,14 +7,12 @@
 #include "base/export.h"
 #include "background/background.h"
 
-struct bf_device;
-struct bf_device_info;
+struct bf_gpu;
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_device_begin_background(struct bf_device *device, const struct bf_device_info *info);
+VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode);
 
-/* Must come before anything else of the device is destroyed (BG-8). Does nothing where
- * bf_device_begin_background failed or was never called. */
-BF_SHARED void bf_device_end_background(struct bf_device *device);
+/* Before anything else of the device ends (BG-8). One that was never begun is allowed. */
+BF_SHARED void bf_background_end(struct bf_gpu *gpu);
 
 #endif

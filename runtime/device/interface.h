@@ -14,20 +14,6 @@
     F(VkResult, bf_device_create, (const struct bf_device_info *info, struct bf_device **device),  \
       (info, device))                                                                              \
     F(void, bf_device_destroy, (struct bf_device * device), (device))                              \
-    F(struct bf_queue *, bf_device_find_queue,                                                     \
-      (struct bf_device * device, uint32_t family, uint32_t index,                                 \
-       VkDeviceQueueCreateFlags flags),                                                            \
-      (device, family, index, flags))                                                              \
-    F(VkResult, bf_device_lost, (struct bf_device * device, const char *where), (device, where))   \
-    F(void, bf_device_observe_executes,                                                            \
-      (struct bf_device * device, const struct bf_execute_observer *observer), (device, observer)) \
-    F(VkResult, bf_device_query_results,                                                           \
-      (struct bf_device * device, VkQueryPool pool, uint32_t first, uint32_t count, size_t size,   \
-       void *data, VkDeviceSize stride, VkQueryResultFlags flags),                                 \
-      (device, pool, first, count, size, data, stride, flags))                                     \
-    F(struct bf_queue *, bf_device_queue_on, (const struct bf_device *device, VkQueue handle),     \
-      (device, handle))                                                                            \
-    F(VkResult, bf_device_settle, (struct bf_device * device), (device))                           \
     F(void, bf_family_map_init,                                                                    \
       (const VkQueueFamilyProperties *real, uint32_t count, enum bf_queues_mode mode,              \
        uint32_t queues_per_family, struct bf_family_map *map),                                     \

@@ -5,17 +5,19 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "fence/fence.h"
+#include "gpu/registry.h"
 #include "queue/command_queue.h"
+#include "scheduler/observer.h"
 #include "trace/trace.h"
 
 static VkResult name_device(BfDevice handle, const char *name)
 {
-    struct bf_device *device = bf_device_of(handle, "bfSetObjectName");
-    if (!device)
+    struct bf_gpu *gpu = bf_gpu_of(handle, "bfSetObjectName");
+    if (!gpu)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!bf_handle_name(device, name))
+    if (!bf_handle_name(gpu, name))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_trace_name_device(device->trace, name);
+    bf_trace_name_device(gpu->trace, name);
     return VK_SUCCESS;
 }
 
@@ -26,7 +28,7 @@ static VkResult name_command_queue(BfQueue handle, const char *name)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     if (!bf_handle_name(queue, name))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_trace_name_queue(queue->base.device->trace, queue->base.trace_id, name);
+    bf_trace_name_queue(queue->base.scheduler->gpu.trace, queue->base.trace_id, name);
     char own[BF_QUEUE_NAME];
     bf_command_queue_name(queue, own);
     bf_observe_queue_name(queue->observed, name && name[0] ? name : own);

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "scheduler/pending.h"
-#include "fence/shared.h"
-#include "scheduler/sleeper.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "fence/shared.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 #include "scheduler/watcher.h"
 
 void bf_export_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
@@ -37,7 +37,7 @@ void bf_fence_announce(struct bf_fence *fence, uint64_t value)
     if (value > fence->announced) {
         VkSemaphore semaphore = fence->imported ? fence->imported->handle : fence->exported;
         fence->announced = value;
-        bf_upper_layers_announce(fence->device, named, semaphore, value);
+        bf_upper_layers_announce(&fence->scheduler->gpu, named, semaphore, value);
     }
     bf_lock_release(&fence->announce_lock);
 }
@@ -45,7 +45,7 @@ void bf_fence_announce(struct bf_fence *fence, uint64_t value)
 /* The exported semaphore's lock is held. */
 static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     if (!fence->exported || wanted <= fence->exported_signalled)
         return VK_SUCCESS;
     const VkSemaphoreSignalInfo info = {
@@ -53,7 +53,7 @@ static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
         .semaphore = fence->exported,
         .value = wanted,
     };
-    VkResult result = device->signal_semaphore(device->handle, &info);
+    VkResult result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
     if (result == VK_SUCCESS)
         fence->exported_signalled = wanted;
     return result;
@@ -61,8 +61,8 @@ static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
 
 void bf_export_signal(struct bf_fence *fence)
 {
-    struct bf_device *device = fence->device;
-    struct bf_pending *pending = &device->pending;
+    struct bf_scheduler *scheduler = fence->scheduler;
+    struct bf_pending *pending = &scheduler->pending;
     bf_lock_acquire(&fence->exported_lock);
     bf_lock_acquire(&pending->lock);
     uint64_t wanted = fence->exported_wanted;
@@ -71,10 +71,10 @@ void bf_export_signal(struct bf_fence *fence)
     bf_lock_release(&pending->lock);
     VkResult result = exported ? signal_mirror(fence, wanted) : VK_SUCCESS;
     if (result == VK_SUCCESS && exported)
-        bf_semaphore_host_signal(device, exported, wanted);
+        bf_semaphore_host_signal(scheduler, exported, wanted);
     bf_lock_release(&fence->exported_lock);
     if (result != VK_SUCCESS) /* nobody else would ever signal it */
-        bf_device_lost(device, "signalling an exported semaphore");
+        bf_scheduler_lost(scheduler, "signalling an exported semaphore");
     bf_lock_acquire(&pending->lock);
     bf_fence_release(fence);
     bf_lock_release(&pending->lock);
@@ -82,27 +82,29 @@ void bf_export_signal(struct bf_fence *fence)
 
 VkResult bf_import_observe(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     uint64_t value;
-    atomic_fetch_add_explicit(&device->counters.counter_queries, 1, memory_order_relaxed);
-    VkResult result = device->counter_value(device->handle, fence->imported->handle, &value);
+    atomic_fetch_add_explicit(&scheduler->gpu.counters.counter_queries, 1, memory_order_relaxed);
+    VkResult result =
+        scheduler->gpu.counter_value(scheduler->gpu.handle, fence->imported->handle, &value);
     if (result != VK_SUCCESS)
         return result;
-    bf_lock_acquire(&device->pending.lock);
+    bf_lock_acquire(&scheduler->pending.lock);
     if (value > atomic_load(&fence->value))
         bf_fence_apply(fence, value, effects);
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
     return VK_SUCCESS;
 }
 
 uint64_t bf_import_value(struct bf_fence *fence)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
-    VkResult result = bf_device_is_lost(device) ? VK_SUCCESS : bf_import_observe(fence, &effects);
-    bf_effects_run(device, &effects);
+    VkResult result =
+        bf_scheduler_is_lost(scheduler) ? VK_SUCCESS : bf_import_observe(fence, &effects);
+    bf_effects_run(scheduler, &effects);
     if (result == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, "bfGetFenceValue");
+        bf_scheduler_lost(scheduler, "bfGetFenceValue");
     return atomic_load(&fence->value);
 }
 
@@ -110,10 +112,10 @@ bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *befo
                           const char *call)
 {
     struct bf_semaphore *sem = fence->imported;
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_effects effects = {0};
     bf_import_observe(fence, &effects);
-    bf_effects_run(fence->device, &effects);
+    bf_effects_run(fence->scheduler, &effects);
     bf_lock_acquire(&pending->lock);
     uint64_t least = atomic_load(&fence->value);
     if (least < atomic_load(&sem->reached[BF_FOR_WAIT]))
@@ -141,7 +143,7 @@ void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t 
 
 VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
     VkResult result = bf_import_observe(fence, &effects);
     uint64_t now = atomic_load(&fence->value);
@@ -159,19 +161,19 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
         };
         bf_fence_announce(fence, value);
         bf_observe_fence_signal(fence->observed, value);
-        result = device->signal_semaphore(device->handle, &info);
+        result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
     }
     if (result == VK_SUCCESS) {
-        bf_semaphore_host_signal(device, fence->imported->handle, value);
+        bf_semaphore_host_signal(scheduler, fence->imported->handle, value);
         result = bf_import_observe(fence, &effects);
     }
-    bf_effects_run(device, &effects);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfSignalFence") : result;
+    bf_effects_run(scheduler, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "bfSignalFence") : result;
 }
 
 VkResult bf_import_prepare_wait(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&fence->exported_lock); /* one thread makes it */
     struct bf_sleeper *sleeper = fence->sleeper;
     if (!sleeper) {
@@ -186,10 +188,10 @@ VkResult bf_import_prepare_wait(struct bf_fence *fence, struct bf_effects *effec
 
 void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     /* A pump that began before the fence was marked may be looking at its semaphore. */
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        struct bf_engine *engine = &device->engines[i];
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
         if (!atomic_load(&engine->takes_queues))
             continue;
         bf_engine_enter(engine);
@@ -200,44 +202,45 @@ void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects
 
 void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
 {
-    struct bf_device *device = fence->device;
-    bf_lock_acquire(&device->pending.lock);
+    struct bf_scheduler *scheduler = fence->scheduler;
+    bf_lock_acquire(&scheduler->pending.lock);
     struct bf_sleeper *sleeper = fence->sleeper;
     fence->sleeper = NULL;
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
     bf_sleeper_destroy(sleeper);
     if (fence->exported) {
         bf_lock_acquire(&fence->exported_lock); /* nobody is signalling it */
-        bf_lock_acquire(&device->pending.lock);
+        bf_lock_acquire(&scheduler->pending.lock);
         fence->exported = VK_NULL_HANDLE;
-        bf_lock_release(&device->pending.lock);
+        bf_lock_release(&scheduler->pending.lock);
         bf_lock_release(&fence->exported_lock);
     }
-    bf_lock_acquire(&device->pending.registered_lock);
+    bf_lock_acquire(&scheduler->fences->registered_lock);
     struct bf_semaphore *known =
-        fence->registered ? bf_semaphore_find(device, fence->registered) : NULL;
+        fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
     if (known && --known->bridges == 0) {
         bf_semaphore_reference(known);
-        bf_semaphore_forget(device, fence->registered);
+        bf_semaphore_forget(scheduler, fence->registered);
         if (device_stays && atomic_load(&known->waiter_count))
-            bf_watcher_start(device, known);
+            bf_watcher_start(scheduler, known);
         bf_semaphore_release(known);
     }
     fence->registered = VK_NULL_HANDLE;
-    bf_lock_release(&device->pending.registered_lock);
+    bf_lock_release(&scheduler->fences->registered_lock);
 }
 
 /* The program's timeline semaphore as Belfry knows it; VK_NULL_HANDLE and one line where it is none
  * that can be a fence. */
-static VkSemaphore find_semaphore(struct bf_device *device, VkSemaphore named, const char *call)
+static VkSemaphore find_semaphore(struct bf_scheduler *scheduler, VkSemaphore named,
+                                  const char *call)
 {
-    VkSemaphore semaphore = bf_upper_layers_semaphore(device, named);
-    const struct bf_semaphore *known = semaphore ? bf_semaphore_find(device, semaphore) : NULL;
-    bool ours = known || (device->attached && semaphore);
+    VkSemaphore semaphore = bf_upper_layers_semaphore(&scheduler->gpu, named);
+    const struct bf_semaphore *known = semaphore ? bf_semaphore_find(scheduler, semaphore) : NULL;
+    bool ours = known || (scheduler->gpu.attached && semaphore);
     if (!ours)
         bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is none of this device's%s", call,
                    (unsigned long long)named,
-                   bf_upper_layers_excuse(device, VK_OBJECT_TYPE_SEMAPHORE));
+                   bf_upper_layers_excuse(&scheduler->gpu, VK_OBJECT_TYPE_SEMAPHORE));
     else if (known && !known->timeline)
         bf_message(BF_MESSAGE_ERROR, "%s: semaphore 0x%llx is a binary one", call,
                    (unsigned long long)named);
@@ -249,16 +252,16 @@ static VkSemaphore find_semaphore(struct bf_device *device, VkSemaphore named, c
 static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, bool external,
                                  uint64_t *counter)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_semaphore *known;
-    VkResult result = device->counter_value(device->handle, semaphore, counter);
+    VkResult result = scheduler->gpu.counter_value(scheduler->gpu.handle, semaphore, counter);
     if (result != VK_SUCCESS)
         return result;
-    bf_lock_acquire(&device->pending.registered_lock);
-    known = bf_semaphore_find(device, semaphore);
+    bf_lock_acquire(&scheduler->fences->registered_lock);
+    known = bf_semaphore_find(scheduler, semaphore);
     if (!known) {
-        result = bf_semaphore_register(device, semaphore, true, external, *counter);
-        known = bf_semaphore_find(device, semaphore);
+        result = bf_semaphore_register(scheduler, semaphore, true, external, *counter);
+        known = bf_semaphore_find(scheduler, semaphore);
         if (result == VK_SUCCESS)
             known->bridges = 1;
     } else if (known->bridges) {
@@ -266,44 +269,45 @@ static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, 
     }
     if (result == VK_SUCCESS && known->bridges)
         fence->registered = semaphore;
-    bf_lock_release(&device->pending.registered_lock);
+    bf_lock_release(&scheduler->fences->registered_lock);
     return result;
 }
 
 VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!semaphore || !out) {
         bf_message(BF_MESSAGE_ERROR, "bfImportFence: semaphore or pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
-    semaphore = find_semaphore(device, named, __func__);
+    semaphore = find_semaphore(scheduler, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
     uint64_t counter;
-    VkResult result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
+    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
     result = find_or_register(fence, semaphore, true, &counter);
     if (result != VK_SUCCESS) {
         bfDestroyFence((BfFence)fence);
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
-    bf_lock_acquire(&device->pending.lock);
-    atomic_store(&device->pending.observes_unseen_causes, true);
-    fence->imported = bf_semaphore_find(device, semaphore);
+    bf_lock_acquire(&scheduler->pending.lock);
+    atomic_store(&scheduler->pending.observes_unseen_causes, true);
+    fence->extended = true;
+    fence->imported = bf_semaphore_find(scheduler, semaphore);
     bf_semaphore_reference(fence->imported);
-    if (!device->pending.lost)
+    if (!scheduler->pending.lost)
         atomic_store(&fence->value, counter);
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
     fence->announced = counter;
     atomic_store(&fence->named, (uint64_t)named);
     bf_observe_fence_remove(fence->observed);
-    fence->observed = bf_observe_semaphore_import(device->observer, semaphore);
+    fence->observed = bf_observe_semaphore_import(scheduler->observer, semaphore);
     *out = (BfFence)fence;
     return VK_SUCCESS;
 }
@@ -313,7 +317,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     if (!semaphore || fence->imported || fence->exported) {
         bf_message(BF_MESSAGE_ERROR, "bfExportFence: %s",
                    !semaphore ? "semaphore is NULL"
@@ -321,12 +325,12 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
-    semaphore = find_semaphore(device, named, __func__);
+    semaphore = find_semaphore(scheduler, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
-    VkResult result = bf_sleepers_ensure(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    VkResult result = bf_sleepers_ensure(scheduler);
     uint64_t counter = 0;
     if (result == VK_SUCCESS)
         result = bf_shared_listen(fence);
@@ -340,27 +344,28 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     }
     if (result != VK_SUCCESS) {
         bf_import_export_stop(fence, true);
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
     struct bf_effects effects = {0};
-    bf_observe_semaphore_export(device->observer, semaphore, fence->observed);
-    bf_lock_acquire(&device->pending.lock);
+    bf_observe_semaphore_export(scheduler->observer, semaphore, fence->observed);
+    bf_lock_acquire(&scheduler->pending.lock);
     if (fence->exported) { /* another thread was quicker */
-        bf_lock_release(&device->pending.lock);
+        bf_lock_release(&scheduler->pending.lock);
         bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence%s has been exported already",
                    BF_LABEL(fence));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    fence->extended = true;
     fence->exported = semaphore;
     fence->exported_wanted = fence->exported_signalled = counter;
     bf_shared_publish(fence);
     bf_shared_absorb(fence, &effects);
     bf_export_applied(fence, atomic_load(&fence->value), &effects);
-    bf_pending_monitor(&device->pending, fence, &effects);
+    bf_pending_monitor(&scheduler->pending, fence, &effects);
     fence->announced = counter;
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
     atomic_store(&fence->named, (uint64_t)named);
     bf_fence_announce(fence, bfGetFenceValue(handle));
-    bf_effects_run(device, &effects);
+    bf_effects_run(scheduler, &effects);
     return VK_SUCCESS;
 }

@@ -2,22 +2,22 @@
 
 #include <stdlib.h>
 
-#include "belfry/native_fence.h"
-#include "device/device.h"
-#include "scheduler/pending.h"
-#include "fence/native.h"
-#include "log/log.h"
 #include "base/handle.h"
 #include "base/message.h"
-#include "queue/command_queue.h"
+#include "belfry/native_fence.h"
+#include "fence/native.h"
+#include "log/log.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
 
 /* Entries of a log that are looked at in one go. */
 #define AT_ONCE 32
 
 /* All fences that somebody waits for, natives or others too. */
-static void look_at_all(struct bf_device *device, bool legacy, struct bf_effects *effects)
+static void look_at_all(struct bf_scheduler *scheduler, bool legacy, struct bf_effects *effects)
 {
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     struct bf_fence *next;
     bf_lock_acquire(&pending->lock);
     for (struct bf_fence *fence = pending->fences; fence; fence = next) {
@@ -32,17 +32,17 @@ static void look_at_all(struct bf_device *device, bool legacy, struct bf_effects
     bf_lock_release(&pending->lock);
 }
 
-static void look_at(struct bf_device *device, uint32_t count, struct bf_fence *const *fences,
+static void look_at(struct bf_scheduler *scheduler, uint32_t count, struct bf_fence *const *fences,
                     struct bf_effects *effects)
 {
-    bf_lock_acquire(&device->pending.lock);
+    bf_lock_acquire(&scheduler->pending.lock);
     for (uint32_t i = 0; i < count; i++) {
         if (fences[i]->native)
             bf_native_sample(fences[i], effects);
         else
             bf_fence_look_again(fences[i], effects);
     }
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
 }
 
 /* The fence that the log calls so; the pending signals' lock is held. NULL: it has been destroyed. */
@@ -59,13 +59,13 @@ static struct bf_fence *find(struct bf_pending *pending, uint32_t handle)
 static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
 {
     struct bf_engine *engine = queue->engine;
-    struct bf_pending *pending = &queue->device->pending;
+    struct bf_pending *pending = &queue->scheduler->pending;
     struct bf_log *log = queue->log;
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
     /* Without times it is behind what the GPU has signalled (LG-6). */
-    if (!bf_log_is_enabled(log) || queue->device->fence_log == BF_FENCE_LOG_UNTIMED)
+    if (!bf_log_is_enabled(log) || queue->scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
         return false;
     bf_engine_enter(engine);
     if (!bf_log_is_enabled(log)) { /* it has just been switched off */
@@ -102,25 +102,25 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
     return known;
 }
 
-VkResult bf_interrupt_handle(struct bf_device *device, const struct bf_interrupt *interrupt,
+VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_interrupt *interrupt,
                              struct bf_effects *effects)
 {
     /* What has been signalled by queues of Belfry's applies first, in its order (IN-3). */
-    VkResult result = bf_pending_retire(&device->pending, effects);
+    VkResult result = bf_pending_retire(&scheduler->pending, effects);
     if (result != VK_SUCCESS)
         return result;
     bool found = interrupt->count || (interrupt->queue && look_at_log(interrupt->queue, effects));
     if (interrupt->count)
-        look_at(device, interrupt->count, interrupt->fences, effects);
+        look_at(scheduler, interrupt->count, interrupt->fences, effects);
     if (!found || interrupt->legacy)
-        look_at_all(device, interrupt->legacy, effects);
+        look_at_all(scheduler, interrupt->legacy, effects);
     return VK_SUCCESS;
 }
 
 VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *notification)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     const BfFenceNotifyFlags known = BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT;
     if (!notification || notification->pNext || (notification->flags & ~known) ||
@@ -136,23 +136,23 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     uint32_t count = notification->pSignaledFences ? notification->signaledFenceCount : 0;
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = bf_fence_of(notification->pSignaledFences[i], __func__);
-        if (fence && fence->device != device)
+        if (fence && fence->scheduler != scheduler)
             bf_message(BF_MESSAGE_ERROR,
                        "bfNotifyFencesSignaled: pSignaledFences[%u] belongs to another "
                        "device",
                        i);
-        if (!fence || fence->device != device)
+        if (!fence || fence->scheduler != scheduler)
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_command_queue *queue = (struct bf_command_queue *)notification->queue;
     if (queue && !bf_handle_check(queue, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (queue && queue->base.device != device) {
+    if (queue && queue->base.scheduler != scheduler) {
         bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: the queue belongs to another device");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     const struct bf_interrupt interrupt = {
         .count = count,
         .fences = (struct bf_fence *const *)notification->pSignaledFences,
@@ -160,7 +160,7 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
         .legacy = notification->flags & BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT,
     };
     struct bf_effects effects = {0};
-    VkResult result = bf_interrupt_handle(device, &interrupt, &effects);
-    bf_effects_run(device, &effects);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    VkResult result = bf_interrupt_handle(scheduler, &interrupt, &effects);
+    bf_effects_run(scheduler, &effects);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }

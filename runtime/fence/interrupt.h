@@ -24,7 +24,7 @@
 
 #include <vulkan/vulkan.h>
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_effects;
 struct bf_fence;
 struct bf_queue;
@@ -37,7 +37,7 @@ struct bf_interrupt {
 };
 
 /* No lock is held; the caller runs the effects. Errors: those of vkGetSemaphoreCounterValue. */
-VkResult bf_interrupt_handle(struct bf_device *device, const struct bf_interrupt *interrupt,
+VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_interrupt *interrupt,
                              struct bf_effects *effects);
 
 #endif

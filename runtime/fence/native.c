@@ -2,43 +2,44 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "fence/import_export.h"
-#include "scheduler/pending.h"
-#include "fence/shared.h"
-#include "scheduler/sleeper.h"
 #include "base/handle.h"
 #include "base/message.h"
-#include "queue/command_queue.h"
+#include "fence/import_export.h"
+#include "fence/shared.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
 #define FEATURE_VERSION 1
 
 extern char **environ;
 
-bool bf_native_is_supported(const struct bf_device *device)
+bool bf_native_is_supported(const struct bf_scheduler *scheduler)
 {
-    return device->native_fences;
+    return scheduler->gpu.native_fences;
 }
 
-static VkResult create_words(struct bf_device *device, bool single, struct bf_native *native)
+static VkResult create_words(struct bf_scheduler *scheduler, bool single, struct bf_native *native)
 {
     bool local = native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
     VkResult result = bf_value_memory_create(
-        device, local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_CURRENT, single, &native->current);
+        &scheduler->gpu, local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_CURRENT, single,
+        &native->current);
     if (result != VK_SUCCESS)
         return result;
-    result =
-        bf_value_memory_create(device, local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_MONITORED,
-                               single, &native->monitored);
+    result = bf_value_memory_create(&scheduler->gpu,
+                                    local ? BF_VALUE_MEMORY_LOCAL : BF_VALUE_MEMORY_MONITORED,
+                                    single, &native->monitored);
     if (result != VK_SUCCESS)
-        bf_value_memory_destroy(device, &native->current);
+        bf_value_memory_destroy(&scheduler->gpu, &native->current);
     return result;
 }
 
 VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
 {
-    struct bf_device *device = fence->device;
-    VkResult result = bf_gpu_write_pipeline_ensure(device);
+    struct bf_scheduler *scheduler = fence->scheduler;
+    VkResult result = bf_gpu_write_pipeline_ensure(&scheduler->gpu);
     if (result != VK_SUCCESS)
         return result;
     struct bf_native *native = calloc(1, sizeof(*native));
@@ -47,26 +48,27 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
     native->type = type;
     native->cross_adapter = fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
     /* Who sets a raced word right (NF-2) has to be there before the first race. */
-    result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(device);
+    result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(scheduler);
     if (result == VK_SUCCESS)
-        result = create_words(device, fence->shared != NULL, native);
+        result = create_words(scheduler, fence->shared != NULL, native);
     if (result != VK_SUCCESS) {
         free(native);
         return result;
     }
-    bf_lock_acquire(&device->pending.lock);
+    bf_lock_acquire(&scheduler->pending.lock);
     fence->native = native;
+    fence->extended = true;
     bf_native_settled(fence);
     bf_native_monitored(fence);
-    bf_lock_release(&device->pending.lock);
+    bf_lock_release(&scheduler->pending.lock);
     return fence->shared ? bf_shared_follow(fence) : VK_SUCCESS;
 }
 
-VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCreateInfo *info,
                           struct bf_fence **out)
 {
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(device, info->initialValue, info->flags, &fence);
+    VkResult result = bf_fence_create(scheduler, info->initialValue, info->flags, &fence);
     if (result != VK_SUCCESS)
         return result;
     if (info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT))
@@ -83,8 +85,8 @@ VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInf
 
 void bf_native_free(struct bf_fence *fence)
 {
-    bf_value_memory_destroy(fence->device, &fence->native->current);
-    bf_value_memory_destroy(fence->device, &fence->native->monitored);
+    bf_value_memory_destroy(&fence->scheduler->gpu, &fence->native->current);
+    bf_value_memory_destroy(&fence->scheduler->gpu, &fence->native->monitored);
     free(fence->native);
     fence->native = NULL;
 }
@@ -92,13 +94,13 @@ void bf_native_free(struct bf_fence *fence)
 static void race(struct bf_fence *fence, struct bf_effects *effects)
 {
     fence->native->raced = true;
-    bf_pending_monitor(&fence->device->pending, fence, effects);
+    bf_pending_monitor(&fence->scheduler->pending, fence, effects);
 }
 
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_native *native = fence->native;
-    if (fence->device->pending.lost)
+    if (fence->scheduler->pending.lost)
         return;
     if (native->current.value)
         atomic_store(native->current.value, value);
@@ -106,10 +108,10 @@ void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effec
         race(fence, effects);
 }
 
-void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
-                        struct bf_effects *effects)
+void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_queue *queue,
+                             struct bf_effects *effects)
 {
-    const struct bf_pending *pending = &fence->device->pending;
+    const struct bf_pending *pending = &fence->scheduler->pending;
     const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
     if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
@@ -120,7 +122,7 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
      * thread's wait may have passed since the execution was made ready (C-1). On one engine stores
      * are in order anyway. */
     for (uint32_t i = 0; i < pending->engine_count; i++) {
-        if (i != engine->number && before->frontier[i] > pending->engines[i].completed &&
+        if (i != engine->base.number && before->frontier[i] > pending->engines[i].completed &&
             before->frontier[i] > engine->waited[i]) {
             race(fence, effects);
             return;
@@ -128,10 +130,11 @@ void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *q
     }
 }
 
-void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *queue, uint64_t value)
+void bf_native_update_applied(struct bf_fence *fence, const struct bf_command_queue *queue,
+                              uint64_t value)
 {
     struct bf_native *native = fence->native;
-    if (fence->device->pending.lost)
+    if (fence->scheduler->pending.lost)
         return;
     if (!fence->first_update)
         bf_native_settled(fence);
@@ -142,7 +145,7 @@ void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *qu
 
 void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
 {
-    if (!bf_native_is_program_written(fence) || fence->device->pending.lost)
+    if (!bf_native_is_program_written(fence) || fence->scheduler->pending.lost)
         return;
     uint64_t value = atomic_load(fence->native->current.value);
     if (value != atomic_load_explicit(&fence->value, memory_order_relaxed))
@@ -151,12 +154,12 @@ void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
 
 void bf_native_look(struct bf_fence *fence)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
-    bf_lock_acquire(&device->pending.lock);
+    bf_lock_acquire(&scheduler->pending.lock);
     bf_native_sample(fence, &effects);
-    bf_lock_release(&device->pending.lock);
-    bf_effects_run(device, &effects);
+    bf_lock_release(&scheduler->pending.lock);
+    bf_effects_run(scheduler, &effects);
 }
 
 void bf_native_settled(struct bf_fence *fence)
@@ -200,28 +203,29 @@ VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
 }
 
 /* Do all engines that queues of a type may be on store in one piece? */
-static VkBool32 all_atomic(const struct bf_device *device, VkQueueFlags flags, VkQueueFlags without)
+static VkBool32 all_atomic(const struct bf_scheduler *scheduler, VkQueueFlags flags,
+                           VkQueueFlags without)
 {
     bool any = false, all = true;
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        const struct bf_engine *engine = &device->engines[i];
-        if (!(engine->family_flags & flags) || (engine->family_flags & without))
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        const struct bf_engine *engine = &scheduler->engines[i];
+        if (!(engine->base.family_flags & flags) || (engine->base.family_flags & without))
             continue;
         any = true;
-        all = all && bf_gpu_write_is_atomic(engine);
+        all = all && bf_gpu_write_is_atomic(&engine->base);
     }
     return any && all;
 }
 
 VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device || !caps) {
-        if (device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler || !caps) {
+        if (scheduler)
             bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceCaps: pCaps is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(device)};
+    *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(scheduler)};
     if (!caps->supported)
         return VK_SUCCESS;
     caps->currentValueStride = BF_VALUE_MEMORY_STRIDE;
@@ -231,21 +235,22 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     caps->supportIntraGpuFenceType = VK_TRUE;
     caps->optimizedNativeFenceSignaledInterrupt = VK_TRUE;
     const VkQueueFlags copy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
-    caps->atomicDirect = all_atomic(device, VK_QUEUE_GRAPHICS_BIT, 0);
-    caps->atomicCompute = all_atomic(device, VK_QUEUE_COMPUTE_BIT, 0);
-    caps->atomicCopy = all_atomic(device, copy, 0);
+    caps->atomicDirect = all_atomic(scheduler, VK_QUEUE_GRAPHICS_BIT, 0);
+    caps->atomicCompute = all_atomic(scheduler, VK_QUEUE_COMPUTE_BIT, 0);
+    caps->atomicCopy = all_atomic(scheduler, copy, 0);
     struct bf_value_memory memory;
-    if (bf_value_memory_create(device, BF_VALUE_MEMORY_CURRENT, false, &memory) == VK_SUCCESS) {
+    if (bf_value_memory_create(&scheduler->gpu, BF_VALUE_MEMORY_CURRENT, false, &memory) ==
+        VK_SUCCESS) {
         caps->readOnlyMapping = memory.pages->buffer.read_only;
-        bf_value_memory_destroy(device, &memory);
+        bf_value_memory_destroy(&scheduler->gpu, &memory);
     }
     return VK_SUCCESS;
 }
 
 VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *info, BfFence *out)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
     const VkFlags shared = BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT;
@@ -260,13 +265,13 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
                                  : "the type or a flag is not known, or they don't go together");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!bf_native_is_supported(device)) {
+    if (!bf_native_is_supported(scheduler)) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: the device has no native fences%s",
-                   device->attached ? ": BfAttachInfo::nativeFences was not set" : "");
+                   scheduler->gpu.attached ? ": BfAttachInfo::nativeFences was not set" : "");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     struct bf_fence *fence;
-    VkResult result = bf_native_create(device, info, &fence);
+    VkResult result = bf_native_create(scheduler, info, &fence);
     if (result == VK_SUCCESS)
         *out = (BfFence)fence;
     return result;
@@ -299,8 +304,8 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
 }
 
 /* The fences of a batch, all of one device and fit to be set, or NULL with a line. */
-static struct bf_device *check_batch(uint32_t count, const BfFence *fences, const uint64_t *values,
-                                     BfFenceUpdateFlags flags)
+static struct bf_scheduler *check_batch(uint32_t count, const BfFence *fences,
+                                        const uint64_t *values, BfFenceUpdateFlags flags)
 {
     const BfFenceUpdateFlags known =
         BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT | BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT;
@@ -310,14 +315,14 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
                    (const void *)fences, (const void *)values, flags);
         return NULL;
     }
-    struct bf_device *device = NULL;
+    struct bf_scheduler *scheduler = NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = bf_fence_of(fences[i], "bfUpdateFenceValues");
         if (!fence)
             return NULL;
         bool sets = !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT);
-        const char *why = device && device != fence->device ? "belongs to another device"
-                          : fence->imported && sets         ? "is imported"
+        const char *why = scheduler && scheduler != fence->scheduler ? "belongs to another device"
+                          : fence->imported && sets                  ? "is imported"
                           : sets && !bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)
                               ? "may not be signalled by the CPU"
                               : NULL;
@@ -326,9 +331,9 @@ static struct bf_device *check_batch(uint32_t count, const BfFence *fences, cons
                        BF_LABEL(fence), why);
             return NULL;
         }
-        device = fence->device;
+        scheduler = fence->scheduler;
     }
-    return device;
+    return scheduler;
 }
 
 /* Has none of them lost its owner? */
@@ -345,15 +350,15 @@ static VkResult check_owners(uint32_t count, const BfFence *fences, BfFenceUpdat
 VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64_t *values,
                              BfFenceUpdateFlags flags)
 {
-    struct bf_device *device = check_batch(count, fences, values, flags);
-    if (!device)
+    struct bf_scheduler *scheduler = check_batch(count, fences, values, flags);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     VkResult owned = check_owners(count, fences, flags);
     if (owned != VK_SUCCESS)
         return owned;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
-    struct bf_pending *pending = &device->pending;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    struct bf_pending *pending = &scheduler->pending;
     struct bf_effects effects = {0};
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
@@ -363,8 +368,8 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
     if (result == VK_SUCCESS)
         result = bf_pending_retire(pending, &effects);
     if (result != VK_SUCCESS) {
-        bf_effects_run(device, &effects);
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        bf_effects_run(scheduler, &effects);
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
     for (uint32_t i = 0; i < count && !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT); i++)
         bf_fence_announce((struct bf_fence *)fences[i], flags ? UINT64_MAX : values[i]);
@@ -386,8 +391,8 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
     }
     bf_lock_release(&pending->lock);
     for (uint32_t i = 0; i < count && !flags; i++)
-        bf_trace_host_signal(device->trace,
+        bf_trace_host_signal(scheduler->gpu.trace,
                              (struct bf_trace_sync){(uintptr_t)fences[i], values[i]});
-    bf_effects_run(device, &effects);
+    bf_effects_run(scheduler, &effects);
     return VK_SUCCESS;
 }

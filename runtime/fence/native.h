@@ -38,10 +38,10 @@ struct bf_native {
 };
 
 /* Can the device have native fences? */
-bool bf_native_is_supported(const struct bf_device *device);
+bool bf_native_is_supported(const struct bf_scheduler *scheduler);
 
 /* A native fence with one reference, its handle. Errors: bfCreateNativeFence's. */
-VkResult bf_native_create(struct bf_device *device, const BfNativeFenceCreateInfo *info,
+VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCreateInfo *info,
                           struct bf_fence **fence);
 
 /* Makes a fence that the program doesn't know yet a native one; if it is shared, in pages of its
@@ -61,11 +61,11 @@ static inline bool bf_native_is_program_written(const struct bf_fence *fence)
 /* The CPU has signalled it. */
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 /* The queue's signal is about to be on its way, behind those that are. */
-void bf_native_launched(struct bf_fence *fence, const struct bf_command_queue *queue,
-                        struct bf_effects *effects);
+void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_queue *queue,
+                             struct bf_effects *effects);
 /* A signal of the queue's has been applied. */
-void bf_native_applied(struct bf_fence *fence, const struct bf_command_queue *queue,
-                       uint64_t value);
+void bf_native_update_applied(struct bf_fence *fence, const struct bf_command_queue *queue,
+                              uint64_t value);
 /* No signal is under way. */
 void bf_native_settled(struct bf_fence *fence);
 /* 'monitored' has changed. */

@@ -5,11 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "fence/shared.h"
-#include "fence/peer_timeline.h"
-#include "fence/shared_watch.h"
 #include "base/message.h"
+#include "fence/peer_timeline.h"
+#include "fence/shared.h"
+#include "fence/shared_watch.h"
+#include "scheduler/scheduler.h"
 
 #define ENVELOPE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "peer handle" */
 #define ENVELOPE_VERSION 1u
@@ -28,23 +28,23 @@ enum { PLAIN, AREA, CARRIERS, DESCRIPTORS = CARRIERS + BF_PEER_MEMORY_TIMELINES 
 
 _Static_assert(DESCRIPTORS <= BF_MESSAGE_DESCRIPTORS, "they all go in one message");
 
-static struct header header_of(const struct bf_device *device)
+static struct header header_of(const struct bf_scheduler *scheduler)
 {
     struct header header = {.magic = ENVELOPE_MAGIC,
                             .version = ENVELOPE_VERSION,
                             .peer_timelines = BF_PEER_MEMORY_TIMELINES};
-    memcpy(header.device_uuid, device->sharing.device_uuid, VK_UUID_SIZE);
-    memcpy(header.driver_uuid, device->sharing.driver_uuid, VK_UUID_SIZE);
+    memcpy(header.device_uuid, scheduler->gpu.sharing.device_uuid, VK_UUID_SIZE);
+    memcpy(header.driver_uuid, scheduler->gpu.sharing.driver_uuid, VK_UUID_SIZE);
     return header;
 }
 
 /* --------------------------------------------------------------------------------------- Opening --
  */
 
-VkResult bf_peer_handle_open(const struct bf_device *device, int fd, bool trusted,
+VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool trusted,
                              struct bf_peer_handle *peer_handle)
 {
-    const struct header own = header_of(device);
+    const struct header own = header_of(scheduler);
     struct header header = {0};
     *peer_handle = (struct bf_peer_handle){.plain = fd};
     /* Room for no more than is wanted: what there is no room for never comes in. */
@@ -84,7 +84,7 @@ void bf_peer_handle_close(struct bf_peer_handle *peer_handle)
 }
 
 /* The descriptor is used up, whatever happens. */
-static VkResult import(struct bf_device *device, VkSemaphore semaphore, int *fd)
+static VkResult import(struct bf_scheduler *scheduler, VkSemaphore semaphore, int *fd)
 {
     const VkImportSemaphoreFdInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
@@ -92,14 +92,14 @@ static VkResult import(struct bf_device *device, VkSemaphore semaphore, int *fd)
         .handleType = OPAQUE_FD,
         .fd = *fd,
     };
-    VkResult result = device->vk.vkImportSemaphoreFdKHR(device->handle, &info);
+    VkResult result = scheduler->gpu.vk.vkImportSemaphoreFdKHR(scheduler->gpu.handle, &info);
     if (result != VK_SUCCESS)
         close(*fd);
     *fd = -1;
     return result;
 }
 
-static VkResult create(struct bf_device *device, struct bf_peer_timeline *peer_timeline,
+static VkResult create(struct bf_scheduler *scheduler, struct bf_peer_timeline *peer_timeline,
                        bool exported)
 {
     const VkExportSemaphoreCreateInfo export = {
@@ -116,20 +116,21 @@ static VkResult create(struct bf_device *device, struct bf_peer_timeline *peer_t
         .pNext = &type,
     };
     VkSemaphore semaphore;
-    VkResult result = device->vk.vkCreateSemaphore(device->handle, &info, NULL, &semaphore);
+    VkResult result =
+        scheduler->gpu.vk.vkCreateSemaphore(scheduler->gpu.handle, &info, NULL, &semaphore);
     if (result != VK_SUCCESS)
         return result;
     peer_timeline->sem = bf_semaphore_create_unknown(semaphore);
     if (peer_timeline->sem)
         return VK_SUCCESS;
-    device->vk.vkDestroySemaphore(device->handle, semaphore, NULL);
+    scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, semaphore, NULL);
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 /* The object has the peer timelines from here on, unless it has others. */
 static VkResult give(struct bf_fence *fence, struct bf_peer_timelines *peer_timelines)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     VkResult result = bf_shared_watch_peers(pending);
     if (result != VK_SUCCESS) {
@@ -152,9 +153,9 @@ static VkResult give(struct bf_fence *fence, struct bf_peer_timelines *peer_time
 VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
                                             struct bf_peer_handle *peer_handle)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_message *inside = &peer_handle->inside;
-    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(device);
+    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(scheduler);
     if (!peer_timelines)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result =
@@ -167,9 +168,9 @@ VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
     while (result == VK_SUCCESS && inside->count > CARRIERS) {
         struct bf_peer_timeline *peer_timeline =
             &peer_timelines->peer_timelines[inside->count - 1 - CARRIERS];
-        result = create(device, peer_timeline, false);
+        result = create(scheduler, peer_timeline, false);
         if (result == VK_SUCCESS)
-            result = import(device, peer_timeline->sem->handle, &inside->fds[--inside->count]);
+            result = import(scheduler, peer_timeline->sem->handle, &inside->fds[--inside->count]);
         if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
             bf_message(BF_MESSAGE_ERROR,
                        "bfOpenFenceFd: fd: %d: the driver knows no such semaphore", fd);
@@ -183,7 +184,7 @@ VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
 /* ------------------------------------------------------------------------------------- Exporting --
  */
 
-static VkResult get_fd(struct bf_device *device, const struct bf_peer_timeline *peer_timeline,
+static VkResult get_fd(struct bf_scheduler *scheduler, const struct bf_peer_timeline *peer_timeline,
                        int *fd)
 {
     const VkSemaphoreGetFdInfoKHR info = {
@@ -191,13 +192,14 @@ static VkResult get_fd(struct bf_device *device, const struct bf_peer_timeline *
         .semaphore = peer_timeline->sem->handle,
         .handleType = OPAQUE_FD,
     };
-    return device->vk.vkGetSemaphoreFdKHR(device->handle, &info, fd);
+    return scheduler->gpu.vk.vkGetSemaphoreFdKHR(scheduler->gpu.handle, &info, fd);
 }
 
 /* The message, in a socket whose other end nobody needs. */
-static VkResult seal(const struct bf_device *device, const struct bf_message *message, int *far)
+static VkResult seal(const struct bf_scheduler *scheduler, const struct bf_message *message,
+                     int *far)
 {
-    const struct header header = header_of(device);
+    const struct header header = header_of(scheduler);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
         return bf_message_error();
@@ -213,9 +215,9 @@ static VkResult seal(const struct bf_device *device, const struct bf_message *me
 
 static VkResult make(struct bf_fence *fence)
 {
-    struct bf_device *device = fence->device;
+    struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_message message = {0};
-    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(device);
+    struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(scheduler);
     if (!peer_timelines)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     message.fds[PLAIN] = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
@@ -227,13 +229,14 @@ static VkResult make(struct bf_fence *fence)
     if (result == VK_SUCCESS)
         result = bf_peer_memory_join(&peer_timelines->area, message.fds[AREA], "bfExportFenceFd");
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES && result == VK_SUCCESS; i++) {
-        result = create(device, &peer_timelines->peer_timelines[i], true);
+        result = create(scheduler, &peer_timelines->peer_timelines[i], true);
         if (result == VK_SUCCESS)
-            result = get_fd(device, &peer_timelines->peer_timelines[i], &message.fds[CARRIERS + i]);
+            result =
+                get_fd(scheduler, &peer_timelines->peer_timelines[i], &message.fds[CARRIERS + i]);
         message.count += result == VK_SUCCESS;
     }
     if (result == VK_SUCCESS)
-        result = seal(device, &message, &peer_timelines->far);
+        result = seal(scheduler, &message, &peer_timelines->far);
     bf_message_drop(&message, 0);
     if (result == VK_SUCCESS)
         return give(fence, peer_timelines);
@@ -243,7 +246,7 @@ static VkResult make(struct bf_fence *fence)
 
 VkResult bf_peer_handle_export(struct bf_fence *fence, int *out)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     VkResult result = VK_SUCCESS;
     for (;;) {
         bf_lock_acquire(&pending->lock);
@@ -264,7 +267,7 @@ VkResult bf_peer_handle_export(struct bf_fence *fence, int *out)
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
         result = make(fence);
-        bf_peer_timelines_sweep(fence->device);
+        bf_peer_timelines_sweep(fence->scheduler);
         if (result != VK_SUCCESS)
             return result;
     }

@@ -9,7 +9,7 @@
 
 #include "fence/socket_message.h"
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_fence;
 
 /* What a descriptor turned out to be. */
@@ -23,7 +23,7 @@ struct bf_peer_handle {
 /* Looks into a descriptor. Without 'trusted' nothing is taken out but the plain one.
  * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (an peer handle, but a bad one; one line),
  * VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_peer_handle_open(const struct bf_device *device, int fd, bool trusted,
+VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool trusted,
                              struct bf_peer_handle *peer_handle);
 /* Closes what is left in it. */
 void bf_peer_handle_close(struct bf_peer_handle *peer_handle);

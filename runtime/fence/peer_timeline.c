@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "scheduler/pending.h"
+#include "base/message.h"
 #include "fence/shared.h"
 #include "fence/shared_watch.h"
-#include "base/message.h"
-#include "queue/command_queue.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
 
 /* A peer timeline that is beyond this has points no more: drivers bound how far ahead a signal may be. */
 #define LAST_POINT (UINT64_MAX / 2)
@@ -16,12 +16,12 @@
 /* Looks that find no signaller before it counts as gone: the kernel may be ending its work. */
 #define MISSES 2
 
-struct bf_peer_timelines *bf_peer_timelines_create(struct bf_device *device)
+struct bf_peer_timelines *bf_peer_timelines_create(struct bf_scheduler *scheduler)
 {
     struct bf_peer_timelines *peer_timelines = calloc(1, sizeof(*peer_timelines));
     if (!peer_timelines)
         return NULL;
-    peer_timelines->device = device;
+    peer_timelines->scheduler = scheduler;
     peer_timelines->area.fd = peer_timelines->far = -1;
     return peer_timelines;
 }
@@ -30,16 +30,19 @@ void bf_peer_timelines_free(struct bf_peer_timelines *peer_timelines)
 {
     if (!peer_timelines)
         return;
-    struct bf_pending *pending = &peer_timelines->device->pending;
-    peer_timelines->next = atomic_load(&pending->spent_peer_timelines);
-    while (!atomic_compare_exchange_weak(&pending->spent_peer_timelines, &peer_timelines->next,
-                                         peer_timelines)) {
+    struct bf_pending *pending = &peer_timelines->scheduler->pending;
+    peer_timelines->next = atomic_load(&peer_timelines->scheduler->fences->spent_peer_timelines);
+    while (!atomic_compare_exchange_weak(&pending->scheduler->fences->spent_peer_timelines,
+                                         &peer_timelines->next, peer_timelines)) {
     }
+    atomic_store(&pending->to_sweep, true);
 }
 
-void bf_peer_timelines_sweep(struct bf_device *device)
+void bf_peer_timelines_sweep(struct bf_scheduler *scheduler)
 {
-    struct bf_peer_timelines *next = atomic_exchange(&device->pending.spent_peer_timelines, NULL);
+    atomic_store(&scheduler->pending.to_sweep, false);
+    struct bf_peer_timelines *next =
+        atomic_exchange(&scheduler->fences->spent_peer_timelines, NULL);
     while (next) {
         struct bf_peer_timelines *peer_timelines = next;
         next = peer_timelines->next;
@@ -50,7 +53,7 @@ void bf_peer_timelines_sweep(struct bf_device *device)
                 bf_peer_memory_unclaim(&peer_timelines->area, i);
             if (!c->sem)
                 continue;
-            device->vk.vkDestroySemaphore(device->handle, c->sem->handle, NULL);
+            scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, c->sem->handle, NULL);
             bf_semaphore_release(c->sem);
         }
         bf_peer_memory_leave(&peer_timelines->area);
@@ -66,7 +69,7 @@ void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines)
         bf_peer_memory_abandon(&peer_timelines->area);
 }
 
-static struct bf_peer_timelines *carriers_of(const struct bf_fence *fence)
+static struct bf_peer_timelines *timelines_of(const struct bf_fence *fence)
 {
     return fence->shared ? fence->shared->peer_timelines : NULL;
 }
@@ -74,17 +77,17 @@ static struct bf_peer_timelines *carriers_of(const struct bf_fence *fence)
 /* --------------------------------------------------------------------------------------- Signals --
  */
 
-static struct bf_peer_timelines *carriers_of_update(const struct bf_update *update,
-                                                    uint32_t *peer_timeline)
+static struct bf_peer_timelines *timelines_of_update(const struct bf_update *update,
+                                                     uint32_t *peer_timeline)
 {
     *peer_timeline = update->peer_timeline - 1;
-    return carriers_of(update->fence);
+    return timelines_of(update->fence);
 }
 
 /* The queue's own; or one that is nobody's, in this process or in any. The pending signals' lock is held.
  * BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
-static uint32_t find_carrier(struct bf_peer_timelines *peer_timelines,
-                             const struct bf_command_queue *queue, bool *fresh)
+static uint32_t find_timeline(struct bf_peer_timelines *peer_timelines,
+                              const struct bf_command_queue *queue, bool *fresh)
 {
     uint32_t idle = BF_PEER_MEMORY_TIMELINES;
     *fresh = false;
@@ -111,11 +114,11 @@ static uint32_t find_carrier(struct bf_peer_timelines *peer_timelines,
 /* A point to begin above, where others have signalled before. */
 static uint64_t find_start(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline)
 {
-    struct bf_device *device = peer_timelines->device;
+    struct bf_scheduler *scheduler = peer_timelines->scheduler;
     uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->area, peer_timeline);
-    if (device->counter_value(device->handle,
-                              peer_timelines->peer_timelines[peer_timeline].sem->handle,
-                              &counter) != VK_SUCCESS)
+    if (scheduler->gpu.counter_value(scheduler->gpu.handle,
+                                     peer_timelines->peer_timelines[peer_timeline].sem->handle,
+                                     &counter) != VK_SUCCESS)
         return UINT64_MAX;
     return counter > last ? counter : last;
 }
@@ -123,9 +126,9 @@ static uint64_t find_start(struct bf_peer_timelines *peer_timelines, uint32_t pe
 void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution *what)
 {
     struct bf_update *update = what->update;
-    struct bf_pending *pending = &queue->base.device->pending;
+    struct bf_pending *pending = &queue->base.scheduler->pending;
     bf_lock_acquire(&pending->lock);
-    struct bf_peer_timelines *peer_timelines = pending->lost ? NULL : carriers_of(update->fence);
+    struct bf_peer_timelines *peer_timelines = pending->lost ? NULL : timelines_of(update->fence);
     bf_lock_release(&pending->lock);
     if (!peer_timelines)
         return;
@@ -133,7 +136,7 @@ void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution 
     bool fresh = false;
     bf_lock_acquire(&pending->lock);
     uint32_t peer_timeline =
-        pending->lost ? BF_PEER_MEMORY_TIMELINES : find_carrier(peer_timelines, queue, &fresh);
+        pending->lost ? BF_PEER_MEMORY_TIMELINES : find_timeline(peer_timelines, queue, &fresh);
     bf_lock_release(&pending->lock);
     if (peer_timeline < BF_PEER_MEMORY_TIMELINES) {
         struct bf_peer_timeline *c = &peer_timelines->peer_timelines[peer_timeline];
@@ -157,7 +160,7 @@ void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution 
 void bf_peer_timeline_number(struct bf_packet *packet)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = carriers_of_update(packet->update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = timelines_of_update(packet->update, &peer_timeline);
     uint64_t point = ++peer_timelines->peer_timelines[peer_timeline].point;
     packet->update->point = point;
     packet->signals[0].target = packet->signals[0].ordinal = point;
@@ -167,8 +170,8 @@ void bf_peer_timeline_number(struct bf_packet *packet)
 void bf_peer_timeline_publish(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
-    if (!update->fence->device->pending.lost)
+    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_publish(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
                                update->point, update->value);
 }
@@ -176,16 +179,16 @@ void bf_peer_timeline_publish(struct bf_update *update)
 void bf_peer_timeline_begin(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
-    if (!update->fence->device->pending.lost)
+    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_begin(&peer_timelines->area, peer_timeline, update->point);
 }
 
 void bf_peer_timeline_apply(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
-    if (!update->fence->device->pending.lost)
+    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_apply(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
                              update->point);
 }
@@ -193,7 +196,7 @@ void bf_peer_timeline_apply(struct bf_update *update)
 void bf_peer_timeline_put(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = carriers_of_update(update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
     peer_timelines->peer_timelines[peer_timeline].outstanding--;
     update->peer_timeline = 0;
 }
@@ -204,10 +207,10 @@ void bf_peer_timeline_put(struct bf_update *update)
 bool bf_peer_timelines_resolve(struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
-    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? carriers_of(fence) : NULL;
+    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? timelines_of(fence) : NULL;
     uint32_t peer_timeline;
     uint64_t point;
-    if (!peer_timelines || fence->destroyed || fence->shared->orphaned ||
+    if (!peer_timelines || fence->destroyed || fence->orphaned ||
         !bf_peer_memory_find(&peer_timelines->area, packet->wait.node.key, &peer_timeline, &point))
         return false;
     struct bf_semaphore *sem = peer_timelines->peer_timelines[peer_timeline].sem;
@@ -236,7 +239,7 @@ bool bf_peer_timelines_resolve(struct bf_packet *packet)
 bool bf_peer_timelines_want(struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
-    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? carriers_of(fence) : NULL;
+    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? timelines_of(fence) : NULL;
     uint64_t least = packet->wait.node.key;
     if (!peer_timelines)
         return true;
@@ -253,7 +256,7 @@ bool bf_peer_timelines_want(struct bf_packet *packet)
 
 void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_peer_timelines *peer_timelines = carriers_of(fence);
+    struct bf_peer_timelines *peer_timelines = timelines_of(fence);
     uint64_t value, least = UINT64_MAX;
     if (!peer_timelines || fence->shared->left)
         return;
@@ -274,7 +277,7 @@ static struct bf_peer_wait *find_dead(struct bf_pending *pending)
 {
     for (uint32_t i = 0; i < pending->engine_count && !pending->lost; i++) {
         for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next) {
-            const struct bf_peer_memory_view *area = &carriers_of(g->fence)->area;
+            const struct bf_peer_memory_view *area = &timelines_of(g->fence)->area;
             if (g->released || bf_peer_memory_is_claimed(area, g->peer_timeline) ||
                 (area->claimed & UINT32_C(1) << g->peer_timeline) ||
                 bf_peer_memory_is_applied(area, g->peer_timeline, g->point)) {
@@ -302,7 +305,7 @@ static void count_misses(struct bf_pending *pending)
 static bool release_waiters(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline,
                             uint64_t point)
 {
-    struct bf_device *device = peer_timelines->device;
+    struct bf_scheduler *scheduler = peer_timelines->scheduler;
     VkSemaphore semaphore = peer_timelines->peer_timelines[peer_timeline].sem->handle;
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
@@ -312,21 +315,21 @@ static bool release_waiters(struct bf_peer_timelines *peer_timelines, uint32_t p
     uint64_t counter = 0;
     if (!bf_peer_memory_begin_release(&peer_timelines->area, peer_timeline))
         return false;
-    VkResult result = device->counter_value(device->handle, semaphore, &counter);
+    VkResult result = scheduler->gpu.counter_value(scheduler->gpu.handle, semaphore, &counter);
     if (result == VK_SUCCESS && counter < point)
-        result = device->signal_semaphore(device->handle, &info);
+        result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
     bf_peer_memory_end_release(&peer_timelines->area, peer_timeline);
     if (result == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, "releasing what waits for another process");
+        bf_scheduler_lost(scheduler, "releasing what waits for another process");
     return true;
 }
 
 /* The peer waits of the fence's object for that peer timeline, up to that point, open. Has one of them waited
  * in vain? The lock is held. */
-static bool release_gates(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
+static bool release_peer_waits(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
 {
     bool vain = false;
-    for (struct bf_peer_wait *g = carriers_of(fence)->peer_waits; g; g = g->next_of_fence) {
+    for (struct bf_peer_wait *g = fence->peer_waits; g; g = g->next_of_fence) {
         if (g->peer_timeline != peer_timeline || g->point > point || g->released)
             continue;
         g->released = true;
@@ -335,9 +338,9 @@ static bool release_gates(struct bf_fence *fence, uint32_t peer_timeline, uint64
     return vain;
 }
 
-void bf_peer_timelines_watch(struct bf_device *device)
+void bf_peer_timelines_watch(struct bf_scheduler *scheduler)
 {
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     struct bf_peer_wait *dead;
     bool again = true;
     bf_lock_acquire(&pending->lock);
@@ -349,11 +352,11 @@ void bf_peer_timelines_watch(struct bf_device *device)
         uint64_t point = dead->point;
         bool over = false;
         bf_lock_release(&pending->lock);
-        again = release_waiters(carriers_of(fence), peer_timeline, point);
+        again = release_waiters(timelines_of(fence), peer_timeline, point);
         bf_lock_acquire(&pending->lock);
         if (again) {
             bf_shared_absorb(fence, &effects);
-            if (release_gates(fence, peer_timeline, point))
+            if (release_peer_waits(fence, peer_timeline, point))
                 over = bf_shared_abandoned(fence, &effects);
         }
         bf_lock_release(&pending->lock);
@@ -362,12 +365,23 @@ void bf_peer_timelines_watch(struct bf_device *device)
         bf_lock_acquire(&pending->lock);
         bf_fence_release(fence);
         bf_lock_release(&pending->lock);
-        bf_effects_run(device, &effects);
+        bf_effects_run(scheduler, &effects);
         bf_lock_acquire(&pending->lock);
     }
     bf_lock_release(&pending->lock);
     struct bf_effects effects = {0};
     if (bf_pending_retire(pending, &effects) == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, "waiting for another process");
-    bf_effects_run(device, &effects);
+        bf_scheduler_lost(scheduler, "waiting for another process");
+    bf_effects_run(scheduler, &effects);
+}
+
+bool bf_peer_timelines_are_applied(const struct bf_peer_wait *peer_wait)
+{
+    return bf_peer_memory_is_applied(&timelines_of(peer_wait->fence)->area,
+                                     peer_wait->peer_timeline, peer_wait->point);
+}
+
+void bf_peer_timelines_expect(struct bf_fence *fence, bool expected)
+{
+    bf_peer_memory_gate(&timelines_of(fence)->area, &fence->shared->view, expected);
 }

@@ -37,10 +37,12 @@
 #include "base/lock.h"
 
 struct bf_command_queue;
-struct bf_device;
+struct bf_scheduler;
 struct bf_effects;
 struct bf_execution;
 struct bf_fence;
+struct bf_peer_wait;
+struct bf_scheduler;
 struct bf_semaphore;
 struct bf_update;
 
@@ -55,25 +57,23 @@ struct bf_peer_timeline {
 
 /* An object's. Made before others know of them, and freed with the object. */
 struct bf_peer_timelines {
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     struct bf_peer_memory_view area;
-    int far;                         /* the peer handle, which is passed on; -1 */
-    struct bf_lock claim_lock;       /* over claiming; taken before the pending signals' */
-    struct bf_peer_wait *peer_waits; /* of the object's waits */
-    uint32_t shut_peer_waits;
+    int far;                   /* the peer handle, which is passed on; -1 */
+    struct bf_lock claim_lock; /* over claiming; taken before the pending signals' */
     struct bf_peer_timeline peer_timelines[BF_PEER_MEMORY_TIMELINES];
     struct bf_peer_timelines *next; /* of those to be freed */
 };
 
 /* Those without a peer memory, or NULL: out of memory. */
-struct bf_peer_timelines *bf_peer_timelines_create(struct bf_device *device);
+struct bf_peer_timelines *bf_peer_timelines_create(struct bf_scheduler *scheduler);
 
 /* Hands them over, to be freed by bf_peer_timelines_sweep: the GPU has done with them, or the device is
  * lost. NULL is allowed. Any lock may be held. */
 void bf_peer_timelines_free(struct bf_peer_timelines *peer_timelines);
 
 /* Frees them. No lock is held. */
-void bf_peer_timelines_sweep(struct bf_device *device);
+void bf_peer_timelines_sweep(struct bf_scheduler *scheduler);
 
 /* The device is about to be lost: what it has promised won't come. */
 void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines);
@@ -97,10 +97,16 @@ bool bf_peer_timelines_resolve(struct bf_packet *packet);
 /* The queue is about to be put to sleep on it: it is woken when there is one. False: there is. */
 bool bf_peer_timelines_want(struct bf_packet *packet);
 
+/* Has the other process applied what the wait is for? */
+bool bf_peer_timelines_are_applied(const struct bf_peer_wait *peer_wait);
+
+/* Somebody here waits for that of the fence's peer waits, or no longer does (SH-21). */
+void bf_peer_timelines_expect(struct bf_fence *fence, bool expected);
+
 /* Others may have signals on their way that queues here stand and wait for. */
 void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects);
 
 /* SH-18: looks who has gone. No lock is held. */
-void bf_peer_timelines_watch(struct bf_device *device);
+void bf_peer_timelines_watch(struct bf_scheduler *scheduler);
 
 #endif

@@ -8,16 +8,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "fence/import_export.h"
-#include "scheduler/pending.h"
-#include "fence/native.h"
-#include "fence/peer_timeline.h"
-#include "fence/peer_handle.h"
-#include "fence/socket_message.h"
-#include "fence/shared_watch.h"
-#include "scheduler/sleeper.h"
 #include "base/message.h"
+#include "fence/import_export.h"
+#include "fence/native.h"
+#include "fence/peer_handle.h"
+#include "fence/peer_timeline.h"
+#include "fence/shared_watch.h"
+#include "fence/socket_message.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -170,16 +170,17 @@ static VkResult find_owner(struct bf_shared *shared)
 /* The fence is known to the device, but to nobody else. */
 static VkResult attach(struct bf_fence *fence, struct bf_shared *shared)
 {
-    struct bf_device *device = fence->device;
-    struct bf_pending *pending = &device->pending;
-    VkResult result = bf_sleepers_ensure(device); /* SH-7 */
+    struct bf_scheduler *scheduler = fence->scheduler;
+    struct bf_pending *pending = &scheduler->pending;
+    VkResult result = bf_sleepers_ensure(scheduler); /* SH-7 */
     if (result != VK_SUCCESS) {
         bf_shared_free(shared);
         return result;
     }
     bf_lock_acquire(&pending->lock);
-    shared->serial = pending->next_serial++;
+    shared->serial = pending->scheduler->fences->next_serial++;
     fence->shared = shared;
+    fence->extended = true;
     if (!pending->lost)
         atomic_store(&fence->value, bf_shared_page_value(&shared->view));
     bf_lock_release(&pending->lock);
@@ -254,7 +255,7 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
 
 void bf_shared_leave(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     if (!shared)
         return;
@@ -279,7 +280,7 @@ bool bf_shared_set(struct bf_fence *fence, uint64_t value)
     struct bf_shared *shared = fence->shared;
     if (!shared)
         return true;
-    if (shared->orphaned)
+    if (fence->orphaned)
         return false;
     bf_shared_page_set(&shared->view, value);
     return true;
@@ -288,8 +289,8 @@ bool bf_shared_set(struct bf_fence *fence, uint64_t value)
 void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    if (!shared || shared->left || shared->orphaned || fence->destroyed || fence->always_signaled ||
-        fence->device->pending.lost)
+    if (!shared || shared->left || fence->orphaned || fence->destroyed || fence->always_signaled ||
+        fence->scheduler->pending.lost)
         return;
     uint64_t peak = bf_shared_page_take_peak(&shared->view);
     uint64_t value = bf_shared_page_value(&shared->view);
@@ -315,7 +316,7 @@ void bf_shared_publish(struct bf_fence *fence)
         monitored = fence->exported_wanted;
     bf_shared_page_monitor(&shared->view, monitored);
     if (shared->lingering && !fence->cpu_waits.root)
-        bf_shared_watch_reap(&fence->device->pending);
+        bf_shared_watch_reap(&fence->scheduler->pending);
 }
 
 void bf_shared_look(struct bf_fence *fence)
@@ -324,12 +325,12 @@ void bf_shared_look(struct bf_fence *fence)
     if (!shared || (!bf_shared_page_has_peak(&shared->view) &&
                     bf_shared_page_value(&shared->view) == atomic_load(&fence->value)))
         return;
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_effects effects = {0};
     bf_lock_acquire(&pending->lock);
     bf_shared_absorb(fence, &effects);
     bf_lock_release(&pending->lock);
-    bf_effects_run(fence->device, &effects);
+    bf_effects_run(fence->scheduler, &effects);
 }
 
 VkResult bf_shared_listen(struct bf_fence *fence)
@@ -349,9 +350,9 @@ VkResult bf_shared_check(struct bf_fence *fence)
 {
     if (!fence->shared)
         return VK_SUCCESS;
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->lock);
-    bool orphaned = bf_shared_is_orphaned(fence);
+    bool orphaned = fence->orphaned;
     bf_lock_release(&pending->lock);
     return orphaned ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_SUCCESS;
 }
@@ -371,8 +372,8 @@ void bf_shared_lose(struct bf_fence *fence)
 bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    if (!shared || shared->last[1] == -1 || !fence->cpu_waits.root || shared->orphaned ||
-        fence->device->pending.lost)
+    if (!shared || shared->last[1] == -1 || !fence->cpu_waits.root || fence->orphaned ||
+        fence->scheduler->pending.lost)
         return false;
     shared->lingering = true;
     bf_fence_satisfy_queues(fence, effects);
@@ -399,10 +400,9 @@ bool bf_shared_end_lingering(struct bf_fence *fence, struct bf_effects *effects)
 /* What others have set before they ended counts. */
 static bool orphan(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_shared *shared = fence->shared;
     bf_shared_absorb(fence, effects);
-    shared->orphaned = true;
-    if (!fence->device->pending.lost) {
+    fence->orphaned = true;
+    if (!fence->scheduler->pending.lost) {
         bf_fence_set_value(fence, UINT64_MAX, effects);
         if (fence->native)
             bf_native_signalled(fence, UINT64_MAX, effects);
@@ -413,7 +413,7 @@ static bool orphan(struct bf_fence *fence, struct bf_effects *effects)
 bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    if (shared->left || shared->orphaned || fence->destroyed)
+    if (shared->left || fence->orphaned || fence->destroyed)
         return false;
     if (!shared->lingering)
         bf_message(BF_MESSAGE_WARNING,
@@ -425,20 +425,21 @@ bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects)
 bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    return !shared->left && !shared->orphaned && !fence->destroyed && !is_released(shared) &&
+    return !shared->left && !fence->orphaned && !fence->destroyed && !is_released(shared) &&
            orphan(fence, effects);
 }
 
 /* ------------------------------------------------------------------------------ The public calls --
  */
 
-static VkResult check_flags(const char *call, const struct bf_device *device, BfShareFlags flags)
+static VkResult check_flags(const char *call, const struct bf_scheduler *scheduler,
+                            BfShareFlags flags)
 {
     if (flags & ~(VkFlags)BF_SHARE_TRUSTED_BIT) {
         bf_message(BF_MESSAGE_ERROR, "%s: flags has unknown bits: 0x%x", call, flags);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!flags || device->sharing.timelines)
+    if (!flags || scheduler->gpu.sharing.timelines)
         return VK_SUCCESS;
     bf_message(
         BF_MESSAGE_ERROR,
@@ -449,12 +450,12 @@ static VkResult check_flags(const char *call, const struct bf_device *device, Bf
 
 VkResult bfGetDeviceShareFlags(BfDevice handle, BfShareFlags *flags)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (device && !flags)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (scheduler && !flags)
         bf_message(BF_MESSAGE_ERROR, "bfGetDeviceShareFlags: pFlags is NULL");
-    if (!device || !flags)
+    if (!scheduler || !flags)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    *flags = device->sharing.timelines ? BF_SHARE_TRUSTED_BIT : 0;
+    *flags = scheduler->gpu.sharing.timelines ? BF_SHARE_TRUSTED_BIT : 0;
     return VK_SUCCESS;
 }
 
@@ -463,7 +464,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    VkResult result = check_flags(__func__, fence->device, flags);
+    VkResult result = check_flags(__func__, fence->scheduler, flags);
     if (result != VK_SUCCESS)
         return result;
     if (!out || !fence->shared) {
@@ -475,7 +476,8 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     if (result == VK_SUCCESS && flags)
         result = bf_peer_handle_export(fence, out);
     if (result != VK_SUCCESS || flags)
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(fence->device, __func__) : result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(fence->scheduler, __func__)
+                                              : result;
     int fd = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
     if (fd == -1)
         return bf_message_error();
@@ -487,8 +489,8 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
 static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
                                struct bf_peer_handle *peer_handle)
 {
-    struct bf_device *device = fence->device;
-    bool native = bf_native_is_supported(device) &&
+    struct bf_scheduler *scheduler = fence->scheduler;
+    bool native = bf_native_is_supported(scheduler) &&
                   (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
     VkResult result = attach(fence, shared);
     if (result == VK_SUCCESS && native)
@@ -497,34 +499,34 @@ static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared,
         result = bf_peer_handle_take_peer_timelines(fence, fd, peer_handle);
     if (result != VK_SUCCESS)
         bfDestroyFence((BfFence)fence);
-    bf_peer_timelines_sweep(device);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "bfOpenFenceFd") : result;
+    bf_peer_timelines_sweep(scheduler);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "bfOpenFenceFd") : result;
 }
 
 VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    VkResult result = check_flags(__func__, device, flags);
+    VkResult result = check_flags(__func__, scheduler, flags);
     if (result != VK_SUCCESS)
         return result;
     if (!out) {
         bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     struct bf_shared *shared = shared_alloc();
     if (!shared)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     struct bf_peer_handle peer_handle;
     struct bf_fence *fence = NULL;
-    result = bf_peer_handle_open(device, fd, flags & BF_SHARE_TRUSTED_BIT, &peer_handle);
+    result = bf_peer_handle_open(scheduler, fd, flags & BF_SHARE_TRUSTED_BIT, &peer_handle);
     if (result == VK_SUCCESS)
         result = open_shared(peer_handle.plain, shared);
     if (result == VK_SUCCESS)
-        result = bf_fence_create(device, 0, BF_FENCE_FLAGS_NONE, &fence);
+        result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result == VK_SUCCESS)
         result = finish_opening(fence, shared, fd, &peer_handle);
     else

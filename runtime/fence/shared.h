@@ -56,7 +56,6 @@ struct bf_shared {
     int last[2];     /* SH-10: the pipe, else -1 */
     struct bf_peer_timelines *peer_timelines; /* fence/peer_timeline.h; NULL: nobody is trusted */
     bool left;                                /* destroyed: it has no slot any more */
-    bool orphaned;                            /* SH-9 */
     bool lingering;                           /* destroyed, with CPU waiters that stay */
     struct bf_shared_listener *listener;      /* sleeps on its slot; NULL: nobody has waited yet */
     struct bf_fence *next_listened;
@@ -90,11 +89,6 @@ void bf_shared_publish(struct bf_fence *fence);
 static inline bool bf_shared_watches(const struct bf_fence *fence)
 {
     return fence->shared != NULL;
-}
-
-static inline bool bf_shared_is_orphaned(const struct bf_fence *fence)
-{
-    return fence->shared && fence->shared->orphaned;
 }
 
 /* The device is lost; called before that counts for its fences. */

@@ -8,11 +8,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "device/device.h"
-#include "scheduler/pending.h"
-#include "fence/shared.h"
-#include "fence/peer_timeline.h"
 #include "base/clock.h"
+#include "fence/peer_timeline.h"
+#include "fence/shared.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
 
 #define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
 
@@ -29,7 +29,7 @@ enum { OWNER_ENDED, LAST_LEFT, KINDS };
 #define CALLED UINT64_MAX
 
 struct bf_shared_listener {
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     struct bf_shared_listener *next;
     pthread_t id;
     bool single; /* it can sleep on one word alone: on its fence's slot */
@@ -43,7 +43,7 @@ struct bf_shared_listener {
 };
 
 struct bf_shared_watch {
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     /* Changed under both the sleepers' lock and the pending signals'. */
     struct bf_shared_listener *listeners;
     bool single; /* futex_waitv isn't there */
@@ -95,34 +95,35 @@ static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
                         (uint32_t)word->val, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static void retire(struct bf_device *device)
+static void retire(struct bf_scheduler *scheduler)
 {
     struct bf_effects effects = {0};
-    if (bf_pending_retire(&device->pending, &effects) == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, "looking for other processes' signals");
-    bf_effects_run(device, &effects);
+    if (bf_pending_retire(&scheduler->pending, &effects) == VK_ERROR_DEVICE_LOST)
+        bf_scheduler_lost(scheduler, "looking for other processes' signals");
+    bf_effects_run(scheduler, &effects);
 }
 
 static void *listen(void *argument)
 {
     struct bf_shared_listener *listener = argument;
-    struct bf_device *device = listener->device;
-    struct bf_pending *pending = &device->pending;
+    struct bf_scheduler *scheduler = listener->scheduler;
+    struct bf_pending *pending = &scheduler->pending;
     for (;;) {
         struct bf_effects effects = {0};
         bf_lock_acquire(&pending->lock);
         bool stop = listener->stop;
         uint32_t n = stop ? 0 : take_turns(listener, &effects);
         bf_lock_release(&pending->lock);
-        bf_effects_run(device, &effects);
+        bf_effects_run(scheduler, &effects);
         if (stop)
             break;
         if (atomic_load(&pending->peer_waits)) /* SH-21 */
-            retire(device);
+            retire(scheduler);
         int word = sleep_on(listener, n);
         bool set = listener->single ? word == 0 && n > 1 : word > 0; /* else it was called */
         if (set) {
-            atomic_fetch_add_explicit(&device->counters.shared_wakeups, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&scheduler->gpu.counters.shared_wakeups, 1,
+                                      memory_order_relaxed);
         } else if (word == -1 && errno == ENOMEM) {
             struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
             bf_futex_wait(&listener->calls, atomic_load(&listener->calls), &until);
@@ -153,16 +154,16 @@ static bool start(pthread_t *id, void *(*run)(void *), void *argument)
 /* The device's, made now if need be; the sleepers' lock is held. NULL: out of memory. */
 static struct bf_shared_watch *watch_of(struct bf_pending *pending)
 {
-    if (pending->shared_watch)
-        return pending->shared_watch;
+    if (pending->scheduler->fences->shared_watch)
+        return pending->scheduler->fences->shared_watch;
     struct bf_shared_watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return NULL;
-    watch->device = pending->device;
+    watch->scheduler = pending->scheduler;
     watch->single = !has_waitv();
     watch->epoll = watch->call = -1;
     bf_lock_acquire(&pending->lock);
-    pending->shared_watch = watch;
+    pending->scheduler->fences->shared_watch = watch;
     bf_lock_release(&pending->lock);
     return watch;
 }
@@ -171,7 +172,7 @@ static struct bf_shared_watch *watch_of(struct bf_pending *pending)
 static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
 {
     uint32_t room = watch->single ? 1 : LISTENER_FENCES;
-    struct bf_pending *pending = &watch->device->pending;
+    struct bf_pending *pending = &watch->scheduler->pending;
     struct bf_shared_listener *listener = watch->listeners;
     bf_lock_acquire(&pending->lock); /* for the counts */
     while (listener && listener->count >= room)
@@ -182,13 +183,13 @@ static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
     listener = calloc(1, sizeof(*listener));
     if (!listener)
         return NULL;
-    listener->device = watch->device;
+    listener->scheduler = watch->scheduler;
     listener->single = watch->single;
     if (!start(&listener->id, listen, listener)) {
         free(listener);
         return NULL;
     }
-    atomic_fetch_add(&watch->device->counters.sleeper_threads, 1);
+    atomic_fetch_add(&watch->scheduler->gpu.counters.sleeper_threads, 1);
     bf_lock_acquire(&pending->lock);
     listener->next = watch->listeners;
     watch->listeners = listener;
@@ -198,7 +199,7 @@ static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
 
 VkResult bf_shared_watch_slot(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&pending->sleeper_lock);
@@ -224,7 +225,7 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence)
 /* Ends and joins it. It is on no list any more; 'turn' is the word it may be asleep on. */
 static void end_listener(struct bf_shared_listener *listener, struct bf_shared_view *view)
 {
-    struct bf_pending *pending = &listener->device->pending;
+    struct bf_pending *pending = &listener->scheduler->pending;
     bf_lock_acquire(&pending->lock);
     listener->stop = true;
     bf_lock_release(&pending->lock);
@@ -249,7 +250,7 @@ static void unlink_listener(struct bf_shared_watch *watch, struct bf_shared_list
 
 static void forget_slot(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     bf_lock_acquire(&pending->sleeper_lock);
     bf_lock_acquire(&pending->lock);
@@ -262,7 +263,7 @@ static void forget_slot(struct bf_fence *fence)
         *link = shared->next_listened;
         listener->count--;
         if (listener->single)
-            unlink_listener(pending->shared_watch, listener);
+            unlink_listener(pending->scheduler->fences->shared_watch, listener);
     }
     bf_lock_release(&pending->lock);
     bf_lock_release(&pending->sleeper_lock);
@@ -299,7 +300,7 @@ static struct bf_fence *find_done(struct bf_pending *pending)
 
 static void release(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->lock);
     bf_fence_release(fence);
     bf_lock_release(&pending->lock);
@@ -313,7 +314,7 @@ void bf_shared_bury(struct bf_fence *fence)
 
 static void handle_end(struct bf_shared_watch *watch, uint64_t what)
 {
-    struct bf_pending *pending = &watch->device->pending;
+    struct bf_pending *pending = &watch->scheduler->pending;
     struct bf_effects effects = {0};
     bf_lock_acquire(&pending->lock);
     struct bf_fence *fence = find(pending, what / KINDS);
@@ -327,12 +328,12 @@ static void handle_end(struct bf_shared_watch *watch, uint64_t what)
         bf_shared_bury(fence);
     if (fence)
         release(fence);
-    bf_effects_run(watch->device, &effects);
+    bf_effects_run(watch->scheduler, &effects);
 }
 
 static void reap(struct bf_shared_watch *watch)
 {
-    struct bf_pending *pending = &watch->device->pending;
+    struct bf_pending *pending = &watch->scheduler->pending;
     struct bf_fence *fence;
     for (;;) {
         struct bf_effects effects = {0};
@@ -345,7 +346,7 @@ static void reap(struct bf_shared_watch *watch)
             return;
         bf_shared_bury(fence);
         release(fence);
-        bf_effects_run(watch->device, &effects);
+        bf_effects_run(watch->scheduler, &effects);
     }
 }
 
@@ -353,14 +354,14 @@ static void reap(struct bf_shared_watch *watch)
 static void stop_ticking(struct bf_shared_watch *watch)
 {
     atomic_store(&watch->ticking, false);
-    if (atomic_load(&watch->device->pending.peer_waits))
+    if (atomic_load(&watch->scheduler->pending.peer_waits))
         atomic_store(&watch->ticking, true);
 }
 
 static void *await_ends(void *argument)
 {
     struct bf_shared_watch *watch = argument;
-    struct bf_pending *pending = &watch->device->pending;
+    struct bf_pending *pending = &watch->scheduler->pending;
     struct epoll_event events[16];
     uint32_t idle = 0;
     for (;;) {
@@ -368,7 +369,7 @@ static void *await_ends(void *argument)
         if (atomic_load(&watch->ticking)) {
             idle = atomic_load(&pending->peer_waits) ? 0 : idle + 1;
             if (idle == 0)
-                bf_peer_timelines_watch(watch->device);
+                bf_peer_timelines_watch(watch->scheduler);
             if (idle >= IDLE_TICKS)
                 stop_ticking(watch);
         }
@@ -405,7 +406,7 @@ static VkResult add(struct bf_shared_watch *watch, int fd, uint32_t events, uint
 /* The sleepers' lock is held. What was made of it is kept if the rest can't be. */
 static VkResult ensure_thread(struct bf_shared_watch *watch)
 {
-    struct bf_pending *pending = &watch->device->pending;
+    struct bf_pending *pending = &watch->scheduler->pending;
     if (watch->started)
         return VK_SUCCESS;
     if (watch->epoll == -1)
@@ -427,13 +428,13 @@ static VkResult ensure_thread(struct bf_shared_watch *watch)
     }
     watch->started = start(&watch->id, await_ends, watch);
     if (watch->started)
-        atomic_fetch_add(&watch->device->counters.sleeper_threads, 1);
+        atomic_fetch_add(&watch->scheduler->gpu.counters.sleeper_threads, 1);
     return watch->started ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VkResult bf_shared_watch_ends(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     if (shared->watched == -1 && shared->last[0] == -1)
         return VK_SUCCESS;
@@ -466,10 +467,11 @@ static void call_thread(struct bf_shared_watch *watch)
     (void)size; /* it can only be full, and then it is set */
 }
 
-void bf_shared_watch_gates(struct bf_pending *pending)
+void bf_shared_watch_peer_waits(struct bf_scheduler *scheduler)
 {
+    struct bf_pending *pending = &scheduler->pending;
     bf_lock_acquire(&pending->lock);
-    struct bf_shared_watch *watch = pending->shared_watch;
+    struct bf_shared_watch *watch = scheduler->fences->shared_watch;
     if (watch && !atomic_exchange(&watch->ticking, true))
         call_thread(watch);
     bf_lock_release(&pending->lock);
@@ -477,17 +479,18 @@ void bf_shared_watch_gates(struct bf_pending *pending)
 
 void bf_shared_watch_reap(struct bf_pending *pending)
 {
-    if (pending->shared_watch && pending->shared_watch->call != -1)
-        call_thread(pending->shared_watch);
+    if (pending->scheduler->fences->shared_watch &&
+        pending->scheduler->fences->shared_watch->call != -1)
+        call_thread(pending->scheduler->fences->shared_watch);
 }
 
 void bf_shared_watch_forget(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
     forget_slot(fence);
     bf_lock_acquire(&pending->sleeper_lock);
-    struct bf_shared_watch *watch = pending->shared_watch;
+    struct bf_shared_watch *watch = pending->scheduler->fences->shared_watch;
     if (watch && watch->epoll != -1) {
         if (shared->watched != -1)
             epoll_ctl(watch->epoll, EPOLL_CTL_DEL, shared->watched, NULL);
@@ -497,9 +500,10 @@ void bf_shared_watch_forget(struct bf_fence *fence)
     bf_lock_release(&pending->sleeper_lock);
 }
 
-void bf_shared_watch_stop(struct bf_pending *pending)
+void bf_shared_watch_stop(struct bf_scheduler *scheduler)
 {
-    struct bf_shared_watch *watch = pending->shared_watch;
+    struct bf_pending *pending = &scheduler->pending;
+    struct bf_shared_watch *watch = scheduler->fences->shared_watch;
     if (!watch)
         return;
     bf_lock_acquire(&pending->lock);
@@ -520,7 +524,7 @@ void bf_shared_watch_stop(struct bf_pending *pending)
         end_listener(listener, listener->single && fence ? &fence->shared->view : NULL);
     }
     bf_lock_acquire(&pending->lock);
-    pending->shared_watch = NULL;
+    scheduler->fences->shared_watch = NULL;
     bf_lock_release(&pending->lock);
     if (watch->epoll != -1)
         close(watch->epoll);

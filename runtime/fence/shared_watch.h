@@ -24,6 +24,7 @@
 
 struct bf_fence;
 struct bf_pending;
+struct bf_scheduler;
 struct bf_shared_watch;
 
 /* The fence's slot has a listener from here on. No lock is held.
@@ -37,7 +38,7 @@ VkResult bf_shared_watch_ends(struct bf_fence *fence);
 /* Peer waits are there, or may come (scheduler/peer_wait.h): a thread looks now and then who has gone. No lock is
  * held. Errors of the first: as bf_shared_watch_ends. */
 VkResult bf_shared_watch_peers(struct bf_pending *pending);
-void bf_shared_watch_gates(struct bf_pending *pending);
+void bf_shared_watch_peer_waits(struct bf_scheduler *scheduler);
 
 /* The fence has lingered and no longer does: it is left, and its handle's reference released. */
 void bf_shared_bury(struct bf_fence *fence);
@@ -49,6 +50,6 @@ void bf_shared_watch_reap(struct bf_pending *pending);
 void bf_shared_watch_forget(struct bf_fence *fence);
 
 /* SH-13. */
-void bf_shared_watch_stop(struct bf_pending *pending);
+void bf_shared_watch_stop(struct bf_scheduler *scheduler);
 
 #endif

@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "fence/import_export.h"
-#include "fence/event.h"
-#include "fence/fence.h"
-#include "scheduler/pending.h"
-#include "scheduler/observer.h"
-#include "fence/shared.h"
-#include "scheduler/sleeper.h"
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "fence/event.h"
+#include "fence/fence.h"
+#include "fence/import_export.h"
+#include "fence/shared.h"
+#include "scheduler/observer.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
 static void group_release(struct bf_group *group)
 {
@@ -24,7 +24,7 @@ static void group_release(struct bf_group *group)
     }
 }
 
-void bf_group_tell(struct bf_device *device, struct bf_group *group)
+void bf_group_tell(struct bf_scheduler *scheduler, struct bf_group *group)
 {
     if (!group->event) {
         atomic_store(&group->done, 1);
@@ -36,7 +36,7 @@ void bf_group_tell(struct bf_device *device, struct bf_group *group)
             bf_observe_event_set(wait->observed, wait->node.key, group->event,
                                  bf_event_is_polled(group->event));
     }
-    atomic_fetch_add_explicit(&device->counters.events_set, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&scheduler->gpu.counters.events_set, 1, memory_order_relaxed);
     bf_event_set(group->event);
 }
 
@@ -48,10 +48,10 @@ void bf_group_fire(struct bf_group *group)
 }
 
 /* The device of all of them, or NULL with a line. */
-static struct bf_device *check(const char *call, uint32_t count, const BfFence *fences,
-                               const uint64_t *values, BfFenceWaitFlags flags)
+static struct bf_scheduler *check(const char *call, uint32_t count, const BfFence *fences,
+                                  const uint64_t *values, BfFenceWaitFlags flags)
 {
-    struct bf_device *device = NULL;
+    struct bf_scheduler *scheduler = NULL;
     if (count == 0 || !fences || !values || (flags & ~(VkFlags)BF_FENCE_WAIT_ANY_BIT)) {
         bf_message(BF_MESSAGE_ERROR, "%s: count %u, pFences %p, pValues %p, flags 0x%x", call,
                    count, (const void *)fences, (const void *)values, flags);
@@ -61,15 +61,17 @@ static struct bf_device *check(const char *call, uint32_t count, const BfFence *
         struct bf_fence *fence = bf_fence_of(fences[i], call);
         if (!fence)
             return NULL;
-        if ((device && device != fence->device) || !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
+        if ((scheduler && scheduler != fence->scheduler) ||
+            !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
             bf_message(BF_MESSAGE_ERROR, "%s: pFences[%u]%s %s", call, i, BF_LABEL(fence),
-                       device && device != fence->device ? "belongs to another device"
-                                                         : "may not be waited for by the CPU");
+                       scheduler && scheduler != fence->scheduler
+                           ? "belongs to another device"
+                           : "may not be waited for by the CPU");
             return NULL;
         }
-        device = fence->device;
+        scheduler = fence->scheduler;
     }
-    return device;
+    return scheduler;
 }
 
 /* Takes the group off every fence; false: it has fired, or is about to. The lock is held. */
@@ -85,13 +87,13 @@ static bool group_cancel(struct bf_group *group)
 
 /* Arms the group. Returns true if it is satisfied at once: it is then on no fence, and has not been
  * fired. */
-static bool group_arm(struct bf_device *device, struct bf_group *group, const BfFence *fences,
+static bool group_arm(struct bf_scheduler *scheduler, struct bf_group *group, const BfFence *fences,
                       BfFenceWaitFlags flags, struct bf_effects *effects)
 {
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     uint32_t count = group->count; /* once the lock is released it may fire and be gone */
     group->missing = flags & BF_FENCE_WAIT_ANY_BIT ? 1 : count;
-    for (uint32_t i = 0; i < count && device->observer; i++) {
+    for (uint32_t i = 0; i < count && scheduler->observer; i++) {
         group->waits[i].observed = ((struct bf_fence *)fences[i])->observed;
         bf_observe_fence_reference(group->waits[i].observed);
     }
@@ -119,11 +121,11 @@ static bool group_arm(struct bf_device *device, struct bf_group *group, const Bf
 }
 
 /* What stands between the calls and the pending signals: threads that will look, and a look of our own. */
-static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence *fences,
+static VkResult prepare(struct bf_scheduler *scheduler, uint32_t count, const BfFence *fences,
                         struct bf_effects *effects)
 {
     bool pending = false;
-    VkResult result = bf_sleepers_ensure(device);
+    VkResult result = bf_sleepers_ensure(scheduler);
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; i++) {
         struct bf_fence *fence = (struct bf_fence *)fences[i];
         pending = pending || atomic_load(&fence->pending);
@@ -133,7 +135,7 @@ static VkResult prepare(struct bf_device *device, uint32_t count, const BfFence 
             result = bf_shared_listen(fence);
     }
     if (result == VK_SUCCESS && pending)
-        result = bf_pending_retire(&device->pending, effects);
+        result = bf_pending_retire(&scheduler->pending, effects);
     return result;
 }
 
@@ -154,8 +156,8 @@ static struct bf_group *group_create(uint32_t count, const uint64_t *values)
 static VkResult set_event(const char *call, uint32_t count, const BfFence *fences,
                           const uint64_t *values, BfFenceWaitFlags flags, BfEvent handle)
 {
-    struct bf_device *device = check(call, count, fences, values, flags);
-    struct bf_event *event = device ? bf_event_of(handle, call) : NULL;
+    struct bf_scheduler *scheduler = check(call, count, fences, values, flags);
+    struct bf_event *event = scheduler ? bf_event_of(handle, call) : NULL;
     if (!event)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_effects effects = {0};
@@ -166,19 +168,19 @@ static VkResult set_event(const char *call, uint32_t count, const BfFence *fence
         return result;
     }
     group->event = event;
-    result = prepare(device, count, fences, &effects);
+    result = prepare(scheduler, count, fences, &effects);
     if (result == VK_ERROR_DEVICE_LOST) {
-        bf_effects_run(device, &effects);
-        bf_device_lost(device, call); /* now every value is reached */
+        bf_effects_run(scheduler, &effects);
+        bf_scheduler_lost(scheduler, call); /* now every value is reached */
         result = VK_SUCCESS;
     }
     if (result != VK_SUCCESS) {
         group_release(group);
-    } else if (group_arm(device, group, fences, flags, &effects)) {
-        bf_group_tell(device, group);
+    } else if (group_arm(scheduler, group, fences, flags, &effects)) {
+        bf_group_tell(scheduler, group);
         bf_group_fire(group);
     }
-    bf_effects_run(device, &effects);
+    bf_effects_run(scheduler, &effects);
     return result;
 }
 
@@ -194,7 +196,8 @@ VkResult bfSetEventOnFences(uint32_t count, const BfFence *fences, const uint64_
 }
 
 /* Sleeps until the group fires or the time is up. The group stays the thread's to release. */
-static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint64_t timeout_ns)
+static VkResult sleep_on(struct bf_scheduler *scheduler, struct bf_group *group,
+                         uint64_t timeout_ns)
 {
     uint64_t deadline = bf_deadline_ns(timeout_ns);
     struct timespec until = bf_timespec(deadline);
@@ -203,9 +206,9 @@ static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint6
         in_time = bf_futex_wait(&group->done, 0, deadline == UINT64_MAX ? NULL : &until);
     VkResult result = VK_SUCCESS;
     if (!atomic_load(&group->done)) {
-        bf_lock_acquire(&device->pending.lock);
+        bf_lock_acquire(&scheduler->pending.lock);
         bool cancelled = group_cancel(group);
-        bf_lock_release(&device->pending.lock);
+        bf_lock_release(&scheduler->pending.lock);
         if (cancelled) {
             result = VK_TIMEOUT;
             group_release(group); /* nobody will fire it */
@@ -217,29 +220,29 @@ static VkResult sleep_on(struct bf_device *device, struct bf_group *group, uint6
 VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *values,
                       BfFenceWaitFlags flags, uint64_t timeout_ns)
 {
-    struct bf_device *device = check(__func__, count, fences, values, flags);
-    if (!device)
+    struct bf_scheduler *scheduler = check(__func__, count, fences, values, flags);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     struct bf_group *group = group_create(count, values);
     if (!group)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     struct bf_effects effects = {0};
-    VkResult result = prepare(device, count, fences, &effects);
+    VkResult result = prepare(scheduler, count, fences, &effects);
     if (result != VK_SUCCESS) {
         group_release(group);
-        bf_effects_run(device, &effects);
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        bf_effects_run(scheduler, &effects);
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
     atomic_store(&group->references, 2);
-    bool satisfied = group_arm(device, group, fences, flags, &effects);
-    bf_effects_run(device, &effects);
-    bf_trace_flush(device->trace);
+    bool satisfied = group_arm(scheduler, group, fences, flags, &effects);
+    bf_effects_run(scheduler, &effects);
+    bf_trace_flush(scheduler->gpu.trace);
     if (satisfied)
         group_release(group); /* nobody else knows it */
     else
-        result = sleep_on(device, group, timeout_ns);
+        result = sleep_on(scheduler, group, timeout_ns);
     /* Which one of several has come is not told, so nothing follows from it. The fences themselves
      * may be gone by now: that, too, ends a wait. */
     if (result == VK_SUCCESS && group->orphaned)
@@ -248,5 +251,5 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
     for (uint32_t i = 0; all_reached && i < count; i++)
         bf_observe_fence_reached(group->waits[i].observed, values[i]);
     group_release(group);
-    return bf_device_is_lost(device) ? bf_device_settle(device) : result;
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : result;
 }

@@ -13,12 +13,12 @@
 #ifndef BELFRY_FENCE_WAIT_H
 #define BELFRY_FENCE_WAIT_H
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_group;
 
 /* It has come to pass: sets its event (and counts that), or lets its thread go. Never blocks; under the pending signals' lock
  * wherever a value's being applied has brought it about (F-4). */
-void bf_group_tell(struct bf_device *device, struct bf_group *group);
+void bf_group_tell(struct bf_scheduler *scheduler, struct bf_group *group);
 
 /* Wakes its thread, and lets go of it. No lock but an engine's may be held. */
 void bf_group_fire(struct bf_group *group);

@@ -1,12 +1,13 @@
 #include "gpu/clock.h"
 
-#include "device/device.h"
 #include "base/clock.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 
 /* How long a calibration is good for: clocks part by some 50 ns in each millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)
 
-static void calibrate(struct bf_device *device)
+static void calibrate(struct bf_gpu *gpu)
 {
     const VkCalibratedTimestampInfoEXT infos[2] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
@@ -14,40 +15,39 @@ static void calibrate(struct bf_device *device)
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
          .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
     };
-    struct bf_gpu_clock *clock = &device->gpu_clock;
+    struct bf_gpu_clock *clock = &gpu->gpu_clock;
     uint64_t stamps[2], deviation;
-    if (device->get_calibrated_timestamps(device->handle, 2, infos, stamps, &deviation) !=
-        VK_SUCCESS)
+    if (gpu->get_calibrated_timestamps(gpu->handle, 2, infos, stamps, &deviation) != VK_SUCCESS)
         return; /* the last one holds a while longer */
     clock->ticks = stamps[0];
     clock->ns = stamps[1];
     clock->valid = true;
 }
 
-static uint64_t ticks_at(struct bf_device *device, uint64_t ns)
+static uint64_t ticks_at(struct bf_gpu *gpu, uint64_t ns)
 {
-    struct bf_gpu_clock *clock = &device->gpu_clock;
+    struct bf_gpu_clock *clock = &gpu->gpu_clock;
     uint64_t ticks = 0;
-    if (!device->get_calibrated_timestamps)
+    if (!gpu->get_calibrated_timestamps)
         return 0;
     bf_lock_acquire(&clock->lock);
     if (!clock->valid || bf_now_ns() - clock->ns > GOOD_FOR_NS)
-        calibrate(device);
+        calibrate(gpu);
     if (clock->valid)
-        ticks = clock->ticks + (uint64_t)(int64_t)((double)(int64_t)(ns - clock->ns) /
-                                                   device->timestamp_period_ns);
+        ticks = clock->ticks +
+                (uint64_t)(int64_t)((double)(int64_t)(ns - clock->ns) / gpu->timestamp_period_ns);
     bf_lock_release(&clock->lock);
     return ticks;
 }
 
-uint64_t bf_gpu_clock_ticks(struct bf_engine *engine, uint64_t ns)
+uint64_t bf_gpu_clock_ticks(struct bf_gpu_engine *engine, uint64_t ns)
 {
-    uint64_t ticks = ticks_at(engine->device, ns);
+    uint64_t ticks = ticks_at(engine->gpu, ns);
     return engine->timestamp_bits < 64 ? ticks & ((UINT64_C(1) << engine->timestamp_bits) - 1)
                                        : ticks;
 }
 
-uint64_t bf_gpu_clock_now(struct bf_device *device)
+uint64_t bf_gpu_clock_now(struct bf_gpu *gpu)
 {
-    return ticks_at(device, bf_now_ns());
+    return ticks_at(gpu, bf_now_ns());
 }

@@ -9,8 +9,8 @@
 
 #include "base/lock.h"
 
-struct bf_device;
-struct bf_engine;
+struct bf_gpu;
+struct bf_gpu_engine;
 
 /* A device's; zeroed hasn't been calibrated. */
 struct bf_gpu_clock {
@@ -21,9 +21,9 @@ struct bf_gpu_clock {
 
 /* The engine's counter, in its valid bits, at that time on CLOCK_MONOTONIC; 0 where there are no
  * calibrated timestamps. Within a few microseconds for times near now. Thread-safety: safe. */
-uint64_t bf_gpu_clock_ticks(struct bf_engine *engine, uint64_t ns);
+uint64_t bf_gpu_clock_ticks(struct bf_gpu_engine *engine, uint64_t ns);
 
 /* The counter about now, in all of its bits; else 0. Thread-safety: safe. */
-uint64_t bf_gpu_clock_now(struct bf_device *device);
+uint64_t bf_gpu_clock_now(struct bf_gpu *gpu);
 
 #endif

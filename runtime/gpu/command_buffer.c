@@ -1,6 +1,6 @@
 #include "gpu/command_buffer.h"
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
 /* All of it in the map's value, so that nothing has to be allocated for each: bit 0 is set (NULL is
  * 'not there'), bit 1 the level, above it the family. */
@@ -13,26 +13,26 @@ static uint64_t key(VkCommandBuffer handle)
     return (uint64_t)(uintptr_t)handle;
 }
 
-VkResult bf_command_buffer_register(struct bf_device *device, VkCommandBuffer handle,
-                                    uint32_t family, VkCommandBufferLevel level)
+VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t family,
+                                    VkCommandBufferLevel level)
 {
     uintptr_t value = (uintptr_t)family << FAMILY | KNOWN;
     if (level == VK_COMMAND_BUFFER_LEVEL_SECONDARY)
         value |= SECONDARY;
-    return bf_map_insert(&device->command_buffers, key(handle), (void *)value)
+    return bf_map_insert(&gpu->command_buffers, key(handle), (void *)value)
                ? VK_SUCCESS
                : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-void bf_command_buffer_forget(struct bf_device *device, VkCommandBuffer handle)
+void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle)
 {
-    bf_map_remove(&device->command_buffers, key(handle));
+    bf_map_remove(&gpu->command_buffers, key(handle));
 }
 
-bool bf_command_buffer_find(struct bf_device *device, VkCommandBuffer handle, uint32_t *family,
+bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
                             VkCommandBufferLevel *level)
 {
-    uintptr_t value = (uintptr_t)bf_map_find(&device->command_buffers, key(handle));
+    uintptr_t value = (uintptr_t)bf_map_find(&gpu->command_buffers, key(handle));
     if (!value)
         return false;
     *family = (uint32_t)(value >> FAMILY);

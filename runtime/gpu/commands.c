@@ -1,8 +1,8 @@
 #include "gpu/commands.h"
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
-VkResult bf_commands_allocate(struct bf_device *device, VkCommandPool pool, uint32_t count,
+VkResult bf_commands_allocate(struct bf_gpu *gpu, VkCommandPool pool, uint32_t count,
                               VkCommandBuffer *commands)
 {
     const VkCommandBufferAllocateInfo info = {
@@ -11,17 +11,17 @@ VkResult bf_commands_allocate(struct bf_device *device, VkCommandPool pool, uint
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = count,
     };
-    VkResult result = device->vk.vkAllocateCommandBuffers(device->handle, &info, commands);
+    VkResult result = gpu->vk.vkAllocateCommandBuffers(gpu->handle, &info, commands);
     if (result != VK_SUCCESS)
         return result;
-    for (uint32_t i = 0; i < count && device->set_loader_data && result == VK_SUCCESS; i++)
-        result = device->set_loader_data(device->handle, commands[i]);
+    for (uint32_t i = 0; i < count && gpu->set_loader_data && result == VK_SUCCESS; i++)
+        result = gpu->set_loader_data(gpu->handle, commands[i]);
     if (result != VK_SUCCESS)
-        device->vk.vkFreeCommandBuffers(device->handle, pool, count, commands);
+        gpu->vk.vkFreeCommandBuffers(gpu->handle, pool, count, commands);
     return result;
 }
 
-void bf_commands_put_barrier(struct bf_device *device, VkCommandBuffer commands,
+void bf_commands_put_barrier(struct bf_gpu *gpu, VkCommandBuffer commands,
                              VkPipelineStageFlags2 from, VkPipelineStageFlags2 to)
 {
     const VkPipelineStageFlags2 transfer = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
@@ -42,5 +42,5 @@ void bf_commands_put_barrier(struct bf_device *device, VkCommandBuffer commands,
         .memoryBarrierCount = 1,
         .pMemoryBarriers = &barrier,
     };
-    device->pipeline_barrier(commands, &info);
+    gpu->pipeline_barrier(commands, &info);
 }

@@ -4,28 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
 #define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
-static uint32_t list_families(const struct bf_device *device, uint32_t *families)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        uint32_t k = 0;
-        while (k < count && families[k] != device->engines[i].family)
-            k++;
-        if (k == count)
-            families[count++] = device->engines[i].family;
-    }
-    return count;
-}
-
-static VkResult create_handle(struct bf_device *device, VkDeviceSize size, bool imported,
+static VkResult create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool imported,
                               VkBuffer *handle)
 {
-    uint32_t families[BF_MAX_ENGINES];
-    uint32_t count = list_families(device, families);
+    uint32_t count = gpu->family_count;
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
         .handleTypes = HANDLE_TYPE,
@@ -36,21 +22,21 @@ static VkResult create_handle(struct bf_device *device, VkDeviceSize size, bool 
         .size = size,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                 (device->writes_values ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
+                 (gpu->writes_values ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
         .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = count > 1 ? count : 0,
-        .pQueueFamilyIndices = families,
+        .pQueueFamilyIndices = gpu->families,
     };
-    return device->vk.vkCreateBuffer(device->handle, &info, NULL, handle);
+    return gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle);
 }
 
 /* The memory type of 'bits' with all of 'needed' and most of 'liked', or UINT32_MAX. */
-static uint32_t find_type(const struct bf_device *device, uint32_t bits,
-                          VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked)
+static uint32_t find_type(const struct bf_gpu *gpu, uint32_t bits, VkMemoryPropertyFlags needed,
+                          VkMemoryPropertyFlags liked)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
+    for (uint32_t i = 0; i < gpu->memory.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags flags = gpu->memory.memoryTypes[i].propertyFlags;
         if (!(bits & UINT32_C(1) << i) || (flags & needed) != needed ||
             (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT))
             continue;
@@ -62,17 +48,17 @@ static uint32_t find_type(const struct bf_device *device, uint32_t bits,
     return best;
 }
 
-static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uint32_t bits,
+static VkResult allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, uint32_t bits,
                          enum bf_buffer_place place)
 {
     const VkMemoryPropertyFlags host =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkMemoryRequirements needs;
-    device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
-    uint32_t type = place == BF_BUFFER_DEVICE ? find_type(device, needs.memoryTypeBits, 0,
-                                                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
-                                              : find_type(device, needs.memoryTypeBits & bits, host,
-                                                          VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    gpu->vk.vkGetBufferMemoryRequirements(gpu->handle, buffer->handle, &needs);
+    uint32_t type =
+        place == BF_BUFFER_DEVICE
+            ? find_type(gpu, needs.memoryTypeBits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+            : find_type(gpu, needs.memoryTypeBits & bits, host, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     if (type == UINT32_MAX || (buffer->pages && needs.size > buffer->size))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     const VkImportMemoryHostPointerInfoEXT import = {
@@ -83,7 +69,7 @@ static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uin
     const VkMemoryAllocateFlagsInfo flags = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
         .pNext = buffer->pages ? &import : NULL,
-        .flags = device->writes_values ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+        .flags = gpu->writes_values ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -91,17 +77,17 @@ static VkResult allocate(struct bf_device *device, struct bf_buffer *buffer, uin
         .allocationSize = buffer->pages ? buffer->size : needs.size,
         .memoryTypeIndex = type,
     };
-    VkResult result = device->vk.vkAllocateMemory(device->handle, &info, NULL, &buffer->memory);
+    VkResult result = gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, &buffer->memory);
     if (result != VK_SUCCESS)
         return result;
-    return device->vk.vkBindBufferMemory(device->handle, buffer->handle, buffer->memory, 0);
+    return gpu->vk.vkBindBufferMemory(gpu->handle, buffer->handle, buffer->memory, 0);
 }
 
 /* Pages of our own, mapped twice: the program's view of them is one that it can't write to. */
-static bool map_pages(struct bf_device *device, struct bf_buffer *buffer)
+static bool map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
 {
-    size_t size = (buffer->size + device->host_pointer_alignment - 1) /
-                  device->host_pointer_alignment * device->host_pointer_alignment;
+    size_t size = (buffer->size + gpu->host_pointer_alignment - 1) / gpu->host_pointer_alignment *
+                  gpu->host_pointer_alignment;
     int fd = memfd_create("belfry words", MFD_CLOEXEC);
     if (fd < 0)
         return false;
@@ -125,17 +111,17 @@ static bool map_pages(struct bf_device *device, struct bf_buffer *buffer)
 }
 
 /* Not every driver that has the extension takes every pointer: who can't gets ordinary memory. */
-static bool import(struct bf_device *device, struct bf_buffer *buffer, enum bf_buffer_place place)
+static bool import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_buffer_place place)
 {
-    if (place != BF_BUFFER_SHOWN || !device->host_pointer_alignment || !map_pages(device, buffer))
+    if (place != BF_BUFFER_SHOWN || !gpu->host_pointer_alignment || !map_pages(gpu, buffer))
         return false;
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    if (device->vk.vkGetMemoryHostPointerPropertiesEXT(device->handle, HANDLE_TYPE, buffer->pages,
-                                                       &properties) != VK_SUCCESS ||
-        create_handle(device, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
-        allocate(device, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
-        bf_buffer_destroy(device, buffer);
+    if (gpu->vk.vkGetMemoryHostPointerPropertiesEXT(gpu->handle, HANDLE_TYPE, buffer->pages,
+                                                    &properties) != VK_SUCCESS ||
+        create_handle(gpu, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
+        allocate(gpu, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
+        bf_buffer_destroy(gpu, buffer);
         return false;
     }
     buffer->mapped = buffer->pages;
@@ -144,20 +130,20 @@ static bool import(struct bf_device *device, struct bf_buffer *buffer, enum bf_b
     return true;
 }
 
-VkResult bf_buffer_create(struct bf_device *device, VkDeviceSize size, enum bf_buffer_place place,
+VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_place place,
                           struct bf_buffer *buffer)
 {
     *buffer = (struct bf_buffer){.size = size};
-    if (!import(device, buffer, place)) {
+    if (!import(gpu, buffer, place)) {
         *buffer = (struct bf_buffer){.size = size};
-        VkResult result = create_handle(device, size, false, &buffer->handle);
+        VkResult result = create_handle(gpu, size, false, &buffer->handle);
         if (result == VK_SUCCESS)
-            result = allocate(device, buffer, UINT32_MAX, place);
+            result = allocate(gpu, buffer, UINT32_MAX, place);
         if (result == VK_SUCCESS && place != BF_BUFFER_DEVICE)
-            result = device->vk.vkMapMemory(device->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0,
-                                            &buffer->mapped);
+            result = gpu->vk.vkMapMemory(gpu->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0,
+                                         &buffer->mapped);
         if (result != VK_SUCCESS) {
-            bf_buffer_destroy(device, buffer);
+            bf_buffer_destroy(gpu, buffer);
             return result;
         }
         if (buffer->mapped)
@@ -165,20 +151,20 @@ VkResult bf_buffer_create(struct bf_device *device, VkDeviceSize size, enum bf_b
         if (place == BF_BUFFER_SHOWN)
             buffer->shown = buffer->mapped;
     }
-    if (device->writes_values)
-        buffer->address = device->buffer_address(
-            device->handle,
+    if (gpu->writes_values)
+        buffer->address = gpu->buffer_address(
+            gpu->handle,
             &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                          .buffer = buffer->handle});
     return VK_SUCCESS;
 }
 
-void bf_buffer_destroy(struct bf_device *device, struct bf_buffer *buffer)
+void bf_buffer_destroy(struct bf_gpu *gpu, struct bf_buffer *buffer)
 {
     if (buffer->handle)
-        device->vk.vkDestroyBuffer(device->handle, buffer->handle, NULL);
+        gpu->vk.vkDestroyBuffer(gpu->handle, buffer->handle, NULL);
     if (buffer->memory)
-        device->vk.vkFreeMemory(device->handle, buffer->memory, NULL);
+        gpu->vk.vkFreeMemory(gpu->handle, buffer->memory, NULL);
     if (buffer->pages)
         munmap(buffer->pages, buffer->size);
     if (buffer->view)

@@ -2,12 +2,12 @@
 
 #include <dlfcn.h>
 
-#include "device/device.h"
 #include "gpu/dispatch.h"
+#include "gpu/gpu.h"
 
 /* What this thread is asking, or announcing. */
 struct question {
-    const struct bf_device *device;
+    const struct bf_gpu *gpu;
     VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: it announces a signal of 'handle' */
     const void *result; /* where the command is to put it */
     uint64_t handle;    /* what has come down so far; 0: nothing */
@@ -15,11 +15,11 @@ struct question {
 };
 static _Thread_local struct question *asking __attribute__((tls_model("initial-exec")));
 
-bool bf_upper_layers_hear(struct bf_device *device, VkObjectType type, uint64_t handle,
+bool bf_upper_layers_hear(struct bf_gpu *gpu, VkObjectType type, uint64_t handle,
                           const void *result)
 {
     struct question *question = asking;
-    if (!question || question->device != device || question->type != type)
+    if (!question || question->gpu != gpu || question->type != type)
         return false;
     if (!question->certain)
         question->handle = handle;
@@ -28,21 +28,21 @@ bool bf_upper_layers_hear(struct bf_device *device, VkObjectType type, uint64_t 
     return true;
 }
 
-bool bf_upper_layers_hear_signal(struct bf_device *device, VkSemaphore semaphore)
+bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore)
 {
     const struct question *question = asking;
-    return question && question->device == device && question->type == VK_OBJECT_TYPE_UNKNOWN &&
+    return question && question->gpu == gpu && question->type == VK_OBJECT_TYPE_UNKNOWN &&
            question->handle == (uint64_t)semaphore;
 }
 
 /* The function of the loader that made the device: it is the one whose callback the layer was given.
  * Nothing is loaded, and no other loader's function will do. */
-static PFN_vkGetDeviceProcAddr loader_function(const struct bf_device *device)
+static PFN_vkGetDeviceProcAddr loader_function(const struct bf_gpu *gpu)
 {
     union {
         VkResult (*function)(VkDevice device, void *object);
         const void *address;
-    } known = {.function = device->set_loader_data};
+    } known = {.function = gpu->set_loader_data};
     union {
         void *address;
         PFN_vkGetDeviceProcAddr function;
@@ -60,16 +60,16 @@ static PFN_vkGetDeviceProcAddr loader_function(const struct bf_device *device)
     return found.function;
 }
 
-static const struct bf_upper_layers *look(struct bf_device *device)
+static const struct bf_upper_layers *look(struct bf_gpu *gpu)
 {
-    struct bf_upper_layers *upper_layers = &device->upper_layers;
+    struct bf_upper_layers *upper_layers = &gpu->upper_layers;
     bf_lock_acquire(&upper_layers->lock);
     PFN_vkGetDeviceProcAddr get =
-        upper_layers->looked || device->attached ? NULL : loader_function(device);
+        upper_layers->looked || gpu->attached ? NULL : loader_function(gpu);
     if (get) {
         /* By the name under which the program has it: the other one is no command of the device. */
-        uint32_t version = device->api_version;
-        VkDevice handle = device->handle;
+        uint32_t version = gpu->api_version;
+        VkDevice handle = gpu->handle;
         upper_layers->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
             handle, bf_dispatch_name("vkGetSemaphoreCounterValue", version));
         upper_layers->signal_semaphore =
@@ -90,13 +90,13 @@ static const struct bf_upper_layers *look(struct bf_device *device)
 static void ask(struct question *question)
 {
     struct question *outer = asking;
-    const struct bf_upper_layers *upper_layers = &question->device->upper_layers;
+    const struct bf_upper_layers *upper_layers = &question->gpu->upper_layers;
     union {
         uint64_t value;
         uint32_t count;
         VkMemoryRequirements requirements;
     } result;
-    VkDevice device = question->device->handle;
+    VkDevice device = question->gpu->handle;
     uint64_t handle = question->handle;
     question->handle = 0;
     question->result = &result;
@@ -110,59 +110,59 @@ static void ask(struct question *question)
     asking = outer;
 }
 
-static bool can_ask(struct bf_device *device, VkObjectType type)
+static bool can_ask(struct bf_gpu *gpu, VkObjectType type)
 {
-    const struct bf_upper_layers *upper_layers = look(device);
+    const struct bf_upper_layers *upper_layers = look(gpu);
     return type == VK_OBJECT_TYPE_SEMAPHORE ? upper_layers->counter_value != NULL
            : type == VK_OBJECT_TYPE_BUFFER  ? upper_layers->buffer_requirements != NULL
                                             : upper_layers->image_requirements != NULL;
 }
 
-static uint64_t translate(struct bf_device *device, VkObjectType type, uint64_t handle)
+static uint64_t translate(struct bf_gpu *gpu, VkObjectType type, uint64_t handle)
 {
-    if (!can_ask(device, type))
+    if (!can_ask(gpu, type))
         return handle;
-    struct question question = {.device = device, .type = type, .handle = handle};
+    struct question question = {.gpu = gpu, .type = type, .handle = handle};
     ask(&question);
     return question.handle;
 }
 
-VkSemaphore bf_upper_layers_semaphore(struct bf_device *device, VkSemaphore semaphore)
+VkSemaphore bf_upper_layers_semaphore(struct bf_gpu *gpu, VkSemaphore semaphore)
 {
-    return (VkSemaphore)translate(device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+    return (VkSemaphore)translate(gpu, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
 }
 
-VkBuffer bf_upper_layers_buffer(struct bf_device *device, VkBuffer buffer)
+VkBuffer bf_upper_layers_buffer(struct bf_gpu *gpu, VkBuffer buffer)
 {
-    return (VkBuffer)translate(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+    return (VkBuffer)translate(gpu, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
 }
 
-VkImage bf_upper_layers_image(struct bf_device *device, VkImage image)
+VkImage bf_upper_layers_image(struct bf_gpu *gpu, VkImage image)
 {
-    return (VkImage)translate(device, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
+    return (VkImage)translate(gpu, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
 }
 
-const char *bf_upper_layers_excuse(struct bf_device *device, VkObjectType type)
+const char *bf_upper_layers_excuse(struct bf_gpu *gpu, VkObjectType type)
 {
-    return can_ask(device, type) ? "" : ", and layers above Belfry's can't be asked for it";
+    return can_ask(gpu, type) ? "" : ", and layers above Belfry's can't be asked for it";
 }
 
-void bf_upper_layers_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore semaphore,
                               uint64_t value)
 {
-    PFN_vkSignalSemaphore signal = look(device)->signal_semaphore;
+    PFN_vkSignalSemaphore signal = look(gpu)->signal_semaphore;
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = named, .value = value};
-    struct question question = {.device = device, .handle = (uint64_t)semaphore};
+    struct question question = {.gpu = gpu, .handle = (uint64_t)semaphore};
     struct question *outer = asking;
     if (!signal)
         return;
     asking = &question;
-    signal(device->handle, &info);
+    signal(gpu->handle, &info);
     asking = outer;
 }
 
-PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_device *device)
+PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu)
 {
-    return look(device)->submit2;
+    return look(gpu)->submit2;
 }

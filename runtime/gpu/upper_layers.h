@@ -39,7 +39,7 @@
 #include "base/export.h"
 #include "base/lock.h"
 
-struct bf_device;
+struct bf_gpu;
 
 /* The program's commands of a device, from the top of its chain; NULL: not there. */
 struct bf_upper_layers {
@@ -57,31 +57,31 @@ struct bf_upper_layers {
  * above hand nothing down. The program's own where nobody can be asked. Never for VK_NULL_HANDLE.
  * Thread-safety: safe.
  */
-VkSemaphore bf_upper_layers_semaphore(struct bf_device *device, VkSemaphore semaphore);
-VkBuffer bf_upper_layers_buffer(struct bf_device *device, VkBuffer buffer);
-VkImage bf_upper_layers_image(struct bf_device *device, VkImage image);
+VkSemaphore bf_upper_layers_semaphore(struct bf_gpu *gpu, VkSemaphore semaphore);
+VkBuffer bf_upper_layers_buffer(struct bf_gpu *gpu, VkBuffer buffer);
+VkImage bf_upper_layers_image(struct bf_gpu *gpu, VkImage image);
 
 /* For messages about a handle that is none of the device's: what else may be the matter. "" where
  * everybody could be asked. */
-const char *bf_upper_layers_excuse(struct bf_device *device, VkObjectType type);
+const char *bf_upper_layers_excuse(struct bf_gpu *gpu, VkObjectType type);
 
 /* AB-5. 'named' is what the program calls the semaphore. No lock is held but one that orders the
  * semaphore's announcements. */
-void bf_upper_layers_announce(struct bf_device *device, VkSemaphore named, VkSemaphore semaphore,
+void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore semaphore,
                               uint64_t value);
 
 /* vkQueueSubmit2 as the program would call it; NULL: it has none. */
-PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_device *device);
+PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu);
 
 /*
  * Called by the layer's stand-ins for the commands that ask, before anything else, with the handle
  * and the place for the result that came. True: the handle was asked for, and is noted; the stand-in
  * does nothing but what AB-3 says.
  */
-BF_SHARED bool bf_upper_layers_hear(struct bf_device *device, VkObjectType type, uint64_t handle,
+BF_SHARED bool bf_upper_layers_hear(struct bf_gpu *gpu, VkObjectType type, uint64_t handle,
                                     const void *result);
 
 /* The same for vkSignalSemaphore. True: it is an announcement, and ends here. */
-BF_SHARED bool bf_upper_layers_hear_signal(struct bf_device *device, VkSemaphore semaphore);
+BF_SHARED bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore);
 
 #endif

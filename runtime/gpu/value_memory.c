@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
 /* A free place in pages of the kind; the lock is held. */
 static bool take(struct bf_value_memory_pages *pages, enum bf_value_memory_kind kind,
@@ -24,22 +24,22 @@ static bool take(struct bf_value_memory_pages *pages, enum bf_value_memory_kind 
     return false;
 }
 
-static void free_unused(struct bf_device *device)
+static void free_unused(struct bf_gpu *gpu)
 {
-    struct bf_value_memories *value_memories = &device->value_memories;
+    struct bf_value_memories *value_memories = &gpu->value_memories;
     bf_lock_acquire(&value_memories->lock);
     struct bf_value_memory_pages *unused = value_memories->unused;
     value_memories->unused = NULL;
     bf_lock_release(&value_memories->lock);
     while (unused) {
         struct bf_value_memory_pages *next = unused->next;
-        bf_buffer_destroy(device, &unused->buffer);
+        bf_buffer_destroy(gpu, &unused->buffer);
         free(unused);
         unused = next;
     }
 }
 
-static VkResult add_pages(struct bf_device *device, enum bf_value_memory_kind kind, bool single,
+static VkResult add_pages(struct bf_gpu *gpu, enum bf_value_memory_kind kind, bool single,
                           struct bf_value_memory_pages **out)
 {
     static const enum bf_buffer_place places[] = {
@@ -52,9 +52,8 @@ static VkResult add_pages(struct bf_device *device, enum bf_value_memory_kind ki
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     pages->kind = kind;
     pages->single = single;
-    VkResult result =
-        bf_buffer_create(device, single ? BF_VALUE_MEMORY_PAGE : BF_VALUE_MEMORY_PAGES,
-                         places[kind], &pages->buffer);
+    VkResult result = bf_buffer_create(gpu, single ? BF_VALUE_MEMORY_PAGE : BF_VALUE_MEMORY_PAGES,
+                                       places[kind], &pages->buffer);
     if (result != VK_SUCCESS) {
         free(pages);
         return result;
@@ -63,12 +62,12 @@ static VkResult add_pages(struct bf_device *device, enum bf_value_memory_kind ki
     return VK_SUCCESS;
 }
 
-VkResult bf_value_memory_create(struct bf_device *device, enum bf_value_memory_kind kind,
-                                bool single, struct bf_value_memory *memory)
+VkResult bf_value_memory_create(struct bf_gpu *gpu, enum bf_value_memory_kind kind, bool single,
+                                struct bf_value_memory *memory)
 {
-    struct bf_value_memories *value_memories = &device->value_memories;
+    struct bf_value_memories *value_memories = &gpu->value_memories;
     bool taken = false;
-    free_unused(device);
+    free_unused(gpu);
     if (!single) {
         bf_lock_acquire(&value_memories->lock);
         taken = take(value_memories->pages, kind, memory);
@@ -76,7 +75,7 @@ VkResult bf_value_memory_create(struct bf_device *device, enum bf_value_memory_k
     }
     if (!taken) {
         struct bf_value_memory_pages *pages;
-        VkResult result = add_pages(device, kind, single, &pages);
+        VkResult result = add_pages(gpu, kind, single, &pages);
         if (result != VK_SUCCESS)
             return result;
         if (single)
@@ -96,9 +95,9 @@ VkResult bf_value_memory_create(struct bf_device *device, enum bf_value_memory_k
     return VK_SUCCESS;
 }
 
-void bf_value_memory_destroy(struct bf_device *device, struct bf_value_memory *memory)
+void bf_value_memory_destroy(struct bf_gpu *gpu, struct bf_value_memory *memory)
 {
-    struct bf_value_memories *value_memories = &device->value_memories;
+    struct bf_value_memories *value_memories = &gpu->value_memories;
     struct bf_value_memory_pages *pages = memory->pages;
     if (!pages)
         return;
@@ -119,13 +118,13 @@ void bf_value_memory_destroy(struct bf_device *device, struct bf_value_memory *m
     *memory = (struct bf_value_memory){0};
 }
 
-void bf_value_memories_finish(struct bf_device *device)
+void bf_value_memories_finish(struct bf_gpu *gpu)
 {
-    struct bf_value_memories *value_memories = &device->value_memories;
-    free_unused(device);
+    struct bf_value_memories *value_memories = &gpu->value_memories;
+    free_unused(gpu);
     while (value_memories->pages) {
         struct bf_value_memory_pages *next = value_memories->pages->next;
-        bf_buffer_destroy(device, &value_memories->pages->buffer);
+        bf_buffer_destroy(gpu, &value_memories->pages->buffer);
         free(value_memories->pages);
         value_memories->pages = next;
     }

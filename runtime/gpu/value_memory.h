@@ -25,7 +25,7 @@
 #define BF_VALUE_MEMORY_PAGES      65536 /* bytes that are allocated at a time for the others */
 #define BF_VALUE_MEMORIES_PER_PAGE (BF_VALUE_MEMORY_PAGES / BF_VALUE_MEMORY_STRIDE)
 
-struct bf_device;
+struct bf_gpu;
 
 enum bf_value_memory_kind {
     BF_VALUE_MEMORY_CURRENT,   /* the program sees it */
@@ -57,14 +57,14 @@ struct bf_value_memories {
 };
 
 /* Errors: those of bf_buffer_create. The word is 0, save for one in the GPU's own memory. */
-VkResult bf_value_memory_create(struct bf_device *device, enum bf_value_memory_kind kind,
-                                bool single, struct bf_value_memory *memory);
+VkResult bf_value_memory_create(struct bf_gpu *gpu, enum bf_value_memory_kind kind, bool single,
+                                struct bf_value_memory *memory);
 
 /* Calls no driver: it may be called under any lock. A zeroed one is allowed. The GPU writes to it
  * no more. */
-void bf_value_memory_destroy(struct bf_device *device, struct bf_value_memory *memory);
+void bf_value_memory_destroy(struct bf_gpu *gpu, struct bf_value_memory *memory);
 
-void bf_value_memories_finish(struct bf_device *device);
+void bf_value_memories_finish(struct bf_gpu *gpu);
 
 static inline uint64_t bf_value_memory_address(const struct bf_value_memory *memory)
 {

@@ -1,9 +1,11 @@
+/* GPU writes: the command buffers that write values, and who has them. */
 #include "gpu/write.h"
 
 #include <stdlib.h>
 
 #include "gpu/commands.h"
-#include "device/device.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 #include "shaders/store.comp.h"
 
 #define CHUNK 32 /* stores that are made at a time */
@@ -15,24 +17,24 @@ struct bf_gpu_write_chunk {
     struct bf_gpu_write writes[CHUNK];
 };
 
-bool bf_gpu_write_is_atomic(const struct bf_engine *engine)
+bool bf_gpu_write_is_atomic(const struct bf_gpu_engine *engine)
 {
-    return engine->device->writes_values && (engine->family_flags & VK_QUEUE_COMPUTE_BIT);
+    return engine->gpu->writes_values && (engine->family_flags & VK_QUEUE_COMPUTE_BIT);
 }
 
-bool bf_gpu_write_is_possible(const struct bf_engine *engine)
+bool bf_gpu_write_is_possible(const struct bf_gpu_engine *engine)
 {
     return engine->family_flags &
            (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT);
 }
 
-VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device)
+VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu)
 {
-    const struct VolkDeviceTable *vk = &device->vk;
-    struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+    const struct VolkDeviceTable *vk = &gpu->vk;
+    struct bf_gpu_write_pipeline *p = &gpu->write_pipeline;
     VkShaderModule module = VK_NULL_HANDLE;
     VkResult result = VK_SUCCESS;
-    if (!device->writes_values)
+    if (!gpu->writes_values)
         return VK_SUCCESS;
     bf_lock_acquire(&p->lock);
     if (!p->layout) {
@@ -42,7 +44,7 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device)
             .pushConstantRangeCount = 1,
             .pPushConstantRanges = &range,
         };
-        result = vk->vkCreatePipelineLayout(device->handle, &info, NULL, &p->layout);
+        result = vk->vkCreatePipelineLayout(gpu->handle, &info, NULL, &p->layout);
     }
     if (result == VK_SUCCESS && !p->pipeline) {
         const VkShaderModuleCreateInfo code = {
@@ -50,7 +52,7 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device)
             .codeSize = sizeof(store_comp),
             .pCode = store_comp,
         };
-        result = vk->vkCreateShaderModule(device->handle, &code, NULL, &module);
+        result = vk->vkCreateShaderModule(gpu->handle, &code, NULL, &module);
         const VkComputePipelineCreateInfo info = {
             .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
             .stage =
@@ -63,42 +65,42 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device)
             .layout = p->layout,
         };
         if (result == VK_SUCCESS)
-            result = vk->vkCreateComputePipelines(device->handle, VK_NULL_HANDLE, 1, &info, NULL,
+            result = vk->vkCreateComputePipelines(gpu->handle, VK_NULL_HANDLE, 1, &info, NULL,
                                                   &p->pipeline);
         if (result != VK_SUCCESS)
             p->pipeline = VK_NULL_HANDLE;
-        vk->vkDestroyShaderModule(device->handle, module, NULL);
+        vk->vkDestroyShaderModule(gpu->handle, module, NULL);
     }
     bf_lock_release(&p->lock);
     return result;
 }
 
-void bf_gpu_write_pipeline_finish(struct bf_device *device)
+void bf_gpu_write_pipeline_finish(struct bf_gpu *gpu)
 {
-    struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+    struct bf_gpu_write_pipeline *p = &gpu->write_pipeline;
     if (p->pipeline)
-        device->vk.vkDestroyPipeline(device->handle, p->pipeline, NULL);
+        gpu->vk.vkDestroyPipeline(gpu->handle, p->pipeline, NULL);
     if (p->layout)
-        device->vk.vkDestroyPipelineLayout(device->handle, p->layout, NULL);
+        gpu->vk.vkDestroyPipelineLayout(gpu->handle, p->layout, NULL);
 }
 
 /* The copy's word may be any; the shader's is named by the slot. */
-static VkResult record(struct bf_engine *engine, struct bf_gpu_write *write,
+static VkResult record(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
                        const struct bf_value_memory *memory)
 {
-    struct bf_device *device = engine->device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    struct bf_gpu *gpu = engine->gpu;
+    const struct VolkDeviceTable *vk = &gpu->vk;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     VkResult result = vk->vkBeginCommandBuffer(write->commands, &begin);
     if (result != VK_SUCCESS)
         return result;
-    bf_commands_put_barrier(device, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    bf_commands_put_barrier(gpu, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                             VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     if (!memory) {
-        const struct bf_gpu_write_pipeline *p = &device->write_pipeline;
+        const struct bf_gpu_write_pipeline *p = &gpu->write_pipeline;
         const uint64_t slot =
-            device->buffer_address(
-                device->handle,
+            gpu->buffer_address(
+                gpu->handle,
                 &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                              .buffer = write->slot_buffer}) +
             write->slot_offset;
@@ -115,36 +117,35 @@ static VkResult record(struct bf_engine *engine, struct bf_gpu_write *write,
         vk->vkCmdCopyBuffer(write->commands, write->slot_buffer, memory->pages->buffer.handle, 1,
                             &copy);
     }
-    bf_commands_put_barrier(device, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    bf_commands_put_barrier(gpu, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                             VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
     return vk->vkEndCommandBuffer(write->commands);
 }
 
-static VkResult create_pool(struct bf_engine *engine)
+static VkResult create_pool(struct bf_gpu_engine *engine)
 {
-    struct bf_device *device = engine->device;
+    struct bf_gpu *gpu = engine->gpu;
     const VkCommandPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = engine->family,
     };
-    return device->vk.vkCreateCommandPool(device->handle, &info, NULL, &engine->writes.pool);
+    return gpu->vk.vkCreateCommandPool(gpu->handle, &info, NULL, &engine->writes.pool);
 }
 
-static void chunk_destroy(struct bf_engine *engine, struct bf_gpu_write_chunk *chunk)
+static void chunk_destroy(struct bf_gpu_engine *engine, struct bf_gpu_write_chunk *chunk)
 {
-    struct bf_device *device = engine->device;
+    struct bf_gpu *gpu = engine->gpu;
     if (chunk->commands[0])
-        device->vk.vkFreeCommandBuffers(device->handle, engine->writes.pool, CHUNK,
-                                        chunk->commands);
-    bf_buffer_destroy(device, &chunk->slots);
+        gpu->vk.vkFreeCommandBuffers(gpu->handle, engine->writes.pool, CHUNK, chunk->commands);
+    bf_buffer_destroy(gpu, &chunk->slots);
     free(chunk);
 }
 
 /* The lock is held. */
-static VkResult add_chunk(struct bf_engine *engine)
+static VkResult add_chunk(struct bf_gpu_engine *engine)
 {
-    struct bf_device *device = engine->device;
+    struct bf_gpu *gpu = engine->gpu;
     struct bf_gpu_writes *writes = &engine->writes;
     VkResult result = writes->pool ? VK_SUCCESS : create_pool(engine);
     if (result != VK_SUCCESS)
@@ -152,11 +153,11 @@ static VkResult add_chunk(struct bf_engine *engine)
     struct bf_gpu_write_chunk *chunk = calloc(1, sizeof(*chunk));
     if (!chunk)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    result = bf_buffer_create(device, CHUNK * sizeof(struct bf_gpu_write_slot), BF_BUFFER_HOST,
+    result = bf_buffer_create(gpu, CHUNK * sizeof(struct bf_gpu_write_slot), BF_BUFFER_HOST,
                               &chunk->slots);
     if (result != VK_SUCCESS)
         goto fail;
-    result = bf_commands_allocate(device, writes->pool, CHUNK, chunk->commands);
+    result = bf_commands_allocate(gpu, writes->pool, CHUNK, chunk->commands);
     if (result != VK_SUCCESS) {
         chunk->commands[0] = NULL;
         goto fail;
@@ -188,7 +189,7 @@ fail:
 }
 
 /* ST-1. The lock is held. */
-static void take_back(struct bf_engine *engine, uint64_t completed)
+static void take_back(struct bf_gpu_engine *engine, uint64_t completed)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     if (completed == UINT64_MAX)
@@ -203,17 +204,17 @@ static void take_back(struct bf_engine *engine, uint64_t completed)
         writes->last = NULL;
 }
 
-VkResult bf_gpu_write_take(struct bf_engine *engine, const struct bf_value_memory *memory,
+VkResult bf_gpu_write_take(struct bf_gpu_engine *engine, const struct bf_value_memory *memory,
                            uint64_t value, bool spared, struct bf_gpu_write **out)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&writes->lock);
     if (!writes->free)
-        take_back(engine, engine->device->pending.engines[engine->number].completed);
+        take_back(engine, atomic_load(&engine->seen_epoch));
     if (!writes->free) {
         uint64_t completed;
-        if (bf_engine_completed_epoch(engine, &completed) == VK_SUCCESS)
+        if (bf_gpu_engine_completed_epoch(engine, &completed) == VK_SUCCESS)
             take_back(engine, completed);
     }
     if (!writes->free)
@@ -237,7 +238,7 @@ VkResult bf_gpu_write_take(struct bf_engine *engine, const struct bf_value_memor
     return result;
 }
 
-void bf_gpu_writes_lose(struct bf_engine *engine)
+void bf_gpu_writes_lose(struct bf_gpu_engine *engine)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     bf_lock_acquire(&writes->lock);
@@ -251,7 +252,7 @@ void bf_gpu_writes_lose(struct bf_engine *engine)
     bf_lock_release(&writes->lock);
 }
 
-void bf_gpu_write_accepted(struct bf_engine *engine, struct bf_gpu_write *write, uint64_t epoch)
+void bf_gpu_write_accepted(struct bf_gpu_engine *engine, struct bf_gpu_write *write, uint64_t epoch)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     bf_lock_acquire(&writes->lock);
@@ -265,7 +266,7 @@ void bf_gpu_write_accepted(struct bf_engine *engine, struct bf_gpu_write *write,
     bf_lock_release(&writes->lock);
 }
 
-void bf_gpu_write_drop(struct bf_engine *engine, struct bf_gpu_write *write)
+void bf_gpu_write_drop(struct bf_gpu_engine *engine, struct bf_gpu_write *write)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     bf_lock_acquire(&writes->lock);
@@ -274,7 +275,7 @@ void bf_gpu_write_drop(struct bf_engine *engine, struct bf_gpu_write *write)
     bf_lock_release(&writes->lock);
 }
 
-void bf_gpu_writes_finish(struct bf_engine *engine)
+void bf_gpu_writes_finish(struct bf_gpu_engine *engine)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     while (writes->chunks) {
@@ -283,5 +284,5 @@ void bf_gpu_writes_finish(struct bf_engine *engine)
         writes->chunks = next;
     }
     if (writes->pool)
-        engine->device->vk.vkDestroyCommandPool(engine->device->handle, writes->pool, NULL);
+        engine->gpu->vk.vkDestroyCommandPool(engine->gpu->handle, writes->pool, NULL);
 }

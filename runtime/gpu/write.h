@@ -26,8 +26,8 @@
 #include "gpu/value_memory.h"
 #include "base/lock.h"
 
-struct bf_device;
-struct bf_engine;
+struct bf_gpu;
+struct bf_gpu_engine;
 
 /* What the shader reads. */
 struct bf_gpu_write_slot {
@@ -64,29 +64,30 @@ struct bf_gpu_write_pipeline {
 };
 
 /* Does the engine store words in one piece, as Vulkan promises it? */
-bool bf_gpu_write_is_atomic(const struct bf_engine *engine);
+bool bf_gpu_write_is_atomic(const struct bf_gpu_engine *engine);
 
 /* Can the engine's command buffers write to memory at all? */
-bool bf_gpu_write_is_possible(const struct bf_engine *engine);
+bool bf_gpu_write_is_possible(const struct bf_gpu_engine *engine);
 
 /* What all engines need for stores, before the first. Errors: those of vkCreateShaderModule,
  * vkCreatePipelineLayout and vkCreateComputePipelines. Thread-safety: safe. */
-VkResult bf_gpu_write_pipeline_ensure(struct bf_device *device);
-void bf_gpu_write_pipeline_finish(struct bf_device *device);
+VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu);
+void bf_gpu_write_pipeline_finish(struct bf_gpu *gpu);
 
 /* A store of the value, to be submitted once on this engine. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
  * those of bf_buffer_create and of recording. Thread-safety: safe. */
-VkResult bf_gpu_write_take(struct bf_engine *engine, const struct bf_value_memory *memory,
+VkResult bf_gpu_write_take(struct bf_gpu_engine *engine, const struct bf_value_memory *memory,
                            uint64_t value, bool spared, struct bf_gpu_write **write);
 /* The device is lost, perhaps in our eyes alone: what is yet to be stored becomes UINT64_MAX, as the
  * fences have. Thread-safety: safe. */
-void bf_gpu_writes_lose(struct bf_engine *engine);
+void bf_gpu_writes_lose(struct bf_gpu_engine *engine);
 
 /* It was accepted with this epoch; or never will be. Thread-safety: safe. */
-void bf_gpu_write_accepted(struct bf_engine *engine, struct bf_gpu_write *write, uint64_t epoch);
-void bf_gpu_write_drop(struct bf_engine *engine, struct bf_gpu_write *write);
+void bf_gpu_write_accepted(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
+                           uint64_t epoch);
+void bf_gpu_write_drop(struct bf_gpu_engine *engine, struct bf_gpu_write *write);
 
 /* The engine is idle. */
-void bf_gpu_writes_finish(struct bf_engine *engine);
+void bf_gpu_writes_finish(struct bf_gpu_engine *engine);
 
 #endif

@@ -1,8 +1,8 @@
 /* Reading a queue's logs while the GPU writes them, over every re-creation of their buffers. */
-#include "device/device.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 #include "log/log.h"
 #include "log/writer.h"
-#include "scheduler/engine.h"
 
 static struct bf_log_source source_of(const struct bf_log_writer *writer, enum bf_log_side side)
 {
@@ -17,14 +17,14 @@ static struct bf_log_source source_of(const struct bf_log_writer *writer, enum b
 
 void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log_cursor *cursor)
 {
-    struct bf_engine *engine = log->engine;
+    struct bf_gpu_engine *engine = log->engine;
     struct bf_log_item items[16];
     uint32_t count = 16;
     *cursor = (struct bf_log_cursor){.log = log, .writer = log->writer, .side = side};
     const struct bf_log_reader_info info = {
         .source = source_of(log->writer, side),
         .valid_bits = engine->timestamp_bits,
-        .time = bf_gpu_clock_now(engine->device),
+        .time = bf_gpu_clock_now(engine->gpu),
     };
     bf_log_reader_init(&cursor->reader, &info);
     cursor->reader.base = log->entries[side];

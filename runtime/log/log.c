@@ -1,40 +1,44 @@
+/* A queue's log: what is noted, what batches take along, and the writers that come and go. */
 #include "log/log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 #include "log/writer.h"
-#include "base/message.h"
-#include "queue/command_queue.h"
-#include "scheduler/engine.h"
-#include "scheduler/packet.h"
 
 /* Command buffers that an engine with logs has room for from the beginning, so that few submissions
  * ever need memory. */
 #define ROOM (4 * BF_LOG_NOTES)
 
-bool bf_log_is_possible(const struct bf_queue *queue)
+bool bf_log_is_possible(const struct bf_gpu_engine *engine)
 {
-    const struct bf_engine *engine = queue->engine;
-    const struct bf_command_queue *commands =
-        queue->is_command_queue ? (const struct bf_command_queue *)queue : NULL;
-    return engine->device->fence_log != BF_FENCE_LOG_OFF && bf_gpu_write_is_possible(engine) &&
-           !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
+    return engine->gpu->fence_log != BF_FENCE_LOG_OFF && bf_gpu_write_is_possible(engine);
 }
 
-/* False: there is no memory for as much. */
-static bool make_room(struct bf_engine *engine, uint32_t room)
+bool bf_log_make_room(struct bf_log_engine *logs, uint32_t room)
 {
-    if (room <= engine->log_room)
+    if (room <= logs->room)
         return true;
-    VkCommandBufferSubmitInfo *infos =
-        realloc(engine->log_infos, room * sizeof(*engine->log_infos));
+    VkCommandBufferSubmitInfo *infos = realloc(logs->infos, room * sizeof(*logs->infos));
     if (!infos)
         return false;
-    engine->log_infos = infos;
-    engine->log_room = room;
+    logs->infos = infos;
+    logs->room = room;
     return true;
+}
+
+struct bf_log *bf_log_create(struct bf_gpu_engine *engine, struct bf_log_engine *logs,
+                             uint32_t trace_id)
+{
+    struct bf_log *log = calloc(1, sizeof(*log));
+    if (!log)
+        return NULL;
+    log->engine = engine;
+    log->logs = logs;
+    log->trace_id = trace_id;
+    return log;
 }
 
 /* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
@@ -58,104 +62,42 @@ static void see_off(struct bf_log *log, uint64_t completed)
     }
 }
 
-/* The queue's last batch is over. Thread-safety: safe. */
-static bool is_over(const struct bf_engine *engine, uint64_t epoch)
+bool bf_log_is_last_batch_over(const struct bf_log *log)
 {
-    uint64_t completed;
-    return epoch <= engine->device->pending.engines[engine->number].completed ||
-           (bf_engine_completed_epoch((struct bf_engine *)engine, &completed) == VK_SUCCESS &&
-            epoch <= completed);
+    return bf_gpu_engine_is_over(log->engine, atomic_load(&log->last_epoch));
 }
 
-bool bf_log_is_queue_idle(const struct bf_queue *queue)
+VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_at_work,
+                        struct bf_log_change *change)
 {
-    const struct bf_log *log = queue->log;
-    return !bf_queue_has_backlog(queue) && log &&
-           is_over(queue->engine, atomic_load(&log->last_epoch));
-}
-
-/* May the driver still be at what the queue has given it, of which no log knows? */
-static bool is_at_work(struct bf_queue *queue)
-{
-    struct bf_device *device = queue->device;
-    if (queue->is_command_queue) {
-        const struct bf_command_queue *commands = bf_command_queue_of(queue);
-        bf_lock_acquire(&device->pending.lock);
-        uint64_t epoch = commands->frontier[queue->engine->number];
-        bf_lock_release(&device->pending.lock);
-        return !is_over(queue->engine, epoch);
-    }
-    if (atomic_load(&queue->completion_unknown))
-        return true;
-    if (device->trace && atomic_load(&queue->issued) == 0) /* all of it is counted there */
-        return false;
-    return !atomic_load(&queue->engine->shared) || !bf_last_submission_is_reached(queue);
-}
-
-/* A submission of the writer's own behind all that the engine has been given, which keeps the time
- * at which that ends: the queue's first wait may have to be told from it. */
-static VkResult mark_beginning(struct bf_engine *engine, struct bf_log_writer *writer,
-                               uint64_t *epoch)
-{
-    uint32_t slots = 0;
-    VkCommandBuffer end = bf_log_writer_end(writer, &slots);
-    if (!end)
-        return writer->timed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
-    *epoch = atomic_load(&engine->accepted_epoch) + 1;
-    const VkCommandBufferSubmitInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-        .commandBuffer = end,
-    };
-    const VkSemaphoreSubmitInfo signal = bf_engine_epoch_signal(engine, *epoch);
-    const VkSubmitInfo2 info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .commandBufferInfoCount = 1,
-        .pCommandBufferInfos = &commands,
-        .signalSemaphoreInfoCount = 1,
-        .pSignalSemaphoreInfos = &signal,
-    };
-    atomic_store(&engine->issued_epoch, *epoch);
-    VkResult result = bf_engine_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS) {
-        atomic_store(&engine->accepted_epoch, *epoch);
-        bf_log_writer_accepted(writer, slots, *epoch);
-    } else if (result == VK_ERROR_DEVICE_LOST) {
-        bf_device_lose(engine->device, "vkQueueSubmit2");
-    }
-    return result;
-}
-
-VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
-{
-    struct bf_log *log = queue->log;
-    struct bf_log_writer *writer = NULL;
-    if (entries && !log) {
-        log = calloc(1, sizeof(*log));
-        if (!log)
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        log->queue = queue;
-        log->engine = queue->engine;
-        log->trace_id = queue->trace_id;
-        atomic_store(&queue->log, log);
-    }
-    if (!log)
+    *change = (struct bf_log_change){.epoch = log->writer ? atomic_load(&log->last_epoch) : 0};
+    if (!entries)
         return VK_SUCCESS;
-    uint64_t epoch = log->writer ? atomic_load(&log->last_epoch) : 0;
-    if (entries) {
-        VkResult result = queue->engine->epoch ? VK_SUCCESS : bf_engine_create_epoch(queue->engine);
-        if (result == VK_SUCCESS && !make_room(queue->engine, ROOM))
-            result = VK_ERROR_OUT_OF_HOST_MEMORY;
-        if (result == VK_SUCCESS)
-            result = bf_log_writer_create(log, entries, &writer);
-        if (result != VK_SUCCESS)
-            return result;
-        if (log->writer ? !is_over(queue->engine, epoch) : is_at_work(queue))
-            result = mark_beginning(queue->engine, writer, &epoch);
-        if (result != VK_SUCCESS) {
-            bf_log_writer_destroy(writer);
-            return result;
-        }
-    }
+    if (!bf_log_make_room(log->logs, ROOM))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = bf_log_writer_create(log, entries, &change->writer);
+    if (result != VK_SUCCESS)
+        return result;
+    if (log->writer ? bf_gpu_engine_is_over(log->engine, change->epoch) : !is_at_work)
+        return VK_SUCCESS;
+    change->mark = bf_log_writer_end(change->writer, &change->slots);
+    if (change->mark || !change->writer->timed)
+        return VK_SUCCESS;
+    bf_log_abandon(change);
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void bf_log_abandon(struct bf_log_change *change)
+{
+    bf_log_writer_destroy(change->writer);
+    change->writer = NULL;
+}
+
+void bf_log_commit(struct bf_log *log, const struct bf_log_change *change)
+{
+    struct bf_log_writer *writer = change->writer;
+    if (change->mark)
+        bf_log_writer_accepted(writer, change->slots, change->epoch);
     if (log->writer) {
         for (int side = 0; side < BF_LOG_SIDES; side++)
             log->entries[side] += log->writer->next[side];
@@ -165,19 +107,18 @@ VkResult bf_log_set(struct bf_queue *queue, uint32_t entries)
         log->writer->next_dying = log->dying;
         log->dying = log->writer;
     }
-    atomic_store(&log->last_epoch, epoch);
+    atomic_store(&log->last_epoch, change->epoch);
     if (!writer) {
         bf_lock_acquire(&log->lock);
         log->noted = log->taken = 0;
         bf_lock_release(&log->lock);
     }
-    queue->engine->logs += (writer != NULL) - (log->writer != NULL);
+    log->logs->enabled += (writer != NULL) - (log->writer != NULL);
     log->writer = writer;
     atomic_store(&log->enabled, writer != NULL);
-    return VK_SUCCESS;
 }
 
-static void destroy(struct bf_log *log)
+static void log_destroy(struct bf_log *log)
 {
     bf_log_end_trace(log);
     if (log->interrupts)
@@ -196,10 +137,9 @@ void bf_log_leave(struct bf_log *log)
 {
     if (!log)
         return;
-    log->engine->logs -= log->writer != NULL;
-    log->queue = NULL;
-    log->next = log->engine->left_logs;
-    log->engine->left_logs = log;
+    log->logs->enabled -= log->writer != NULL;
+    log->next = log->logs->left;
+    log->logs->left = log;
 }
 
 static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
@@ -210,9 +150,9 @@ static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
     return any;
 }
 
-void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
+void bf_log_see_off(struct bf_log_engine *logs, uint64_t completed)
 {
-    struct bf_log **link = &engine->left_logs;
+    struct bf_log **link = &logs->left;
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
@@ -220,24 +160,20 @@ void bf_log_see_off(struct bf_engine *engine, uint64_t completed)
             link = &log->next;
         } else {
             *link = log->next;
-            destroy(log);
+            log_destroy(log);
         }
     }
 }
 
-void bf_logs_finish(struct bf_engine *engine, uint64_t completed)
+void bf_log_finish(struct bf_log_engine *logs, uint64_t completed)
 {
-    for (uint32_t i = 0; i < engine->queue_count; i++) {
-        bf_log_leave(engine->queues[i]->log);
-        engine->queues[i]->log = NULL;
+    while (logs->left) {
+        struct bf_log *next = logs->left->next;
+        bf_log_collect(logs->left, completed);
+        log_destroy(logs->left);
+        logs->left = next;
     }
-    while (engine->left_logs) {
-        struct bf_log *next = engine->left_logs->next;
-        bf_log_collect(engine->left_logs, completed);
-        destroy(engine->left_logs);
-        engine->left_logs = next;
-    }
-    free(engine->log_infos);
+    free(logs->infos);
 }
 
 /* --- Noting -----------------------------------------------------------------------------------*/
@@ -253,19 +189,6 @@ void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation)
         log->lost[operation->side]++;
     }
     bf_lock_release(&log->lock);
-}
-
-void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,
-                       uint64_t value, enum bf_log_when when, uint64_t ns)
-{
-    if (!bf_log_is_enabled(log) || !fence->log_handle)
-        return;
-    bf_log_note(log, &(struct bf_log_operation){.side = side,
-                                                .handle = fence->log_handle,
-                                                .key = (uintptr_t)fence,
-                                                .value = value,
-                                                .when = when,
-                                                .ns = ns});
 }
 
 bool bf_log_has_notes(struct bf_log *log)
@@ -291,41 +214,21 @@ static void forget_notes(struct bf_log *log, uint32_t count)
 
 /* --- What a batch does ------------------------------------------------------------------------*/
 
-static struct bf_log_batch batch_of(struct bf_packet *packet)
-{
-    return (struct bf_log_batch){
-        .submit = packet->kind == BF_PACKET_EXECUTE ? &packet->submit : NULL,
-        .barrier = packet->barrier,
-        .was_held = packet->was_held,
-        .when = (enum bf_log_when)packet->log_when,
-        .called_ns = packet->called_ns,
-        .wait_count = packet->wait_count,
-        .signal_count = packet->signal_count,
-        .waits = packet->waits,
-        .signals = packet->signals,
-        .imported = packet->imported,
-        .update = packet->update,
-    };
-}
-
 void bf_log_flush(struct bf_log *log)
 {
-    struct bf_engine *engine = log->engine;
     uint64_t completed;
-    if (bf_engine_completed_epoch(engine, &completed) != VK_SUCCESS)
-        return;
-    bf_pending_see(&engine->device->pending, engine->number, completed);
-    bf_log_writer_collect(log->writer, completed);
+    if (bf_gpu_engine_completed_epoch(log->engine, &completed) == VK_SUCCESS)
+        bf_log_writer_collect(log->writer, completed);
 }
 
 /* Had the program's wait been satisfied when it was armed? Only the semaphore itself can tell. */
-static bool was_satisfied(struct bf_device *device, const struct bf_log_batch *batch,
-                          const struct bf_sync *sync)
+static bool was_satisfied(const struct bf_gpu *gpu, const struct bf_log_batch *batch,
+                          const struct bf_log_sync *sync)
 {
     uint64_t value;
     return !batch->was_held &&
-           device->counter_value(device->handle, sync->sem->handle, &value) == VK_SUCCESS &&
-           value >= sync->target;
+           gpu->counter_value(gpu->handle, sync->semaphore, &value) == VK_SUCCESS &&
+           value >= sync->value;
 }
 
 /* The operation on the program's own semaphore; false: it isn't one that logs know. */
@@ -333,21 +236,21 @@ static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum 
                      uint32_t i, struct bf_log_operation *op)
 {
     bool wait = side == BF_LOG_WAITS;
-    const struct bf_sync *sync = wait ? &batch->waits[i] : &batch->signals[i];
-    if (!sync->sem || !sync->sem->timeline || !sync->sem->log_handle)
+    struct bf_log_sync sync;
+    batch->operation(batch->operations, side, i, &sync);
+    if (!sync.handle)
         return false;
     *op = (struct bf_log_operation){
         .side = side,
-        .handle = sync->sem->log_handle,
-        .key = wait && batch->imported ? (uintptr_t)batch->imported : (uint64_t)sync->sem->handle,
-        .value = sync->target,
+        .handle = sync.handle,
+        .key = wait && batch->imported ? batch->imported : (uint64_t)sync.semaphore,
+        .value = sync.value,
     };
-    if (!wait || was_satisfied(log->engine->device, batch, sync))
+    if (!wait || was_satisfied(log->engine->gpu, batch, &sync))
         return true;
     op->when = batch->when;
     if (batch->goes_at_once)
-        op->when =
-            is_over(log->engine, atomic_load(&log->last_epoch)) ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST;
+        op->when = bf_log_is_last_batch_over(log) ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST;
     op->ns = batch->called_ns;
     if (batch->submit &&
         batch->submit->pWaitSemaphoreInfos[i].stageMask != VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT)
@@ -355,38 +258,37 @@ static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum 
     return true;
 }
 
-/* The signal of the batch's fence; false: there is none that logs know. */
-static bool describe_update(const struct bf_log_batch *batch, struct bf_log_operation *op)
+/* The signal of the batch's fence; false: there is none. */
+static bool describe_fence(const struct bf_log_batch *batch, struct bf_log_operation *op)
 {
-    if (!batch->update)
+    if (!batch->signals_fence)
         return false;
     *op = (struct bf_log_operation){
         .side = BF_LOG_SIGNALS,
-        .handle = batch->update->fence->log_handle,
-        .key = (uintptr_t)batch->update->fence,
-        .value = batch->update->value,
+        .handle = batch->fence_handle,
+        .key = batch->fence_key,
+        .value = batch->fence_value,
     };
     return true;
 }
 
-/* A packet that nothing can be added to. */
-static void note_packet(struct bf_log *log, struct bf_packet *packet)
+void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch)
 {
     struct bf_log_operation op;
-    const struct bf_log_batch batch = batch_of(packet);
-    for (uint32_t i = 0; i < batch.wait_count; i++) {
-        if (describe(log, &batch, BF_LOG_WAITS, i, &op))
+    for (uint32_t i = 0; i < batch->wait_count; i++) {
+        if (describe(log, batch, BF_LOG_WAITS, i, &op))
             bf_log_note(log, &op);
     }
-    for (uint32_t i = 0; i < batch.signal_count; i++) {
-        if (describe(log, &batch, BF_LOG_SIGNALS, i, &op)) {
+    for (uint32_t i = 0; i < batch->signal_count; i++) {
+        if (describe(log, batch, BF_LOG_SIGNALS, i, &op)) {
             op.when = BF_LOG_WITH_STAMP;
             bf_log_note(log, &op);
         }
     }
-    if (packet->update)
-        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
-                          BF_LOG_WITH_STAMP, 0);
+    if (describe_fence(batch, &op) && op.handle) {
+        op.when = BF_LOG_WITH_STAMP;
+        bf_log_note(log, &op);
+    }
 }
 
 /* --- Adding -----------------------------------------------------------------------------------*/
@@ -441,18 +343,17 @@ static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct pla
 }
 
 /* In front of the program's command buffers its waits, behind them its signals. What its barrier
- * waits for is part of the wait. 'room' is NULL where the host writes: nothing is put in. */
-static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
-                        VkCommandBufferSubmitInfo *room)
+ * waits for is part of the wait. */
+void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferSubmitInfo *infos)
 {
     VkSubmitInfo2 *submit = batch->submit;
-    const VkCommandBufferSubmitInfo *own = room ? submit->pCommandBufferInfos : NULL;
-    uint32_t count = room ? submit->commandBufferInfoCount : 0;
-    struct place place = {room, 0};
+    const VkCommandBufferSubmitInfo *own = infos ? submit->pCommandBufferInfos : NULL;
+    uint32_t count = infos ? submit->commandBufferInfoCount : 0;
+    struct place place = {infos, 0};
     struct bf_log_operation op;
     bool signalled = false;
 
-    if (room && batch->barrier)
+    if (infos && batch->barrier)
         place.infos[place.count++] = *own++;
     add_notes(log, batch, &place);
     for (uint32_t i = 0; i < batch->wait_count; i++) {
@@ -465,9 +366,9 @@ static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
         if (describe(log, batch, BF_LOG_SIGNALS, i, &op))
             signalled = add(log, batch, &place, &op, false);
     }
-    if (describe_update(batch, &op))
+    if (describe_fence(batch, &op))
         signalled = add(log, batch, &place, &op, false);
-    if (!room)
+    if (!infos)
         return;
     /* The last signal's stamp is the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &batch->slots);
@@ -477,107 +378,44 @@ static void add_entries(struct bf_log *log, struct bf_log_batch *batch,
     submit->commandBufferInfoCount = place.count;
 }
 
-/* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
- * where the host writes, their epoch is enough. */
-static bool takes_entries(const struct bf_log *log, const struct bf_packet *packet)
+bool bf_log_is_by_host(const struct bf_log *log)
 {
-    if (log->writer->by_host)
-        return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
-    return packet->kind == BF_PACKET_EXECUTE && !packet->submit.flags &&
-           !bf_packet_counts_performance(packet);
+    return log->writer->by_host;
 }
 
-static uint32_t room_for(uint32_t command_buffers, uint32_t waits, uint32_t signals)
+uint32_t bf_log_room(const struct bf_log *log, uint32_t command_buffers, uint32_t waits,
+                     uint32_t signals)
 {
-    return command_buffers + BF_LOG_NOTES + waits + signals + 2;
-}
-
-static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet *packet)
-{
-    if (log->writer->by_host)
-        return 0;
-    return room_for(packet->submit.commandBufferInfoCount, packet->wait_count,
-                    packet->signal_count);
-}
-
-/* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
- * one, which takes it along. */
-static void note_passed(struct bf_log *log, struct bf_packet *packet)
-{
-    packet->log_noted = true;
-    if (packet->kind == BF_PACKET_WAIT)
-        bf_log_note_fence(log, BF_LOG_WAITS, packet->wait.fence, packet->wait.node.key,
-                          (enum bf_log_when)packet->log_when, packet->called_ns);
-    else
-        bf_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
-                          BF_LOG_AFTER_LAST, 0);
-}
-
-void bf_log_add_batch(struct bf_engine *engine)
-{
-    uint32_t room = 0, used = 0;
-    for (uint32_t i = 0; i < engine->batch_count; i++) {
-        struct bf_log *log = engine->batch_queues[i]->log;
-        if (bf_log_is_enabled(log) && takes_entries(log, engine->batch[i]))
-            room += room_for_packet(log, engine->batch[i]);
-    }
-    make_room(engine, room);
-    for (uint32_t i = 0; i < engine->batch_count; i++) {
-        struct bf_packet *packet = engine->batch[i];
-        struct bf_log *log = engine->batch_queues[i]->log;
-        if (!bf_log_is_enabled(log))
-            continue;
-        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
-            note_passed(log, packet);
-            continue;
-        }
-        if (!takes_entries(log, packet) || used + room_for_packet(log, packet) > engine->log_room) {
-            note_packet(log, packet); /* or there is no memory for more */
-            continue;
-        }
-        uint32_t needs = room_for_packet(log, packet);
-        struct bf_log_batch batch = batch_of(packet);
-        add_entries(log, &batch, needs ? engine->log_infos + used : NULL);
-        packet->log_slots = batch.slots;
-        packet->log_notes = batch.notes;
-        used += needs;
-    }
-}
-
-void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
-{
-    atomic_store(&log->last_epoch, epoch);
-    forget_notes(log, packet->log_notes);
-    if (takes_entries(log, packet))
-        bf_log_writer_accepted(log->writer, packet->log_slots, epoch);
+    return log->writer->by_host ? 0 : command_buffers + BF_LOG_NOTES + waits + signals + 2;
 }
 
 bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch)
 {
-    struct bf_engine *engine = log->engine;
     const VkSubmitInfo2 *submit = batch->submit;
     batch->had_end = log->writer->has_end;
     if (log->writer->by_host) {
-        add_entries(log, batch, NULL);
+        bf_log_put(log, batch, NULL);
         return true;
     }
     if (submit->flags || submit->pNext)
         return false;
-    if (!make_room(engine, room_for(submit->commandBufferInfoCount, batch->wait_count,
-                                    batch->signal_count))) {
-        if (batch->update)
+    if (!bf_log_make_room(log->logs, bf_log_room(log, submit->commandBufferInfoCount,
+                                                 batch->wait_count, batch->signal_count))) {
+        if (batch->signals_fence)
             lose(log, batch, BF_LOG_SIGNALS);
         return false;
     }
-    add_entries(log, batch, engine->log_infos);
+    bf_log_put(log, batch, log->logs->infos);
     return true;
 }
 
-void bf_log_accepted(struct bf_log *log, const struct bf_log_batch *batch, uint64_t epoch)
+void bf_log_accepted(struct bf_log *log, uint32_t slots, uint32_t notes, bool has_entries,
+                     uint64_t epoch)
 {
-    log->last_epoch = epoch;
-    forget_notes(log, batch->notes);
-    bf_log_writer_accepted(log->writer, batch->slots, epoch);
+    atomic_store(&log->last_epoch, epoch);
+    forget_notes(log, notes);
+    if (has_entries)
+        bf_log_writer_accepted(log->writer, slots, epoch);
 }
 
 void bf_log_refused(struct bf_log *log, const struct bf_log_batch *batch)

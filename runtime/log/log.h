@@ -58,13 +58,8 @@
 #include "log/reader.h"
 #include "base/lock.h"
 
-struct bf_engine;
-struct bf_fence;
+struct bf_gpu_engine;
 struct bf_log_writer;
-struct bf_packet;
-struct bf_queue;
-struct bf_sync;
-struct bf_update;
 
 /* Operations that wait for the queue's next batch, at most (LG-4). */
 #define BF_LOG_NOTES 32
@@ -89,11 +84,19 @@ struct bf_log_operation {
     uint64_t ns;
 };
 
+/* What an engine's logs share, under the engine's lock; zeroed is empty. */
+struct bf_log_engine {
+    uint32_t enabled;                 /* logs with a writer */
+    struct bf_log *left;              /* of queues that are gone */
+    uint32_t room;                    /* of 'infos' */
+    VkCommandBufferSubmitInfo *infos; /* of a batch with entries */
+};
+
 /* What has been noted of a queue, and the writer of its entries. It stays as long as the queue. */
 struct bf_log {
-    struct bf_log *next; /* of its engine: the queue is gone */
-    struct bf_queue *queue;
-    struct bf_engine *engine;
+    struct bf_log *next; /* of its engine's: the queue is gone */
+    struct bf_gpu_engine *engine;
+    struct bf_log_engine *logs;
     _Atomic bool enabled;     /* there is a writer */
     _Atomic uint32_t readers; /* of the program's; a trace's is none of them */
     struct bf_log_writer *writer;
@@ -111,47 +114,92 @@ struct bf_log {
     struct bf_log_operation notes[BF_LOG_NOTES];
 };
 
+/* A batch's operation on a semaphore. */
+struct bf_log_sync {
+    VkSemaphore semaphore;
+    uint32_t handle; /* what logs call it; 0: they don't */
+    uint64_t value;
+};
+
 /* A batch on its way to the driver, and what of it is logged. */
 struct bf_log_batch {
-    VkSubmitInfo2 *submit; /* pWaitSemaphoreInfos is as long as 'waits' at least */
-    bool barrier;          /* its first command buffer */
+    VkSubmitInfo2
+        *submit;  /* pWaitSemaphoreInfos is as long as the waits at least; NULL: a sparse bind */
+    bool barrier; /* its first command buffer */
     bool was_held;
     bool goes_at_once;
     enum bf_log_when when;             /* of its waits, unless it goes at once */
     uint64_t called_ns;                /* when the program submitted it, if it waits */
     uint32_t wait_count, signal_count; /* the program's own */
-    const struct bf_sync *waits, *signals;
-    const struct bf_fence *imported; /* whose native wait it is; NULL: nobody's */
-    const struct bf_update *update;  /* of the fence that it signals; NULL: none */
+    /* Fills in operation i of a side; 'operations' is the caller's. */
+    void (*operation)(const void *operations, enum bf_log_side side, uint32_t i,
+                      struct bf_log_sync *sync);
+    const void *operations;
+    uint64_t imported; /* the key of the fence whose native wait it is; 0: nobody's */
+    /* The signal of a fence that it is: what it is called, its key and the value. */
+    bool signals_fence;
+    uint32_t fence_handle;
+    uint64_t fence_key, fence_value;
     /* Of the log, once it has its entries: */
     uint32_t slots, notes;
     uint32_t lost[BF_LOG_SIDES];
     bool had_end;
 };
 
-/* Can the queue have logs? */
-bool bf_log_is_possible(const struct bf_queue *queue);
+/* Can queues of the engine have logs? */
+bool bf_log_is_possible(const struct bf_gpu_engine *engine);
 
-/* The engine's lock is held for all of these, up to bf_logs_finish. */
+/* The engine's lock is held for all of these, up to bf_log_finish. */
 
-/* Logs of at least that many entries for the queue, in place of those it has; what is on its way
- * goes to the old ones, which live until it has arrived. 0 entries: none any more. Errors:
- * VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools, of recording and of
- * vkQueueSubmit2; nothing has changed then. */
-VkResult bf_log_set(struct bf_queue *queue, uint32_t entries);
+/* A queue's log, without a writer. NULL: out of memory. */
+struct bf_log *bf_log_create(struct bf_gpu_engine *engine, struct bf_log_engine *logs,
+                             uint32_t trace_id);
 
-/* Gives the packets of the engine's batch their entries, around their command buffers; notes those
- * of packets that nothing can be added to. */
-void bf_log_add_batch(struct bf_engine *engine);
-/* The packet has been accepted, by this epoch or before it. */
-void bf_log_accepted_packet(struct bf_log *log, struct bf_packet *packet, uint64_t epoch);
+/* Logs of another size, from their being made to their being used. */
+struct bf_log_change {
+    struct bf_log_writer *writer; /* NULL: no logs any more */
+    VkCommandBuffer mark; /* to be submitted, behind all that the engine has been given; or NULL */
+    uint32_t slots;
+    uint64_t epoch; /* of the queue's last batch so far; with a mark, of that */
+};
 
-/* The same for one batch that goes at once. The log is enabled. False: it takes no entries, or there
- * is no memory for them: it may go by a packet, but for the signal of a fence, which then counts as
- * lost. Before the lock is released one of the other two follows, unless it goes by a packet;
- * submit's command buffers are the engine's until then. */
+/*
+ * Logs of at least that many entries, in place of those the queue has; 0 entries: none any more.
+ * 'is_at_work': the driver may still be at what the queue has given it, of which no log knows. Then a mark
+ * keeps the time at which that ends: the queue's first wait may have to be told from it. One of
+ * the other two follows. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating
+ * pools and of recording; nothing has changed then.
+ */
+VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_at_work,
+                        struct bf_log_change *change);
+/* What is on its way goes to the old logs, which live until it has arrived. */
+void bf_log_commit(struct bf_log *log, const struct bf_log_change *change);
+void bf_log_abandon(struct bf_log_change *change);
+
+/* The logs are enabled for those below. Is it the host that writes them (LG-6)? */
+bool bf_log_is_by_host(const struct bf_log *log);
+
+/* How many command buffers a batch may come to have with its entries; 0: the host writes. */
+uint32_t bf_log_room(const struct bf_log *log, uint32_t command_buffers, uint32_t waits,
+                     uint32_t signals);
+/* Makes room for so many in the engine's 'infos'. False: there is no memory for as much. */
+bool bf_log_make_room(struct bf_log_engine *logs, uint32_t room);
+
+/* Gives the batch its entries, around its command buffers, in 'infos' of that room; NULL where the
+ * host writes. */
+void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferSubmitInfo *infos);
+/* Notes what the batch does, of one that nothing can be added to. */
+void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch);
+/* So many slots and notes went with batches that have been accepted, by this epoch or before it. 'has_entries':
+ * something could be added. */
+void bf_log_accepted(struct bf_log *log, uint32_t slots, uint32_t notes, bool has_entries,
+                     uint64_t epoch);
+
+/* For one batch that goes at once. False: it takes no entries, or there is no memory for them: it may
+ * go by a packet, but for the signal of a fence, which then counts as lost. Before the lock is released
+ * bf_log_accepted or bf_log_refused follows, unless it goes by a packet; submit's command buffers are the
+ * engine's until then. */
 bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch);
-void bf_log_accepted(struct bf_log *log, const struct bf_log_batch *batch, uint64_t epoch);
 void bf_log_refused(struct bf_log *log, const struct bf_log_batch *batch);
 
 /* Whoever reads one of a queue's logs, over all the buffers that it has in the course of time. */
@@ -179,8 +227,9 @@ enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_
 enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                             uint32_t capacity, uint32_t *count, uint64_t *lost);
 
-/* The queue's logs go into the device's timeline, if there is one. No lock is held. */
-void bf_log_trace(struct bf_queue *queue);
+/* What the timeline reads of a log. NULL: out of memory. 'begin' takes it; the log is enabled. */
+struct bf_log_trace *bf_log_trace_create(void);
+void bf_log_begin_trace(struct bf_log *log, struct bf_log_trace *trace);
 /* What has been read by now; and the last of it. The engine's lock is held. */
 void bf_log_report(struct bf_log *log);
 void bf_log_end_trace(struct bf_log *log);
@@ -196,21 +245,17 @@ void bf_log_collect(struct bf_log *log, uint64_t completed);
 void bf_log_leave(struct bf_log *log);
 
 /* Frees what has been left and has nothing on its way any more. */
-void bf_log_see_off(struct bf_engine *engine, uint64_t completed);
+void bf_log_see_off(struct bf_log_engine *logs, uint64_t completed);
 
-/* The engine is idle or lost, and its VkQueues go as well; 'completed' is the epoch that it has
- * reached. */
-void bf_logs_finish(struct bf_engine *engine, uint64_t completed);
+/* The engine is idle or lost, all of its queues have left, and its VkQueue goes as well; 'completed' is
+ * the epoch that it has reached. */
+void bf_log_finish(struct bf_log_engine *logs, uint64_t completed);
 
 /* The queue has passed it (LG-4). Thread-safety: safe. */
 void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation);
 
-/* Would the queue come to a wait at once that it got now? It has a log. Its submitter calls. */
-bool bf_log_is_queue_idle(const struct bf_queue *queue);
-
-/* The same of a command queue's wait for a fence, or signal of one, where it has a log. */
-void bf_log_note_fence(struct bf_log *log, enum bf_log_side side, const struct bf_fence *fence,
-                       uint64_t value, enum bf_log_when when, uint64_t ns);
+/* Is the queue's last batch over? Thread-safety: safe. */
+bool bf_log_is_last_batch_over(const struct bf_log *log);
 
 /* Has anything been noted that no batch has taken along yet? Thread-safety: safe. */
 bool bf_log_has_notes(struct bf_log *log);

@@ -1,14 +1,11 @@
 /* What a timeline takes from the logs: every entry, in order, on the CPU's clock. */
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 #include "log/log.h"
 #include "log/writer.h"
-#include "scheduler/engine.h"
-#include "queue/queue.h"
-
-/* More than the document's 4 KiB hold, so that nothing is overwritten between two looks. */
-#define TRACED_ENTRIES 512
+#include "trace/stamps.h"
 
 #define AT_ONCE 32
 
@@ -16,28 +13,16 @@ struct bf_log_trace {
     struct bf_log_cursor cursors[BF_LOG_SIDES];
 };
 
-void bf_log_trace(struct bf_queue *queue)
+struct bf_log_trace *bf_log_trace_create(void)
 {
-    struct bf_engine *engine = queue->engine;
-    if (!queue->device->trace || atomic_exchange(&queue->log_asked, true) ||
-        !bf_log_is_possible(queue))
-        return;
-    struct bf_log_trace *trace = malloc(sizeof(*trace));
-    if (!trace)
-        return; /* the packets' own stamps have to do */
-    bf_engine_enter(engine);
-    struct bf_log *log = queue->log;
-    bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
-    VkResult result = large ? VK_SUCCESS : bf_log_set(queue, TRACED_ENTRIES);
-    if (result == VK_SUCCESS) {
-        log = queue->log;
-        for (int side = 0; side < BF_LOG_SIDES; side++)
-            bf_log_cursor_open(log, side, &trace->cursors[side]);
-        log->trace = trace;
-    } else {
-        free(trace);
-    }
-    bf_engine_leave(engine, 0);
+    return malloc(sizeof(struct bf_log_trace));
+}
+
+void bf_log_begin_trace(struct bf_log *log, struct bf_log_trace *trace)
+{
+    for (int side = 0; side < BF_LOG_SIDES; side++)
+        bf_log_cursor_open(log, side, &trace->cursors[side]);
+    log->trace = trace;
 }
 
 static uint64_t place(const struct bf_log *log, const struct bf_log_slot *slot, uint64_t ticks)
@@ -57,7 +42,7 @@ static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struc
         bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
     uint64_t end = place(log, slot, item->end);
     bf_trace_fence_done(
-        log->engine->device->trace, log->trace_id,
+        log->engine->gpu->trace, log->trace_id,
         item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED ? BF_TRACE_FENCE_WAIT
                                                                  : BF_TRACE_FENCE_SIGNAL,
         (struct bf_trace_sync){slot->key, item->value}, end, place(log, slot, item->observed),
@@ -66,7 +51,7 @@ static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struc
 
 void bf_log_report(struct bf_log *log)
 {
-    struct bf_trace *trace = log->engine->device->trace;
+    struct bf_trace *trace = log->engine->gpu->trace;
     struct bf_stamps *stamps = log->engine->stamps;
     if (stamps && bf_stamps_calibration(stamps))
         bf_calibration_update(bf_stamps_calibration(stamps));
@@ -88,7 +73,7 @@ void bf_log_report(struct bf_log *log)
 
 void bf_log_end_trace(struct bf_log *log)
 {
-    struct bf_trace *trace = log->engine->device->trace;
+    struct bf_trace *trace = log->engine->gpu->trace;
     if (!log->trace)
         return;
     bf_log_report(log);

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/commands.h"
-#include "device/device.h"
-#include "gpu/clock.h"
 #include "base/clock.h"
+#include "gpu/clock.h"
+#include "gpu/commands.h"
+#include "gpu/engine.h"
+#include "gpu/gpu.h"
 
 /* What a slot's command buffers copy from, or the host. */
 struct bf_log_payload {
@@ -19,7 +20,7 @@ struct bf_log_payload {
 #define ENTRY_OBSERVED offsetof(BfFenceLogEntry, fenceObservedGpuTimestamp)
 #define WORD           offsetof(struct bf_log_payload, word)
 
-static struct bf_engine *engine_of(const struct bf_log_writer *writer)
+static struct bf_gpu_engine *engine_of(const struct bf_log_writer *writer)
 {
     return writer->log->engine;
 }
@@ -50,7 +51,7 @@ static VkDeviceSize last_end_offset(const struct bf_log_writer *writer)
 
 static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
 {
-    const struct VolkDeviceTable *vk = &engine_of(writer)->device->vk;
+    const struct VolkDeviceTable *vk = &engine_of(writer)->gpu->vk;
     if (writer->copies_stamps)
         vk->vkCmdResetQueryPool(commands, writer->queries, query, 1);
     vk->vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, writer->queries,
@@ -60,7 +61,7 @@ static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, ui
 static void copy_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query,
                        VkBuffer target, VkDeviceSize offset)
 {
-    engine_of(writer)->device->vk.vkCmdCopyQueryPoolResults(
+    engine_of(writer)->gpu->vk.vkCmdCopyQueryPoolResults(
         commands, writer->queries, query, 1, target, offset, sizeof(uint64_t),
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
 }
@@ -69,25 +70,25 @@ static void copy_last_end(struct bf_log_writer *writer, VkCommandBuffer commands
                           VkDeviceSize offset)
 {
     const VkBufferCopy copy = {last_end_offset(writer), offset, sizeof(uint64_t)};
-    engine_of(writer)->device->vk.vkCmdCopyBuffer(commands, writer->staging.handle,
-                                                  writer->logs.handle, 1, &copy);
+    engine_of(writer)->gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle,
+                                               writer->logs.handle, 1, &copy);
 }
 
 /* LG-2: the entry, the word, and barriers on either side of it. */
 static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot,
                       VkCommandBuffer commands, enum bf_log_timing timing)
 {
-    struct bf_device *device = engine_of(writer)->device;
-    bool gpu = writer->copies_stamps, wait = slot->side == BF_LOG_WAITS;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    bool by_gpu = writer->copies_stamps, wait = slot->side == BF_LOG_WAITS;
     uint32_t index = slot_index(writer, slot);
     VkDeviceSize from = index * sizeof(struct bf_log_payload);
     VkDeviceSize log = (VkDeviceSize)slot->side * writer->log_bytes;
     VkDeviceSize entry = log + BF_FENCE_LOG_BYTES(index % writer->slot_count % writer->count);
-    bool stamped = gpu && (timing & BF_LOG_STAMP), after = gpu && (timing & BF_LOG_KEPT);
+    bool stamped = by_gpu && (timing & BF_LOG_STAMP), after = by_gpu && (timing & BF_LOG_KEPT);
 
     /* With a stamp the word waits for what is before anyway. */
     if (!wait && !stamped && !after)
-        bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                 VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     if (timing & BF_LOG_STAMP)
         put_stamp(writer, commands, slot->query);
@@ -95,18 +96,18 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
                          : stamped || after ? ENTRY_END
                                             : sizeof(BfFenceLogEntry);
     const VkBufferCopy payload = {from, entry, given};
-    device->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &payload);
+    gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &payload);
     if (after)
         copy_last_end(writer, commands, entry + (wait ? ENTRY_OBSERVED : ENTRY_END));
     if (stamped)
         copy_stamp(writer, commands, slot->query, writer->logs.handle, entry + ENTRY_END);
     if (stamped && !wait)
         copy_stamp(writer, commands, slot->query, writer->staging.handle, last_end_offset(writer));
-    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+    bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                             VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     const VkBufferCopy word = {from + WORD, log, sizeof(uint64_t)};
-    device->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &word);
-    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+    gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &word);
+    bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                             VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
@@ -114,14 +115,14 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
 static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_slot *slot,
                               enum bf_log_timing timing)
 {
-    struct bf_device *device = engine_of(writer)->device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    const struct VolkDeviceTable *vk = &gpu->vk;
     VkCommandBuffer commands = NULL;
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = slot ? 0 : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
     };
-    if (bf_commands_allocate(device, writer->pool, 1, &commands) != VK_SUCCESS)
+    if (bf_commands_allocate(gpu, writer->pool, 1, &commands) != VK_SUCCESS)
         return NULL;
     if (vk->vkBeginCommandBuffer(commands, &begin) != VK_SUCCESS)
         goto fail;
@@ -134,13 +135,13 @@ static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_
         uint32_t query = BF_LOG_SIDES * writer->slot_count;
         put_stamp(writer, commands, query);
         copy_stamp(writer, commands, query, writer->staging.handle, last_end_offset(writer));
-        bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                                 VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     }
     if (vk->vkEndCommandBuffer(commands) == VK_SUCCESS)
         return commands;
 fail:
-    vk->vkFreeCommandBuffers(device->handle, writer->pool, 1, &commands);
+    vk->vkFreeCommandBuffers(gpu->handle, writer->pool, 1, &commands);
     return NULL;
 }
 
@@ -162,13 +163,13 @@ static void put_on_its_way(struct bf_log_writer *writer, struct bf_log_slot *slo
 static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slot,
                            enum bf_log_timing timing)
 {
-    struct bf_device *device = engine_of(writer)->device;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
     if (!slot->commands[timing])
         slot->commands[timing] = record(writer, slot, timing);
     if (!slot->commands[timing])
         return NULL;
     if (!writer->copies_stamps && (timing & BF_LOG_STAMP))
-        device->vk.vkResetQueryPool(device->handle, writer->queries, slot->query, 1);
+        gpu->vk.vkResetQueryPool(gpu->handle, writer->queries, slot->query, 1);
     slot->timing = timing;
     return slot->commands[timing];
 }
@@ -176,7 +177,7 @@ static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slo
 bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *op, bool noted,
                        VkCommandBuffer *commands)
 {
-    struct bf_engine *engine = engine_of(writer);
+    struct bf_gpu_engine *engine = engine_of(writer);
     bool wait = op->side == BF_LOG_WAITS;
     uint64_t number = writer->next[op->side];
     struct bf_log_slot *slot =
@@ -222,7 +223,7 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
     writer->has_end = writer->has_end || (!wait && (timing & BF_LOG_STAMP));
     slot->number = number;
     slot->key = op->key;
-    slot->added_ns = engine->device->trace ? bf_now_ns() : 0;
+    slot->added_ns = engine->gpu->trace ? bf_now_ns() : 0;
     writer->next[op->side] = number + 1;
     put_on_its_way(writer, slot);
     return true;
@@ -287,11 +288,10 @@ void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
 /* The stamp of a slot that has arrived; 0: there is none. */
 static uint64_t read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
-    struct bf_device *device = engine_of(writer)->device;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
     uint64_t stamp = 0;
-    if (device->vk.vkGetQueryPoolResults(device->handle, writer->queries, slot->query, 1,
-                                         sizeof(stamp), &stamp, sizeof(stamp),
-                                         VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+    if (gpu->vk.vkGetQueryPoolResults(gpu->handle, writer->queries, slot->query, 1, sizeof(stamp),
+                                      &stamp, sizeof(stamp), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
         return 0;
     return stamp;
 }
@@ -347,13 +347,13 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
 
 static VkResult create_pools(struct bf_log_writer *writer)
 {
-    struct bf_engine *engine = engine_of(writer);
-    struct bf_device *device = engine->device;
+    struct bf_gpu_engine *engine = engine_of(writer);
+    struct bf_gpu *gpu = engine->gpu;
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .queueFamilyIndex = engine->family,
     };
-    VkResult result = device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &writer->pool);
+    VkResult result = gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &writer->pool);
     if (result != VK_SUCCESS || !writer->timed)
         return result;
     const VkQueryPoolCreateInfo queries = {
@@ -361,21 +361,21 @@ static VkResult create_pools(struct bf_log_writer *writer)
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
         .queryCount = (BF_LOG_SIDES + 1) * writer->slot_count,
     };
-    return device->vk.vkCreateQueryPool(device->handle, &queries, NULL, &writer->queries);
+    return gpu->vk.vkCreateQueryPool(gpu->handle, &queries, NULL, &writer->queries);
 }
 
 static VkResult create_buffers(struct bf_log_writer *writer)
 {
-    struct bf_device *device = engine_of(writer)->device;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
     writer->log_bytes = (BF_FENCE_LOG_BYTES(writer->count) + 4095) / 4096 * 4096;
     VkResult result =
-        bf_buffer_create(device, BF_LOG_SIDES * writer->log_bytes, BF_BUFFER_HOST, &writer->logs);
+        bf_buffer_create(gpu, BF_LOG_SIDES * writer->log_bytes, BF_BUFFER_HOST, &writer->logs);
     if (result == VK_SUCCESS && writer->by_host) {
         writer->payloads =
             calloc((size_t)BF_LOG_SIDES * writer->slot_count, sizeof(*writer->payloads));
         result = writer->payloads ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     } else if (result == VK_SUCCESS) {
-        result = bf_buffer_create(device, last_end_offset(writer) + sizeof(struct bf_log_payload),
+        result = bf_buffer_create(gpu, last_end_offset(writer) + sizeof(struct bf_log_payload),
                                   BF_BUFFER_HOST, &writer->staging);
         writer->payloads = (struct bf_log_payload *)writer->staging.mapped;
     }
@@ -389,18 +389,18 @@ static VkResult create_buffers(struct bf_log_writer *writer)
 
 VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_log_writer **out)
 {
-    struct bf_engine *engine = log->engine;
-    struct bf_device *device = engine->device;
+    struct bf_gpu_engine *engine = log->engine;
+    struct bf_gpu *gpu = engine->gpu;
     struct bf_log_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     writer->log = log;
     writer->count = entries;
     writer->slot_count = BF_LOG_SLOTS_PER_ENTRY * entries;
-    writer->by_host = device->fence_log == BF_FENCE_LOG_UNTIMED;
+    writer->by_host = gpu->fence_log == BF_FENCE_LOG_UNTIMED;
     writer->copies_stamps = engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
-    writer->timed = device->fence_log == BF_FENCE_LOG_TIMED && engine->timestamp_bits &&
-                    (writer->copies_stamps || device->host_query_reset);
+    writer->timed = gpu->fence_log == BF_FENCE_LOG_TIMED && engine->timestamp_bits &&
+                    (writer->copies_stamps || gpu->host_query_reset);
     writer->slots = calloc((size_t)(BF_LOG_SIDES + 1) * writer->slot_count, sizeof(*writer->slots));
     VkResult result = writer->slots ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result == VK_SUCCESS && !writer->by_host)
@@ -424,15 +424,15 @@ void bf_log_writer_destroy(struct bf_log_writer *writer)
 {
     if (!writer)
         return;
-    struct bf_device *device = engine_of(writer)->device;
+    struct bf_gpu *gpu = engine_of(writer)->gpu;
     if (writer->pool)
-        device->vk.vkDestroyCommandPool(device->handle, writer->pool, NULL);
+        gpu->vk.vkDestroyCommandPool(gpu->handle, writer->pool, NULL);
     if (writer->queries)
-        device->vk.vkDestroyQueryPool(device->handle, writer->queries, NULL);
+        gpu->vk.vkDestroyQueryPool(gpu->handle, writer->queries, NULL);
     if (writer->by_host)
         free(writer->payloads);
-    bf_buffer_destroy(device, &writer->logs);
-    bf_buffer_destroy(device, &writer->staging);
+    bf_buffer_destroy(gpu, &writer->logs);
+    bf_buffer_destroy(gpu, &writer->staging);
     free(writer->slots);
     free(writer);
 }

@@ -1,12 +1,12 @@
 /*
  * A command queue's clock: how fast its timestamps tick, and what they say at a CPU time.
  */
-#include "gpu/commands.h"
-#include "device/device.h"
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "gpu/commands.h"
 #include "queue/command_queue.h"
+#include "scheduler/scheduler.h"
 
 static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call, VkResult *result)
 {
@@ -15,7 +15,7 @@ static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call
         return NULL;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     *result = VK_ERROR_FEATURE_NOT_PRESENT;
-    if (queue->base.engine->timestamp_bits)
+    if (queue->base.engine->base.timestamp_bits)
         return queue;
     bf_message(BF_MESSAGE_WARNING, "%s: queue family %u has no timestamps", call,
                queue->base.family);
@@ -32,19 +32,20 @@ VkResult bfGetQueueTimestampFrequency(BfQueue handle, uint64_t *frequency)
         bf_message(BF_MESSAGE_ERROR, "bfGetQueueTimestampFrequency: pFrequency is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *frequency = (uint64_t)(1e9 / queue->base.device->timestamp_period_ns + 0.5);
+    *frequency = (uint64_t)(1e9 / queue->base.scheduler->gpu.timestamp_period_ns + 0.5);
     return VK_SUCCESS;
 }
 
 static uint64_t valid_bits(const struct bf_engine *engine, uint64_t ticks)
 {
-    return engine->timestamp_bits < 64 ? ticks & ((UINT64_C(1) << engine->timestamp_bits) - 1)
-                                       : ticks;
+    return engine->base.timestamp_bits < 64
+               ? ticks & ((UINT64_C(1) << engine->base.timestamp_bits) - 1)
+               : ticks;
 }
 
 static VkResult calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
 {
-    struct bf_device *device = queue->base.device;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
     const VkCalibratedTimestampInfoEXT infos[2] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
          .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
@@ -52,8 +53,8 @@ static VkResult calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint6
          .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
     };
     uint64_t stamps[2], deviation;
-    VkResult result =
-        device->get_calibrated_timestamps(device->handle, 2, infos, stamps, &deviation);
+    VkResult result = scheduler->gpu.get_calibrated_timestamps(scheduler->gpu.handle, 2, infos,
+                                                               stamps, &deviation);
     if (result != VK_SUCCESS)
         return result;
     *ticks = valid_bits(queue->base.engine, stamps[0]);
@@ -70,8 +71,8 @@ struct probe {
 
 static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe)
 {
-    struct bf_device *device = queue->base.device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
     const VkQueryPoolCreateInfo queries = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
@@ -79,14 +80,14 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
     };
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = queue->base.engine->family,
+        .queueFamilyIndex = queue->base.engine->base.family,
     };
-    VkResult result = vk->vkCreateQueryPool(device->handle, &queries, NULL, &probe->queries);
+    VkResult result = vk->vkCreateQueryPool(scheduler->gpu.handle, &queries, NULL, &probe->queries);
     if (result == VK_SUCCESS)
-        result = vk->vkCreateCommandPool(device->handle, &pool, NULL, &probe->pool);
+        result = vk->vkCreateCommandPool(scheduler->gpu.handle, &pool, NULL, &probe->pool);
     if (result != VK_SUCCESS)
         return result;
-    result = bf_commands_allocate(device, probe->pool, 1, &probe->buffer);
+    result = bf_commands_allocate(&scheduler->gpu, probe->pool, 1, &probe->buffer);
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
@@ -96,10 +97,10 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
     if (result != VK_SUCCESS)
         return result;
     /* Transfer-only families may not reset queries from the GPU; the host may, where it can. */
-    if (queue->base.engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT))
+    if (queue->base.engine->base.family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT))
         vk->vkCmdResetQueryPool(probe->buffer, probe->queries, 0, 1);
-    else if (device->host_query_reset)
-        vk->vkResetQueryPool(device->handle, probe->queries, 0, 1);
+    else if (scheduler->gpu.host_query_reset)
+        vk->vkResetQueryPool(scheduler->gpu.handle, probe->queries, 0, 1);
     else
         return VK_ERROR_FEATURE_NOT_PRESENT;
     vk->vkCmdWriteTimestamp2(probe->buffer, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, probe->queries,
@@ -110,8 +111,8 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
 /* A timestamp on the queue's engine, between two looks at the CPU's clock. */
 static VkResult measure(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
 {
-    struct bf_device *device = queue->base.device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
     struct probe probe = {0};
     const BfQueueCreateInfo info = {.type = queue->type,
                                     .priority = (BfQueuePriority)atomic_load(&queue->priority)};
@@ -127,17 +128,18 @@ static VkResult measure(struct bf_command_queue *queue, uint64_t *ticks, uint64_
         /* No memory to wait with; the driver itself needs none. */
         bf_engine_pump_taking_over(queue->base.engine);
         bf_engine_enter(queue->base.engine);
-        vk->vkQueueWaitIdle(queue->base.engine->handle);
+        vk->vkQueueWaitIdle(queue->base.engine->base.handle);
         bf_engine_leave(queue->base.engine, 0);
     }
     if (result == VK_SUCCESS) {
         *cpu_ns = bf_now_ns();
-        result = vk->vkGetQueryPoolResults(device->handle, probe.queries, 0, 1, sizeof(*ticks),
-                                           ticks, sizeof(*ticks), VK_QUERY_RESULT_64_BIT);
+        result =
+            vk->vkGetQueryPoolResults(scheduler->gpu.handle, probe.queries, 0, 1, sizeof(*ticks),
+                                      ticks, sizeof(*ticks), VK_QUERY_RESULT_64_BIT);
     }
     bfDestroyQueue(probe.queue);
-    vk->vkDestroyCommandPool(device->handle, probe.pool, NULL);
-    vk->vkDestroyQueryPool(device->handle, probe.queries, NULL);
+    vk->vkDestroyCommandPool(scheduler->gpu.handle, probe.pool, NULL);
+    vk->vkDestroyQueryPool(scheduler->gpu.handle, probe.queries, NULL);
     return result == VK_NOT_READY ? VK_ERROR_UNKNOWN : result;
 }
 
@@ -151,10 +153,10 @@ VkResult bfGetQueueClockCalibration(BfQueue handle, uint64_t *ticks, uint64_t *c
         bf_message(BF_MESSAGE_ERROR, "bfGetQueueClockCalibration: pGpuTicks or pCpuNs is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct bf_device *device = queue->base.device;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
-    result = device->get_calibrated_timestamps ? calibrate(queue, ticks, cpu_ns)
-                                               : measure(queue, ticks, cpu_ns);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    result = scheduler->gpu.get_calibrated_timestamps ? calibrate(queue, ticks, cpu_ns)
+                                                      : measure(queue, ticks, cpu_ns);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }

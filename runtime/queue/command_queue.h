@@ -1,119 +1,71 @@
 /*
- * A command queue: what ID3D12CommandQueue is. Its executions, signals and waits go in order, each
- * as soon as it may, on an engine that it shares with the program's VkQueues and with others of its
- * kind.
- *
- *  C-1  Signals and waits that the queue comes to at once (nothing before them is held) are settled
- *       in the call, under the pending signals' lock, and cost no packet. What has to wait is a packet; from
- *       then on all that follow are, until the queue is empty again.
- *  C-2  An execution is put behind everything its queue's frontier holds: another engine's epoch by
- *       a semaphore wait, this engine's by a full barrier before it, unless it was seen complete
- *       (E-6), or an earlier submission on this engine has waited for as much, or a barrier lies
- *       between already. So two executions of one queue don't overlap, nor any execution and what
- *       its queue has waited for.
- *  C-3  A wait is armed in the call (F-2). At the head of its queue it is passed if it is satisfied,
- *       or if an update that reaches it is on its way: then the frontier takes in the update's.
- *  C-4  A destroyed queue lives until its packets have gone, and its signals are applied.
- *
- * Proven by tests/model, tests/fence and tests/random.
+ * The C API's front on command queues (scheduler/command_queue.h): bfCreateQueue, bfQueueExecute,
+ * bfQueueSignal, bfQueueWait and what they share.
  */
 #ifndef BELFRY_QUEUE_COMMAND_QUEUE_H
 #define BELFRY_QUEUE_COMMAND_QUEUE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/export.h"
 #include "belfry/belfry.h"
-#include "fence/fence.h"
-#include "queue/queue.h"
+#include "log/log.h"
+#include "scheduler/command_queue.h"
+#include "trace/trace.h"
 
-struct bf_update;
-
-struct bf_command_queue {
-    struct bf_queue base; /* first */
-    BfQueueType type;
-    BfQueueFlags flags;
-    _Atomic uint32_t priority;          /* BfQueuePriority */
-    struct bf_observed_queue *observed; /* NULL: nobody observes it */
-
-    /* The GPU's count of executions that are complete: a native fence; NULL until asked for. Set
-     * under the engine's lock. */
-    struct bf_fence *_Atomic progress;
-
-    /* Under the engine's lock. */
-    uint64_t progressed;   /* executions counted by it that the driver has been called with */
-    bool leaving;          /* destroyed: the engine drops it once it is empty */
-    uint64_t issued_epoch; /* of its last execution that the driver has been called with */
-    uint32_t position; /* in the batch being put together: of its last execution, plus 1; 0: none */
-
-    /* Under the pending signals' lock. */
-    bool gone;                                              /* the engine has dropped it */
-    struct bf_command_queue *next, *previous;               /* of the device */
-    struct bf_command_queue *next_active, *previous_active; /* with updates on their way */
-    struct bf_update *first_update, *last_update;
-    uint64_t frontier[]; /* E-1; one epoch per engine */
-};
-
-/* The command queue that a queue is part of, or NULL: it is a VkQueue. */
-static inline struct bf_command_queue *bf_command_queue_of(struct bf_queue *queue)
-{
-    return queue->is_command_queue ? (struct bf_command_queue *)queue : NULL;
-}
+struct bf_execution;
 
 /* "3D command queue 0": by which traces and the check 'access' call it. */
 #define BF_QUEUE_NAME 64
 void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME]);
 
+/* How a call on a queue comes out where it looks whether it can be done at once. */
+enum bf_outcome {
+    BF_OUTCOME_DONE,      /* it is done, with its result */
+    BF_OUTCOME_BY_PACKET, /* nothing was done: a packet has to go in its turn, or is held */
+    BF_OUTCOME_LOOK,      /* ask again when it has been looked how far the GPU is */
+};
+
 /* A queue on a certain engine; errors as bfCreateQueue's, a lost device not yet told of it. */
 BF_SHARED VkResult bf_command_queue_create_on(struct bf_engine *engine,
                                               const BfQueueCreateInfo *info, BfQueue *queue);
 
-/* A wait it stood at needs it no longer: it may be scanned again. Returns its engine, as a mask. */
-uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue);
-
-/* Frees it if nothing is left of it (C-4); the pending signals' lock is held. */
-void bf_command_queue_reap(struct bf_command_queue *queue);
-
-/* For the pump, with the engine's lock held. */
-
-enum bf_passage {
-    BF_PASSAGE_DONE,    /* it is settled: take it off the list */
-    BF_PASSAGE_BATCHED, /* it goes with the batch, behind an execution that is in it */
-    BF_PASSAGE_LATER,   /* look again when the batch has gone */
-    BF_PASSAGE_BLOCKED, /* the queue has been put to sleep on it */
-    BF_PASSAGE_NATIVE,  /* it has become an execution, which waits natively */
-};
-
-/* A signal or a wait at the head of the queue; 'batched' says that executions of the queue are in
- * the batch before it. Engines to pump are added to *engines. */
-enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_packet *packet,
-                                      bool batched, uint64_t *engines);
-
-/* Takes the native wait for an imported fence out of an execution if the fence has been destroyed
- * (F-5). */
-void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *packet);
-
-/* Gives an execution its semaphore waits and its barrier (C-2). */
-void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *packet);
-
-/* The packet goes with the next driver call (E-5). Sleepers to kick are added to *effects, for after
- * the call: the GPU comes first. */
-void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet *packet,
-                               struct bf_effects *effects);
-
-/* The driver accepted the packet, or 'accepted' is false and it never will. */
-uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_packet *packet,
-                                   bool accepted);
-
 /* A batch for what has been noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);
 
-/* Frees what the program has left behind. */
-void bf_command_queues_finish(struct bf_device *device);
+/* The queue behind a live handle, else NULL and one line that names the call. */
+struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call);
 
-/* Anything held or under way to the driver, on any command queue of the device? */
-bool bf_command_queues_have_backlog(struct bf_device *device);
+/* The queue and the fence of a call, or NULL with a line. 'bit' is what forbids it. */
+struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue, BfFence fence_handle,
+                                                     BfFenceFlags bit, struct bf_fence **fence,
+                                                     const char *call);
+
+/* For the log: when does the queue come to what it is given now? */
+enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue);
+
+/* After a call that may have put many signals on their way (E-7). Errors: VK_ERROR_DEVICE_LOST. */
+VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, const char *call);
+
+/* The result of a call that the observer was told of. */
+VkResult bf_command_queue_observed_result(struct bf_scheduler *scheduler, VkResult result);
+
+/* For the timeline: an operation on a fence, of a packet; and one that cost no packet, which leaves the
+ * same mark as one that did. */
+void bf_command_queue_trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *packet,
+                                  enum bf_trace_fence_op op, uint64_t fence, uint64_t value);
+void bf_command_queue_trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
+                                    struct bf_fence *fence, uint64_t value);
+
+/* The GPU write of a native fence's value and the signal that tells of it, for an execution; and what
+ * becomes of both if the execution never comes about. Errors: those of bf_gpu_write_take. */
+VkResult bf_command_queue_take_signal(struct bf_command_queue *queue, struct bf_fence *fence,
+                                      uint64_t value, struct bf_execution *what);
+void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write *write,
+                                  struct bf_update *update);
+
+/* At once where it can, else by a packet; by a packet in any case. 'what' is used up. Errors leave
+ * nothing behind: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. */
+VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct bf_execution *what,
+                                  const char *call);
+VkResult bf_command_queue_submit_packet(struct bf_command_queue *queue,
+                                        const struct bf_execution *what, const char *call);
 
 #endif

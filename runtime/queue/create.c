@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "fence/native.h"
-#include "log/log.h"
-#include "scheduler/pending.h"
-#include "scheduler/sleeper.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "fence/native.h"
+#include "log/log.h"
 #include "queue/command_queue.h"
+#include "scheduler/pending.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
 /* How well a family of these flags suits the type: 0 not at all, else the more special the better.
  */
@@ -40,18 +41,19 @@ static int fitness(BfQueueType type, VkQueueFlags flags)
 /* The engine for a new queue: of the most fitting family, the one with the fewest queues; ones of
  * high priority keep away from those of others where there is a choice. A realtime queue lands on a
  * realtime engine or nowhere; others land there only where the program gave Belfry no other. */
-static struct bf_engine *choose_engine(struct bf_device *device, const BfQueueCreateInfo *info)
+static struct bf_engine *choose_engine(struct bf_scheduler *scheduler,
+                                       const BfQueueCreateInfo *info)
 {
     struct bf_engine *best = NULL;
     int best_rank = 0;
     uint32_t best_load = 0;
     bool wanted = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        struct bf_engine *engine = &device->engines[i];
-        bool realtime = engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
-        int fit = fitness(info->type, engine->family_flags);
-        if (fit == 0 || (engine->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
-            (wanted ? !realtime : engine->reserved))
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        bool realtime = engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+        int fit = fitness(info->type, engine->base.family_flags);
+        if (fit == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+            (wanted ? !realtime : engine->base.reserved))
             continue;
         int rank = fit + (wanted == realtime ? 8 : 0);
         uint32_t load = atomic_load(&engine->command_queues);
@@ -68,13 +70,13 @@ static struct bf_engine *choose_engine(struct bf_device *device, const BfQueueCr
 
 /* The family by which the program knows the engine: of the families it asked queues of, the one
  * that fits the type best. */
-static uint32_t shown_family(const struct bf_device *device, const struct bf_engine *engine,
+static uint32_t shown_family(const struct bf_scheduler *scheduler, const struct bf_engine *engine,
                              BfQueueType type)
 {
-    uint32_t family = engine->family;
+    uint32_t family = engine->base.family;
     int best = 0;
-    for (uint32_t i = 0; i < device->queue_count; i++) {
-        const struct bf_queue *queue = &device->queues[i];
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        const struct bf_queue *queue = &scheduler->queues[i];
         int fit = queue->engine == engine ? fitness(type, queue->family_flags) : 0;
         if (fit > best) {
             best = fit;
@@ -124,27 +126,28 @@ static void introduce_queue(struct bf_command_queue *queue)
     static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
                                              [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
                                              [BF_QUEUE_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
-    struct bf_device *device = queue->base.device;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
     char name[BF_QUEUE_NAME];
     bf_command_queue_name(queue, name);
     queue->base.trace_id =
-        device->trace ? bf_trace_add_queue(device->trace, queue->base.engine->trace_id, name)
-                      : device->queue_count + queue->base.index;
-    queue->observed = bf_observe_queue_add(device->observer, name, abilities[queue->type]);
+        scheduler->gpu.trace
+            ? bf_trace_add_queue(scheduler->gpu.trace, queue->base.engine->base.trace_id, name)
+            : scheduler->queue_count + queue->base.index;
+    queue->observed = bf_observe_queue_add(scheduler->observer, name, abilities[queue->type]);
 }
 
-static struct bf_command_queue *make_queue(struct bf_device *device, struct bf_engine *engine,
+static struct bf_command_queue *make_queue(struct bf_scheduler *scheduler, struct bf_engine *engine,
                                            const BfQueueCreateInfo *info)
 {
     struct bf_command_queue *queue =
-        calloc(1, sizeof(*queue) + device->engine_count * sizeof(queue->frontier[0]));
+        calloc(1, sizeof(*queue) + scheduler->engine_count * sizeof(queue->frontier[0]));
     if (!queue)
         return NULL;
-    queue->base.device = device;
+    queue->base.scheduler = scheduler;
     queue->base.engine = engine;
     queue->base.is_command_queue = true;
-    queue->base.family = shown_family(device, engine, info->type);
-    queue->base.index = atomic_fetch_add(&device->command_queues_made, 1);
+    queue->base.family = shown_family(scheduler, engine, info->type);
+    queue->base.index = atomic_fetch_add(&scheduler->command_queues_made, 1);
     queue->type = info->type;
     queue->flags = info->flags;
     queue->priority = (uint32_t)info->priority;
@@ -164,8 +167,8 @@ static void list_queue(struct bf_pending *pending, struct bf_command_queue *queu
 VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
                                     BfQueue *out)
 {
-    struct bf_device *device = engine->device;
-    struct bf_command_queue *queue = make_queue(device, engine, info);
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_command_queue *queue = make_queue(scheduler, engine, info);
     if (!queue)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -174,17 +177,17 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
     bf_engine_enter(engine);
     result = bf_engine_take_queues(engine);
     if (result == VK_SUCCESS)
-        result = bf_sleepers_ensure_engine(device, engine->number);
+        result = bf_sleepers_ensure_engine(scheduler, engine->base.number);
     if (result == VK_SUCCESS)
         result = bf_engine_add_queue(engine, &queue->base);
     if (result == VK_SUCCESS) {
-        list_queue(&device->pending, queue);
+        list_queue(&scheduler->pending, queue);
         introduce_queue(queue);
     }
     bf_engine_leave(engine, 0);
     if (result != VK_SUCCESS)
         goto fail_engine;
-    bf_log_trace(&queue->base);
+    bf_queue_log_trace(&queue->base);
     *out = (BfQueue)queue;
     return VK_SUCCESS;
 
@@ -197,8 +200,8 @@ fail_handle:
 
 VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *out)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info || !out) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
@@ -206,9 +209,9 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
     }
     if (!check_info(info))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
-    struct bf_engine *engine = choose_engine(device, info);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    struct bf_engine *engine = choose_engine(scheduler, info);
     if (!engine) {
         bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
         bf_message(BF_MESSAGE_WARNING, "bfCreateQueue: no VkQueue of this device %s",
@@ -217,7 +220,7 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
         return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkResult result = bf_command_queue_create_on(engine, info, out);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }
 
 void bfDestroyQueue(BfQueue handle)
@@ -243,9 +246,9 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    struct bf_device *device = queue->base.device;
+    struct bf_scheduler *scheduler = queue->base.scheduler;
     struct bf_engine *engine = queue->base.engine;
-    if (!out || !bf_native_is_supported(device)) {
+    if (!out || !bf_native_is_supported(scheduler)) {
         bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: %s",
                    out ? "the device has no native fences" : "pFence is NULL");
         return out ? VK_ERROR_FEATURE_NOT_PRESENT : VK_ERROR_VALIDATION_FAILED_EXT;
@@ -253,7 +256,7 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
     if (!fence) {
         const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_NO_SIGNAL_BIT};
-        VkResult result = bf_native_create(device, &info, &fence);
+        VkResult result = bf_native_create(scheduler, &info, &fence);
         if (result != VK_SUCCESS)
             return result;
         fence->queue_owned = true;

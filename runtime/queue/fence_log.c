@@ -2,13 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "belfry/native_fence.h"
-#include "device/device.h"
-#include "log/log.h"
-#include "log/writer.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "belfry/native_fence.h"
+#include "log/log.h"
+#include "log/writer.h"
 #include "queue/command_queue.h"
+#include "queue/vkqueue.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
 
 #define MIN_ENTRIES 2 /* one may be being written at any time */
 #define MAX_ENTRIES 65536
@@ -30,7 +32,7 @@ static struct reader *reader_of(BfFenceLogReader handle, const char *call)
 }
 
 /* The queue to read, or NULL with a line. */
-static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreateInfo *info)
+static struct bf_queue *find_queue(BfDevice scheduler, const BfFenceLogReaderCreateInfo *info)
 {
     const char *call = "bfCreateFenceLogReader";
     if ((info->queue != NULL) == (info->vkQueue != NULL)) {
@@ -38,11 +40,11 @@ static struct bf_queue *find_queue(BfDevice device, const BfFenceLogReaderCreate
         return NULL;
     }
     if (info->vkQueue)
-        return bf_device_vkqueue(device, info->vkQueue, call);
+        return bf_scheduler_vkqueue(scheduler, info->vkQueue, call);
     if (!bf_handle_check(info->queue, BF_HANDLE_QUEUE, call, "queue"))
         return NULL;
     struct bf_queue *queue = (struct bf_queue *)info->queue;
-    if (queue->device == (struct bf_device *)device)
+    if (queue->scheduler == (struct bf_scheduler *)scheduler)
         return queue;
     bf_message(BF_MESSAGE_ERROR, "%s: the queue belongs to another device", call);
     return NULL;
@@ -56,14 +58,14 @@ static VkResult enable(struct bf_queue *queue, uint32_t entries)
     entries = entries < MIN_ENTRIES ? MIN_ENTRIES : entries;
     if (log && log->writer && log->writer->count >= entries)
         return VK_SUCCESS;
-    return bf_log_set(queue, entries);
+    return bf_queue_log_set(queue, entries);
 }
 
 VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInfo *info,
                                 BfFenceLogReader *out)
 {
-    struct bf_device *device = bf_device_of(handle, __func__);
-    if (!device)
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!info || !out || info->pNext || info->entries > MAX_ENTRIES ||
         (info->type != BF_FENCE_LOG_TYPE_WAITS && info->type != BF_FENCE_LOG_TYPE_SIGNALS)) {
@@ -76,12 +78,12 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     struct bf_queue *queue = find_queue(handle, info);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!bf_log_is_possible(queue)) {
+    if (!bf_queue_log_is_possible(queue)) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateFenceLogReader: the queue has no logs");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     struct reader *reader = calloc(1, sizeof(*reader));
     if (!reader || !bf_handle_add(reader, BF_HANDLE_LOG_READER)) {
         free(reader);
@@ -98,7 +100,7 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     if (result != VK_SUCCESS) {
         bf_handle_remove(reader);
         free(reader);
-        return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, __func__) : result;
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
     *out = (BfFenceLogReader)reader;
     return VK_SUCCESS;
@@ -115,7 +117,7 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
     if (queue->log->readers == 0 && !queue->log->trace)
-        bf_log_set(queue, 0);
+        bf_queue_log_set(queue, 0);
     bf_engine_leave(queue->engine, 0);
     free(reader);
 }
@@ -148,7 +150,7 @@ static VkResult read_some(struct reader *reader, struct bf_log_item *items, uint
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
     bf_engine_enter(engine);
-    VkResult result = bf_engine_completed_epoch(engine, &completed);
+    VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     enum bf_log_read read = BF_LOG_READ_OK;
     if (result == VK_SUCCESS) {
         bf_log_collect(reader->queue->log, completed);
@@ -185,8 +187,8 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
                        "bfReadFenceLog: pCount is NULL, or pRecords with a capacity");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct bf_device *device = reader->queue->device;
-    VkResult result = bf_device_is_lost(device) ? VK_SUCCESS : submit_notes(reader->queue);
+    struct bf_scheduler *scheduler = reader->queue->scheduler;
+    VkResult result = bf_scheduler_is_lost(scheduler) ? VK_SUCCESS : submit_notes(reader->queue);
     uint32_t count = 0, got = AT_ONCE, asked = AT_ONCE;
     uint64_t lost = 0;
     while (result == VK_SUCCESS && got == asked && count < capacity) {
@@ -202,7 +204,7 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
     if (out_lost)
         *out_lost = lost;
     if (result == VK_ERROR_DEVICE_LOST)
-        return bf_device_lost(device, __func__);
+        return bf_scheduler_lost(scheduler, __func__);
     return result == VK_SUCCESS && count == capacity ? VK_INCOMPLETE : result;
 }
 
@@ -227,7 +229,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
     bf_engine_enter(engine);
-    VkResult result = bf_engine_completed_epoch(engine, &completed);
+    VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     const struct bf_log_writer *writer = reader->queue->log->writer;
     size_t all = BF_FENCE_LOG_BYTES(writer->count);
     if (result == VK_SUCCESS && !data) {
@@ -241,7 +243,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
         copy_log(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
     bf_engine_leave(engine, 0);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(reader->queue->device, __func__)
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }
 
@@ -255,9 +257,9 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_engine_enter(reader->queue->engine);
-    VkResult result = bf_log_set(reader->queue, entries);
+    VkResult result = bf_queue_log_set(reader->queue, entries);
     bf_engine_leave(reader->queue->engine, 0);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(reader->queue->device, __func__)
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }
 

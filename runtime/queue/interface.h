@@ -7,11 +7,10 @@
 
 #include "belfry/belfry.h"
 #include "queue/command_queue.h"
-#include "queue/queue.h"
+#include "queue/vkqueue.h"
 
 /* clang-format off: it takes these for expressions */
 #define BF_QUEUE_INTERFACE(F)                                                                      \
-    F(VkResult, bf_device_wait_idle, (struct bf_device * device), (device))                        \
     F(void, bfDestroyQueue, (BfQueue queue), (queue))                                              \
     F(VkResult, bfQueueExecute,                                                                    \
       (BfQueue queue, uint32_t count, const VkCommandBuffer *pCommandBuffers),                     \
@@ -28,7 +27,6 @@
     F(VkResult, bf_queue_call,                                                                     \
       (struct bf_queue * queue, VkResult(*call)(VkQueue handle, void *context), void *context),    \
       (queue, call, context))                                                                      \
-    F(VkQueue, bf_queue_handle, (const struct bf_queue *queue), (queue))                           \
     F(VkResult, bf_queue_present, (struct bf_queue * queue, const VkPresentInfoKHR *info),         \
       (queue, info))                                                                               \
     F(VkResult, bf_queue_submit,                                                                   \
@@ -36,7 +34,6 @@
       (queue, count, infos, fence))                                                                \
     F(VkResult, bf_queue_submit_raw, (struct bf_queue * queue, struct bf_raw_submit * raw),        \
       (queue, raw))                                                                                \
-    F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
     F(VkResult, bf_queue_wait_idle, (struct bf_queue * queue), (queue))                            \
     F(void, bf_raw_submit_signal,                                                                  \
       (const struct bf_queue *queue, struct bf_raw_submit *raw, VkSemaphore handle,                \

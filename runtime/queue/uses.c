@@ -1,11 +1,11 @@
 /* bfQueueUses: what the program says its queue is going to use. */
 #include <stdlib.h>
 
-#include "device/device.h"
 #include "base/handle.h"
 #include "base/message.h"
-#include "scheduler/observer.h"
 #include "queue/command_queue.h"
+#include "scheduler/observer.h"
+#include "scheduler/scheduler.h"
 
 static bool check_use(uint32_t i, const BfResourceUse *use)
 {
@@ -27,18 +27,18 @@ static bool check_use(uint32_t i, const BfResourceUse *use)
 }
 
 /* The layer sees every buffer and image created; on attached devices nobody does. */
-static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *use)
+static bool find_resource(struct bf_scheduler *scheduler, uint32_t i, BfResourceUse *use)
 {
-    if (device->attached)
+    if (scheduler->gpu.attached)
         return true;
-    struct bf_observer *observer = device->observer;
+    struct bf_observer *observer = scheduler->observer;
     bool image = use->image != VK_NULL_HANDLE, known;
     uint64_t named = image ? (uint64_t)use->image : (uint64_t)use->buffer;
     if (image) {
-        use->image = bf_upper_layers_image(device, use->image);
+        use->image = bf_upper_layers_image(&scheduler->gpu, use->image);
         known = observer->calls->knows_image(observer, use->image);
     } else {
-        use->buffer = bf_upper_layers_buffer(device, use->buffer);
+        use->buffer = bf_upper_layers_buffer(&scheduler->gpu, use->buffer);
         known = observer->calls->knows_buffer(observer, use->buffer);
     }
     if (known || observer->calls->has_stopped(observer))
@@ -46,7 +46,7 @@ static bool find_resource(struct bf_device *device, uint32_t i, BfResourceUse *u
     VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;
     bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s 0x%llx is none of this device's%s", i,
                image ? "image" : "buffer", (unsigned long long)named,
-               bf_upper_layers_excuse(device, type));
+               bf_upper_layers_excuse(&scheduler->gpu, type));
     return false;
 }
 
@@ -63,8 +63,8 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    struct bf_device *device = queue->base.device;
-    if (!count || !queue->observed || device->observer->calls->has_stopped(device->observer))
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    if (!count || !queue->observed || scheduler->observer->calls->has_stopped(scheduler->observer))
         return VK_SUCCESS;
     BfResourceUse *found = malloc(count * sizeof(*found));
     if (!found)
@@ -72,7 +72,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
         found[i] = uses[i];
-        if (!find_resource(device, i, &found[i]))
+        if (!find_resource(scheduler, i, &found[i]))
             result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS)

@@ -22,6 +22,10 @@
  *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap.
  *  Q-7  The driver never sees a submission that the program didn't ask for.
  *
+ * Epochs are counted where somebody may need to know when a queue's own submission is through and nothing
+ * else tells: on engines that several queues share (scheduler/last_submission.h), and under a trace, for
+ * every submission.
+ *
  * Q-1, Q-2, Q-6 and Q-7 are proven by tests/random (and the test driver's own checks), Q-3 to Q-5
  * by the same programs under several threads and by the broken schedulers that tests/random must
  * catch.
@@ -35,26 +39,17 @@
 
 #include <vulkan/vulkan.h>
 
-#include "gpu/write.h"
 #include "base/lock.h"
-#include "queue/queue.h"
-#include "trace/stamps.h"
+#include "gpu/engine.h"
+#include "log/log.h"
+#include "scheduler/queue.h"
 
 /* Most batches of one vkQueueSubmit2. */
 #define BF_ENGINE_BATCH 32
 
 struct bf_engine {
-    struct bf_device *device;
-    VkQueue handle;
-    uint32_t number; /* its bit in the masks */
-    uint32_t family; /* real */
-    uint32_t index;
-    VkDeviceQueueCreateFlags flags;
-    VkQueueFlags family_flags;
-    uint32_t timestamp_bits;
-    VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
-    bool reserved;                            /* no VkQueue of the program is on it */
-    uint32_t trace_id;
+    struct bf_gpu_engine base; /* first */
+    struct bf_scheduler *scheduler;
 
     struct bf_lock lock;
     _Atomic uint32_t dirty;
@@ -70,14 +65,6 @@ struct bf_engine {
     _Atomic bool shared; /* several queues, so that each needs a completion signal of its own */
     _Atomic bool takes_queues; /* it has what command queues need: epoch, barrier, waited */
 
-    /* Epochs are counted where somebody may need to know when a queue's own submission is through
-     * and nothing else tells: on engines that several queues share (scheduler/last_submission.h), and under a
-     * trace, for every submission. */
-    VkSemaphore epoch; /* VK_NULL_HANDLE: not counted */
-    _Atomic uint64_t accepted_epoch;
-    _Atomic uint64_t issued_epoch; /* the driver has been called with it, or is about to be */
-    struct bf_stamps *stamps;
-
     /* For command queues (C-2), under the lock: what earlier submissions have put all later ones
      * behind. */
     uint64_t *waited;      /* of each other engine, by semaphore waits */
@@ -85,13 +72,7 @@ struct bf_engine {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier; /* from everything to everything; recorded once */
 
-    struct bf_gpu_writes writes; /* of native fences' values */
-
-    /* Under the lock: queues with logs, and room for the command buffers of a batch with entries. */
-    uint32_t logs;
-    struct bf_log *left_logs; /* of queues that are gone */
-    uint32_t log_room;
-    VkCommandBufferSubmitInfo *log_infos;
+    struct bf_log_engine logs; /* under the lock */
 
     struct bf_label *labels; /* open on the VkQueue (scheduler/label.h); under the lock */
 
@@ -105,12 +86,12 @@ struct bf_engine {
 
 static inline uint64_t bf_engine_bit(const struct bf_engine *engine)
 {
-    return UINT64_C(1) << engine->number;
+    return UINT64_C(1) << engine->base.number;
 }
 
 /* Hands over whatever may go, on the engines of 'mask' and on those it thereby sets free. The
  * caller holds no lock. */
-void bf_engines_pump(struct bf_device *device, uint64_t mask);
+void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask);
 
 /* The caller has just released the lock: looks again, and pumps 'mask' as well. */
 static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
@@ -118,7 +99,7 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
     if (atomic_load(&engine->dirty))
         mask |= bf_engine_bit(engine);
     if (mask)
-        bf_engines_pump(engine->device, mask);
+        bf_engines_pump(engine->scheduler, mask);
 }
 
 /* The lock for a call that isn't a pump's, as a taker; leaving pumps, with the engines of 'mask'.
@@ -133,31 +114,8 @@ void bf_engine_pump_taking_over(struct bf_engine *engine);
  * vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer and vkEndCommandBuffer. */
 VkResult bf_engine_take_queues(struct bf_engine *engine);
 
-/* Errors: those of vkCreateSemaphore. */
-VkResult bf_engine_create_epoch(struct bf_engine *engine);
-
 /* A command queue comes and goes; the lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue);
 void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue);
-
-/* How far the engine's epochs are. Errors: those of vkGetSemaphoreCounterValue. Thread-safety:
- * safe. */
-VkResult bf_engine_completed_epoch(struct bf_engine *engine, uint64_t *epoch);
-
-/* What a batch signals when all of its commands are complete. */
-static inline VkSemaphoreSubmitInfo bf_engine_epoch_signal(const struct bf_engine *engine,
-                                                           uint64_t epoch)
-{
-    return (VkSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = engine->epoch,
-        .value = epoch,
-        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
-}
-
-/* One call of vkQueueSubmit2 with the device's submit function; the lock is held. */
-VkResult bf_engine_driver_submit(struct bf_engine *engine, uint32_t count,
-                                 const VkSubmitInfo2 *infos, VkFence fence);
 
 #endif

@@ -8,6 +8,7 @@
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/packet.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/semaphore.h"
 #include "scheduler/vkfence.h"
 
@@ -19,34 +20,58 @@
     F(void, bf_label_insert, (struct bf_queue * queue, const VkDebugUtilsLabelEXT *label),         \
       (queue, label))                                                                              \
     F(void, bf_last_submission_drop_fences,                                                        \
-      (struct bf_device * device, uint32_t count, const VkFence *fences), (device, count, fences)) \
-    F(void, bf_last_submission_drop_semaphore, (struct bf_device * device, VkSemaphore semaphore), \
-      (device, semaphore))                                                                         \
+      (struct bf_scheduler * scheduler, uint32_t count, const VkFence *fences),                    \
+      (scheduler, count, fences))                                                                  \
+    F(void, bf_last_submission_drop_semaphore,                                                     \
+      (struct bf_scheduler * scheduler, VkSemaphore semaphore), (scheduler, semaphore))            \
     F(bool, bf_packet_can_copy_bind, (const VkBindSparseInfo *info), (info))                       \
     F(bool, bf_packet_can_copy_submit, (const VkSubmitInfo2 *info), (info))                        \
-    F(VkResult, bf_semaphore_flush, (struct bf_device * device, VkSemaphore handle),               \
-      (device, handle))                                                                            \
-    F(void, bf_semaphore_forget, (struct bf_device * device, VkSemaphore handle),                  \
-      (device, handle))                                                                            \
+    F(struct bf_queue *, bf_scheduler_find_queue,                                                  \
+      (struct bf_scheduler * scheduler, uint32_t family, uint32_t index,                           \
+       VkDeviceQueueCreateFlags flags),                                                            \
+      (scheduler, family, index, flags))                                                           \
+    F(VkResult, bf_scheduler_lost, (struct bf_scheduler * scheduler, const char *where),           \
+      (scheduler, where))                                                                          \
+    F(void, bf_scheduler_observe_executes,                                                         \
+      (struct bf_scheduler * scheduler, const struct bf_execute_observer *observer),               \
+      (scheduler, observer))                                                                       \
+    F(VkResult, bf_scheduler_query_results,                                                        \
+      (struct bf_scheduler * scheduler, VkQueryPool pool, uint32_t first, uint32_t count,          \
+       size_t size, void *data, VkDeviceSize stride, VkQueryResultFlags flags),                    \
+      (scheduler, pool, first, count, size, data, stride, flags))                                  \
+    F(struct bf_queue *, bf_scheduler_queue_on,                                                    \
+      (const struct bf_scheduler *scheduler, VkQueue handle), (scheduler, handle))                 \
+    F(VkResult, bf_scheduler_settle, (struct bf_scheduler * scheduler), (scheduler))               \
+    F(VkResult, bf_scheduler_wait_idle, (struct bf_scheduler * scheduler), (scheduler))            \
+    F(VkQueue, bf_queue_handle, (const struct bf_queue *queue), (queue))                           \
+    F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
+    F(VkResult, bf_semaphore_flush, (struct bf_scheduler * scheduler, VkSemaphore handle),         \
+      (scheduler, handle))                                                                         \
+    F(void, bf_semaphore_forget, (struct bf_scheduler * scheduler, VkSemaphore handle),            \
+      (scheduler, handle))                                                                         \
     F(void, bf_semaphore_host_signal,                                                              \
-      (struct bf_device * device, VkSemaphore handle, uint64_t value), (device, handle, value))    \
-    F(void, bf_semaphore_imported, (struct bf_device * device, VkSemaphore handle),                \
-      (device, handle))                                                                            \
+      (struct bf_scheduler * scheduler, VkSemaphore handle, uint64_t value),                       \
+      (scheduler, handle, value))                                                                  \
+    F(void, bf_semaphore_imported, (struct bf_scheduler * scheduler, VkSemaphore handle),          \
+      (scheduler, handle))                                                                         \
     F(VkResult, bf_semaphore_register,                                                             \
-      (struct bf_device * device, VkSemaphore handle, bool timeline, bool external,                \
+      (struct bf_scheduler * scheduler, VkSemaphore handle, bool timeline, bool external,          \
        uint64_t initial_value),                                                                    \
-      (device, handle, timeline, external, initial_value))                                         \
-    F(void, bf_semaphore_set_external, (struct bf_device * device, VkSemaphore handle),            \
-      (device, handle))                                                                            \
-    F(VkResult, bf_vkfence_flush, (struct bf_device * device, VkFence handle), (device, handle))   \
-    F(void, bf_vkfence_forget, (struct bf_device * device, VkFence handle), (device, handle))      \
-    F(VkResult, bf_vkfence_set_external, (struct bf_device * device, VkFence handle),              \
-      (device, handle))                                                                            \
-    F(VkResult, bf_vkfence_status, (struct bf_device * device, VkFence handle), (device, handle))  \
+      (scheduler, handle, timeline, external, initial_value))                                      \
+    F(void, bf_semaphore_set_external, (struct bf_scheduler * scheduler, VkSemaphore handle),      \
+      (scheduler, handle))                                                                         \
+    F(VkResult, bf_vkfence_flush, (struct bf_scheduler * scheduler, VkFence handle),               \
+      (scheduler, handle))                                                                         \
+    F(void, bf_vkfence_forget, (struct bf_scheduler * scheduler, VkFence handle),                  \
+      (scheduler, handle))                                                                         \
+    F(VkResult, bf_vkfence_set_external, (struct bf_scheduler * scheduler, VkFence handle),        \
+      (scheduler, handle))                                                                         \
+    F(VkResult, bf_vkfence_status, (struct bf_scheduler * scheduler, VkFence handle),              \
+      (scheduler, handle))                                                                         \
     F(VkResult, bf_vkfence_wait,                                                                   \
-      (struct bf_device * device, uint32_t count, const VkFence *fences, VkBool32 all,             \
+      (struct bf_scheduler * scheduler, uint32_t count, const VkFence *fences, VkBool32 all,       \
        uint64_t timeout_ns),                                                                       \
-      (device, count, fences, all, timeout_ns))
+      (scheduler, count, fences, all, timeout_ns))
 /* clang-format on */
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 
 struct bf_label {
     struct bf_label *outer; /* a reference */
@@ -101,12 +101,12 @@ static struct bf_label *common(struct bf_label *a, struct bf_label *b)
 
 void bf_label_switch(struct bf_engine *engine, struct bf_label *labels)
 {
-    const struct bf_label_calls *calls = &engine->device->label_calls;
+    const struct bf_label_calls *calls = &engine->scheduler->label_calls;
     uint32_t shared = depth(common(engine->labels, labels));
     for (uint32_t d = depth(engine->labels); d > shared; d--)
-        calls->end(engine->handle);
+        calls->end(engine->base.handle);
     for (uint32_t d = shared + 1; d <= depth(labels); d++)
-        calls->begin(engine->handle, &at_depth(labels, d)->info);
+        calls->begin(engine->base.handle, &at_depth(labels, d)->info);
     struct bf_label *before = engine->labels;
     engine->labels = reference(labels);
     bf_label_release(before);
@@ -187,7 +187,7 @@ void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
     bf_engine_enter(engine);
     if (!bf_queue_has_backlog(queue)) {
         bf_label_enter(engine, queue->labels);
-        engine->device->label_calls.insert(engine->handle, info);
+        engine->scheduler->label_calls.insert(engine->base.handle, info);
     } else {
         struct bf_label_insert *insert = malloc(sizeof(*insert) + strlen(info->pLabelName) + 1);
         if (insert) {
@@ -210,7 +210,7 @@ void bf_label_pass(struct bf_engine *engine, struct bf_queue *queue, struct bf_p
 {
     for (struct bf_label_insert *i = packet->inserts; i; i = i->next) {
         bf_label_enter(engine, i->labels);
-        engine->device->label_calls.insert(engine->handle, &i->info);
+        engine->scheduler->label_calls.insert(engine->base.handle, &i->info);
     }
     /* N-4. What is open is the packet's, or its last insert's: of this queue. */
     bf_lock_acquire(&queue->lock);

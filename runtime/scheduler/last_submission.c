@@ -1,6 +1,6 @@
 #include "scheduler/last_submission.h"
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 
 /* A wait for a program's object holds the completion signal's lock at most this long. What takes the lock
  * meanwhile is about an object that has been signalled, which ends the wait. */
@@ -18,7 +18,7 @@ void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore s
     bf_lock_release(&w->lock);
 }
 
-static VkResult wait_timeline(struct bf_device *device, VkSemaphore semaphore, uint64_t value,
+static VkResult wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore, uint64_t value,
                               uint64_t timeout_ns)
 {
     const VkSemaphoreWaitInfo info = {
@@ -27,12 +27,12 @@ static VkResult wait_timeline(struct bf_device *device, VkSemaphore semaphore, u
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return device->wait_semaphores(device->handle, &info, timeout_ns);
+    return scheduler->gpu.wait_semaphores(scheduler->gpu.handle, &info, timeout_ns);
 }
 
 VkResult bf_last_submission_wait(struct bf_queue *queue)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_last_submission *w = &queue->last_submission;
     VkResult result;
     do {
@@ -42,32 +42,34 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
         uint64_t epoch = w->epoch;
         result = VK_SUCCESS;
         if (fence)
-            result = device->vk.vkWaitForFences(device->handle, 1, &fence, VK_TRUE, SLICE_NS);
+            result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, 1, &fence, VK_TRUE,
+                                                       SLICE_NS);
         if (semaphore && result == VK_SUCCESS)
-            result = wait_timeline(device, semaphore, w->value, SLICE_NS);
+            result = wait_timeline(scheduler, semaphore, w->value, SLICE_NS);
         bf_lock_release(&w->lock);
         if (epoch && result == VK_SUCCESS) /* ours: nobody destroys it */
-            result = wait_timeline(device, queue->engine->epoch, epoch, UINT64_MAX);
+            result = wait_timeline(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT);
     return result;
 }
 
 bool bf_last_submission_is_reached(struct bf_queue *queue)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_last_submission *w = &queue->last_submission;
     uint64_t completed = 0;
     bf_lock_acquire(&w->lock);
     VkFence fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
     VkSemaphore semaphore = atomic_load_explicit(&w->semaphore, memory_order_relaxed);
     uint64_t epoch = w->epoch;
-    bool reached = !fence || device->vk.vkGetFenceStatus(device->handle, fence) == VK_SUCCESS;
+    bool reached =
+        !fence || scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, fence) == VK_SUCCESS;
     if (semaphore && reached)
-        reached = wait_timeline(device, semaphore, w->value, 0) == VK_SUCCESS;
+        reached = wait_timeline(scheduler, semaphore, w->value, 0) == VK_SUCCESS;
     bf_lock_release(&w->lock);
-    return reached &&
-           (!epoch || (bf_engine_completed_epoch(queue->engine, &completed) == VK_SUCCESS &&
-                       epoch <= completed));
+    return reached && (!epoch || (bf_gpu_engine_completed_epoch(&queue->engine->base, &completed) ==
+                                      VK_SUCCESS &&
+                                  epoch <= completed));
 }
 
 /* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
@@ -84,23 +86,24 @@ static void forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semapho
 
 /* The look without the lock is enough: whoever may reset or destroy an object knows that the
  * submission it went with is over, and that submission's call has set the completion signal before. */
-void bf_last_submission_drop_fences(struct bf_device *device, uint32_t count, const VkFence *fences)
+void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
+                                    const VkFence *fences)
 {
-    for (uint32_t q = 0; device->shared && q < device->queue_count; q++) {
+    for (uint32_t q = 0; scheduler->shared && q < scheduler->queue_count; q++) {
         VkFence last_submission =
-            atomic_load_explicit(&device->queues[q].last_submission.fence, memory_order_relaxed);
+            atomic_load_explicit(&scheduler->queues[q].last_submission.fence, memory_order_relaxed);
         for (uint32_t i = 0; last_submission && i < count; i++) {
             if (fences[i] == last_submission)
-                forget_if(&device->queues[q], last_submission, VK_NULL_HANDLE);
+                forget_if(&scheduler->queues[q], last_submission, VK_NULL_HANDLE);
         }
     }
 }
 
-void bf_last_submission_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
+void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)
 {
-    for (uint32_t q = 0; device->shared && q < device->queue_count; q++) {
-        if (atomic_load_explicit(&device->queues[q].last_submission.semaphore,
+    for (uint32_t q = 0; scheduler->shared && q < scheduler->queue_count; q++) {
+        if (atomic_load_explicit(&scheduler->queues[q].last_submission.semaphore,
                                  memory_order_relaxed) == semaphore)
-            forget_if(&device->queues[q], VK_NULL_HANDLE, semaphore);
+            forget_if(&scheduler->queues[q], VK_NULL_HANDLE, semaphore);
     }
 }

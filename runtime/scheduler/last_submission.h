@@ -35,7 +35,7 @@
 #include "base/lock.h"
 #include "scheduler/semaphore.h"
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_queue;
 
 /* All that is set has to be reached; nothing set means idle. */
@@ -66,8 +66,9 @@ VkResult bf_last_submission_wait(struct bf_queue *queue);
 bool bf_last_submission_is_reached(struct bf_queue *queue);
 
 /* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
-BF_SHARED void bf_last_submission_drop_fences(struct bf_device *device, uint32_t count,
+BF_SHARED void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
                                               const VkFence *fences);
-BF_SHARED void bf_last_submission_drop_semaphore(struct bf_device *device, VkSemaphore semaphore);
+BF_SHARED void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler,
+                                                 VkSemaphore semaphore);
 
 #endif

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
 #include "gpu/write.h"
 #include "scheduler/frame_boundary.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
+#include "scheduler/scheduler.h"
 
 /* Places consecutive arrays in one block: first with base NULL, to learn the size. */
 struct layout {
@@ -43,15 +43,15 @@ static void *take_block(struct bf_queue *queue)
 }
 
 /* Runs 'fill' twice: once to measure, once to fill a block of that size. */
-static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_device *,
+static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_scheduler *,
                                                          const void *),
                                struct bf_queue *queue, const void *info)
 {
     struct layout layout = {0};
-    fill(&layout, queue->device, info);
+    fill(&layout, queue->scheduler, info);
     bool block = layout.size <= BF_PACKET_BLOCK;
     layout = (struct layout){block ? take_block(queue) : malloc(layout.size), 0};
-    struct bf_packet *packet = layout.base ? fill(&layout, queue->device, info) : NULL;
+    struct bf_packet *packet = layout.base ? fill(&layout, queue->scheduler, info) : NULL;
     if (packet)
         packet->block = block;
     return packet;
@@ -100,9 +100,9 @@ bool bf_packet_can_copy_bind(const VkBindSparseInfo *info)
     return true;
 }
 
-static struct bf_sync sync_of(struct bf_device *device, VkSemaphore handle, uint64_t value)
+static struct bf_sync sync_of(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
 {
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     bf_semaphore_reference(sem);
     return (struct bf_sync){sem, value, value};
 }
@@ -131,7 +131,8 @@ static struct bf_frame_boundary *copy_boundary(struct layout *l, const void *cha
     return boundary;
 }
 
-static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device, const void *source)
+static struct bf_packet *fill_submit(struct layout *l, struct bf_scheduler *scheduler,
+                                     const void *source)
 {
     const VkSubmitInfo2 *info = source;
     uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
@@ -172,9 +173,9 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_device *device,
     p->submit.pCommandBufferInfos = buffer_infos + 1;
     p->submit.pSignalSemaphoreInfos = signal_infos;
     for (uint32_t i = 0; i < waits; i++)
-        wait_syncs[i] = sync_of(device, wait_infos[i].semaphore, wait_infos[i].value);
+        wait_syncs[i] = sync_of(scheduler, wait_infos[i].semaphore, wait_infos[i].value);
     for (uint32_t i = 0; i < signals; i++)
-        signal_syncs[i] = sync_of(device, signal_infos[i].semaphore, signal_infos[i].value);
+        signal_syncs[i] = sync_of(scheduler, signal_infos[i].semaphore, signal_infos[i].value);
     return p;
 }
 
@@ -185,7 +186,8 @@ static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
     return values && i < count ? values[i] : 0;
 }
 
-static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, const void *source)
+static struct bf_packet *fill_bind(struct layout *l, struct bf_scheduler *scheduler,
+                                   const void *source)
 {
     const VkBindSparseInfo *info = source;
     const VkTimelineSemaphoreSubmitInfo *values =
@@ -262,13 +264,13 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_device *device, c
     for (uint32_t i = 0; i < waits; i++) {
         wait_values[i] =
             values ? value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i) : 0;
-        wait_syncs[i] = sync_of(device, wait_handles[i], wait_values[i]);
+        wait_syncs[i] = sync_of(scheduler, wait_handles[i], wait_values[i]);
     }
     for (uint32_t i = 0; i < signals; i++) {
         signal_values[i] =
             values ? value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, i)
                    : 0;
-        signal_syncs[i] = sync_of(device, signal_handles[i], signal_values[i]);
+        signal_syncs[i] = sync_of(scheduler, signal_handles[i], signal_values[i]);
     }
     return p;
 }
@@ -283,14 +285,15 @@ struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparse
     return build(fill_bind, queue, info);
 }
 
-static struct bf_packet *fill_execution(struct layout *l, struct bf_device *device,
+static struct bf_packet *fill_execution(struct layout *l, struct bf_scheduler *scheduler,
                                         const void *source)
 {
     const struct bf_execution *what = source;
     uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
     uint32_t count = what->count + (what->write != NULL);
     struct bf_packet *p = place(l, 1, sizeof(*p));
-    VkSemaphoreSubmitInfo *wait_infos = place(l, waits + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *wait_infos =
+        place(l, waits + scheduler->engine_count, sizeof(*wait_infos));
     VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
     /* Room for a barrier, and for stamps around it all. */
     VkCommandBufferSubmitInfo *buffer_infos = place(l, count + 3, sizeof(*buffer_infos));
@@ -351,10 +354,11 @@ struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct 
     return build(fill_execution, queue, what);
 }
 
-static struct bf_packet *fill_wait(struct layout *l, struct bf_device *device, const void *source)
+static struct bf_packet *fill_wait(struct layout *l, struct bf_scheduler *scheduler,
+                                   const void *source)
 {
     struct bf_packet *p = place(l, 1, sizeof(*p));
-    VkSemaphoreSubmitInfo *wait_infos = place(l, 1 + device->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *wait_infos = place(l, 1 + scheduler->engine_count, sizeof(*wait_infos));
     VkSemaphoreSubmitInfo *signal_infos = place(l, 1, sizeof(*signal_infos));
     VkCommandBufferSubmitInfo *buffer_infos = place(l, 3, sizeof(*buffer_infos));
     struct bf_sync *wait_syncs = place(l, 1, sizeof(*wait_syncs));
@@ -482,20 +486,20 @@ const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *p
     return bf_last_submission_suits(packet->signals[0].sem, stages) ? &packet->signals[0] : NULL;
 }
 
-struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
+struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
                                    enum bf_side *side)
 {
     *side = BF_FOR_WAIT;
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
-        if (s->sem && !bf_semaphore_ready(device, s->sem, BF_FOR_WAIT, s->target))
+        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target))
             return s;
     }
     *side = BF_FOR_SIGNAL;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];
         if (s->sem && !s->sem->timeline &&
-            !bf_semaphore_ready(device, s->sem, BF_FOR_SIGNAL, s->target))
+            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_SIGNAL, s->target))
             return s;
     }
     return NULL;

@@ -10,7 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "fence/fence.h"
+#include "scheduler/fence.h"
 #include "scheduler/vkfence.h"
 #include "scheduler/semaphore.h"
 #include "trace/trace.h"
@@ -124,7 +124,7 @@ void bf_packet_take_targets(struct bf_packet *packet);
 const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *packet);
 
 /* The first operation that keeps it from the driver, or NULL; *side says which kind. */
-struct bf_sync *bf_packet_obstacle(struct bf_device *device, struct bf_packet *packet,
+struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
                                    enum bf_side *side);
 
 /* The driver accepted it (or it was dropped with a lost device): returns the engines to pump. */

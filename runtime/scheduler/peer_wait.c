@@ -1,30 +1,29 @@
+/* Peer waits: which of an engine's epochs have to wait for another process. */
 #include "scheduler/peer_wait.h"
 
 #include <stdlib.h>
 
-#include "scheduler/pending.h"
-#include "fence/shared.h"
-#include "fence/peer_timeline.h"
-#include "scheduler/sleeper.h"
+#include "scheduler/fence.h"
 #include "scheduler/packet.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
-static struct bf_peer_timelines *carriers_of(const struct bf_peer_wait *peer_wait)
+static const struct bf_peer_extension *extension_of(const struct bf_peer_wait *peer_wait)
 {
-    return peer_wait->fence->shared->peer_timelines;
+    return peer_wait->fence->scheduler->peer_extension;
 }
 
 static bool is_open(const struct bf_peer_wait *peer_wait)
 {
-    return peer_wait->released ||
-           bf_peer_memory_is_applied(&carriers_of(peer_wait)->area, peer_wait->peer_timeline,
-                                     peer_wait->point);
+    return peer_wait->released || extension_of(peer_wait)->is_applied(peer_wait);
 }
 
 void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait, uint32_t engine,
                       uint64_t epoch)
 {
     struct bf_pending_engine *e = &pending->engines[engine];
-    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    struct bf_fence *fence = peer_wait->fence;
     peer_wait->engine = engine;
     peer_wait->epoch = epoch;
     peer_wait->next = NULL;
@@ -33,15 +32,15 @@ void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait
     else
         e->peer_waits = peer_wait;
     e->last_peer_wait = peer_wait;
-    peer_wait->next_of_fence = peer_timelines->peer_waits;
-    peer_timelines->peer_waits = peer_wait;
+    peer_wait->next_of_fence = fence->peer_waits;
+    fence->peer_waits = peer_wait;
     atomic_fetch_add(&pending->peer_waits, 1);
 }
 
 static void take_off(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
 {
     struct bf_pending_engine *e = &pending->engines[peer_wait->engine];
-    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    struct bf_fence *fence = peer_wait->fence;
     struct bf_peer_wait **link = &e->peer_waits, *before = NULL;
     while (*link != peer_wait) {
         before = *link;
@@ -50,12 +49,12 @@ static void take_off(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
     *link = peer_wait->next;
     if (e->last_peer_wait == peer_wait)
         e->last_peer_wait = before;
-    link = &peer_timelines->peer_waits;
+    link = &fence->peer_waits;
     while (*link != peer_wait)
         link = &(*link)->next_of_fence;
     *link = peer_wait->next_of_fence;
-    if (peer_wait->shut && --peer_timelines->shut_peer_waits == 0)
-        bf_peer_memory_gate(&peer_timelines->area, &peer_wait->fence->shared->view, false);
+    if (peer_wait->shut && --fence->shut_peer_waits == 0)
+        extension_of(peer_wait)->expect(fence, false);
     peer_wait->shut = false;
     atomic_fetch_sub(&pending->peer_waits, 1);
 }
@@ -94,12 +93,12 @@ bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine)
 /* SH-21. */
 static void shut(struct bf_peer_wait *peer_wait)
 {
-    struct bf_peer_timelines *peer_timelines = carriers_of(peer_wait);
+    struct bf_fence *fence = peer_wait->fence;
     if (peer_wait->shut)
         return;
     peer_wait->shut = true;
-    if (peer_timelines->shut_peer_waits++ == 0)
-        bf_peer_memory_gate(&peer_timelines->area, &peer_wait->fence->shared->view, true);
+    if (fence->shut_peer_waits++ == 0)
+        extension_of(peer_wait)->expect(fence, true);
 }
 
 bool bf_peer_waits_open(struct bf_pending *pending)
@@ -125,10 +124,8 @@ bool bf_peer_waits_open(struct bf_pending *pending)
 
 void bf_peer_waits_reached(struct bf_fence *fence, uint64_t value)
 {
-    struct bf_peer_timelines *peer_timelines = fence->shared ? fence->shared->peer_timelines : NULL;
-    struct bf_peer_wait *peer_wait = peer_timelines ? peer_timelines->peer_waits : NULL;
-    for (; peer_wait; peer_wait = peer_wait->next_of_fence)
-        peer_wait->satisfied = peer_wait->satisfied || peer_wait->value <= value;
+    for (struct bf_peer_wait *p = fence->peer_waits; p; p = p->next_of_fence)
+        p->satisfied = p->satisfied || p->value <= value;
 }
 
 void bf_peer_waits_drop(struct bf_pending *pending)

@@ -24,10 +24,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bf_effects;
 struct bf_fence;
 struct bf_pending;
 struct bf_pending_engine;
 struct bf_packet;
+struct bf_scheduler;
+struct bf_update;
 
 /* Made with the wait's packet, which may have no use for it. */
 struct bf_peer_wait {
@@ -44,6 +47,33 @@ struct bf_peer_wait {
     bool shut;       /* the epoch is complete: somebody here may be waiting */
     bool released;   /* who promised the point has gone (SH-18) */
     uint32_t misses; /* looks in a row that have found nobody */
+};
+
+/*
+ * Who knows of signals in other processes, and of timeline semaphores that these signal (fence/
+ * peer_timeline.h). Called under the pending signals' lock but where it says otherwise.
+ */
+struct bf_peer_extension {
+    /* Makes a wait, at the head of its queue and unsatisfied, an execution that waits for another
+     * process's signal, where there is one that reaches it. The packet has a peer wait. */
+    bool (*resolve)(struct bf_packet *packet);
+    /* The queue is about to be put to sleep on it: it is woken when there is one. False: there is. */
+    bool (*want)(struct bf_packet *packet);
+    /* An update whose execution signals a peer timeline: that is put together with this one's signal
+     * first; has been accepted; applies; has been applied; goes. */
+    void (*number)(struct bf_packet *packet);
+    void (*publish)(struct bf_update *update);
+    void (*begin)(struct bf_update *update);
+    void (*apply)(struct bf_update *update);
+    void (*put)(struct bf_update *update);
+    /* Has the other process applied what the wait is for? */
+    bool (*is_applied)(const struct bf_peer_wait *peer_wait);
+    /* Somebody here waits for that of the fence's peer waits, or no longer does. */
+    void (*expect)(struct bf_fence *fence, bool expected);
+    /* There are peer waits: somebody has to look now and then who has gone. No lock is held. */
+    void (*watch)(struct bf_scheduler *scheduler);
+    /* Frees what has been handed over to be freed without a lock. No lock is held. */
+    void (*sweep)(struct bf_scheduler *scheduler);
 };
 
 /* The driver is about to be called with the wait. */

@@ -1,63 +1,33 @@
+/* Pending signals: accepted, retired when their frontiers are complete, withdrawn. */
 #include "scheduler/pending.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "fence/import_export.h"
-#include "fence/event.h"
-#include "scheduler/peer_wait.h"
-#include "fence/native.h"
-#include "fence/shared.h"
-#include "fence/peer_timeline.h"
-#include "fence/shared_watch.h"
-#include "scheduler/sleeper.h"
-#include "fence/wait.h"
 #include "base/handle.h"
-#include "queue/command_queue.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/sleeper.h"
 
 /* Updates on their way at which acceptance begins to retire (E-7), and records that are kept. */
 #define RETIRE_AT 64
 
-VkResult bf_pending_init(struct bf_pending *pending, struct bf_device *device)
+VkResult bf_pending_init(struct bf_pending *pending, struct bf_scheduler *scheduler)
 {
-    pending->device = device;
-    pending->engine_count = device->engine_count;
+    pending->scheduler = scheduler;
+    pending->engine_count = scheduler->engine_count;
     pending->retire_at = RETIRE_AT;
     pending->engines =
-        calloc(device->engine_count ? device->engine_count : 1, sizeof(*pending->engines));
+        calloc(scheduler->engine_count ? scheduler->engine_count : 1, sizeof(*pending->engines));
     return pending->engines ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-/* A fence that still touches semaphores of the program's, with a reference; or NULL. */
-static struct bf_fence *take_importing_or_exporting(struct bf_pending *pending)
-{
-    bf_lock_acquire(&pending->lock);
-    struct bf_fence *fence = pending->fences;
-    while (fence && !fence->sleeper && !fence->exported && !fence->registered &&
-           (!fence->shared || fence->shared->left))
-        fence = fence->next;
-    if (fence)
-        bf_fence_reference(fence);
-    bf_lock_release(&pending->lock);
-    return fence;
 }
 
 void bf_pending_stop(struct bf_pending *pending)
 {
-    bf_shared_watch_stop(pending);
     for (uint32_t i = 0; pending->engines && i < pending->engine_count; i++) {
         bf_sleeper_destroy(pending->engines[i].sleeper);
         pending->engines[i].sleeper = NULL;
-    }
-    /* What the program has left behind; sleepers of other such fences may still be at work. */
-    struct bf_fence *fence;
-    while ((fence = take_importing_or_exporting(pending)) != NULL) {
-        bf_shared_leave(fence);
-        bf_import_export_stop(fence, false);
-        bf_lock_acquire(&pending->lock);
-        bf_fence_release(fence);
-        bf_lock_release(&pending->lock);
     }
 }
 
@@ -75,51 +45,49 @@ void bf_pending_finish(struct bf_pending *pending)
         bf_handle_remove(fence);
         fence->destroyed = true;
         bf_fence_satisfy_all(fence, &effects);
-        bf_effects_run_but_pump(pending->device, &effects);
+        bf_effects_run_but_pump(pending->scheduler, &effects);
         fence->references = 1;
         bf_fence_release(fence);
     }
-    if (pending->device) /* else it was never begun */
-        bf_peer_timelines_sweep(pending->device);
     free(pending->engines);
     pending->engines = NULL;
 }
 
-void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effects)
+void bf_effects_run_but_pump(struct bf_scheduler *scheduler, struct bf_effects *effects)
 {
     while (effects->sleepers) {
         uint32_t engine = (uint32_t)__builtin_ctzll(effects->sleepers);
         effects->sleepers &= effects->sleepers - 1;
-        bf_sleeper_kick(device->pending.engines[engine].sleeper);
+        bf_sleeper_kick(scheduler->pending.engines[engine].sleeper);
     }
     while (effects->fired) {
         struct bf_group *group = effects->fired;
         effects->fired = group->next_fired;
-        bf_group_fire(group);
+        scheduler->fence_extension->fire(group);
     }
 }
 
-void bf_effects_run(struct bf_device *device, struct bf_effects *effects)
+void bf_effects_run(struct bf_scheduler *scheduler, struct bf_effects *effects)
 {
-    bf_effects_run_but_pump(device, effects);
-    if (atomic_load_explicit(&device->pending.spent_peer_timelines, memory_order_relaxed))
-        bf_peer_timelines_sweep(device);
+    bf_effects_run_but_pump(scheduler, effects);
+    if (atomic_load_explicit(&scheduler->pending.to_sweep, memory_order_relaxed))
+        scheduler->peer_extension->sweep(scheduler);
     while (effects->exported) {
         struct bf_fence *fence = effects->exported;
         effects->exported = fence->next_exported;
-        bf_export_signal(fence);
+        scheduler->fence_extension->signal_exported(fence);
     }
     if (!effects->engines)
         return;
-    bf_engines_pump(device, effects->engines);
+    bf_engines_pump(scheduler, effects->engines);
     effects->engines = 0;
     /* Signals that came after nothing but waits apply now, on this thread. */
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     if (atomic_load(&pending->count)) {
         bf_lock_acquire(&pending->lock);
         bf_pending_retire_known(pending, effects);
         bf_lock_release(&pending->lock);
-        bf_effects_run(device, effects);
+        bf_effects_run(scheduler, effects);
     }
 }
 
@@ -158,13 +126,13 @@ bool bf_pending_is_complete(const struct bf_pending *pending, const uint64_t *fr
 /* Reads the counters of all engines with something outstanding. */
 static VkResult collect(struct bf_pending *pending, uint64_t *seen)
 {
-    struct bf_device *device = pending->device;
+    struct bf_scheduler *scheduler = pending->scheduler;
     for (uint32_t i = 0; i < pending->engine_count; i++) {
-        struct bf_engine *engine = &device->engines[i];
+        struct bf_engine *engine = &scheduler->engines[i];
         seen[i] = atomic_load(&pending->engines[i].completed);
-        if (atomic_load(&engine->issued_epoch) <= seen[i])
+        if (atomic_load(&engine->base.issued_epoch) <= seen[i])
             continue;
-        VkResult result = bf_engine_completed_epoch(engine, &seen[i]);
+        VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &seen[i]);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -205,7 +173,7 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
 
 VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue *queue, bool *idle)
 {
-    struct bf_device *device = pending->device;
+    struct bf_scheduler *scheduler = pending->scheduler;
     for (;;) {
         uint32_t engine = missing_engine(pending, queue->frontier);
         *idle = engine == pending->engine_count;
@@ -213,7 +181,8 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
             return VK_SUCCESS;
         uint64_t wanted = queue->frontier[engine], seen[BF_MAX_ENGINES] = {0};
         bf_lock_release(&pending->lock);
-        VkResult result = bf_engine_completed_epoch(&device->engines[engine], &seen[engine]);
+        VkResult result =
+            bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
         if (result == VK_SUCCESS &&
             atomic_load(&pending->observes_unseen_causes)) /* E-4: or one is too few */
             result = collect_at_one_instant(pending, seen);
@@ -249,7 +218,7 @@ void bf_pending_drop_update(struct bf_pending *pending, struct bf_update *update
 {
     struct bf_fence *fence = update->fence;
     if (update->peer_timeline)
-        bf_peer_timeline_put(update);
+        update->fence->scheduler->peer_extension->put(update);
     update->next = pending->spares;
     pending->spares = update;
     bf_fence_release(fence);
@@ -260,7 +229,7 @@ void bf_pending_drop_update(struct bf_pending *pending, struct bf_update *update
 static void add_need(struct bf_pending *pending, struct bf_update *update,
                      struct bf_effects *effects)
 {
-    uint32_t engine = update->queue->base.engine->number;
+    uint32_t engine = update->queue->base.engine->base.number;
     for (uint32_t i = 0; i < pending->engine_count &&
                          update->frontier[engine] <= pending->engines[engine].completed;
          i++) {
@@ -278,8 +247,8 @@ static void add_need(struct bf_pending *pending, struct bf_update *update,
 bool bf_pending_is_watched(const struct bf_update *update)
 {
     const struct bf_fence *fence = update->fence;
-    return update->value > fence->monitored || bf_export_watches(fence, update->value) ||
-           bf_shared_watches(fence) || (fence->native && fence->native->raced);
+    return update->value > fence->monitored ||
+           (fence->extended && fence->scheduler->fence_extension->watches(fence, update->value));
 }
 
 struct bf_update *bf_pending_least_need(const struct bf_pending_engine *engine)
@@ -331,9 +300,9 @@ static void put_on_its_way(struct bf_pending *pending, struct bf_command_queue *
                            struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
 {
     struct bf_fence *fence = update->fence;
-    uint32_t own = queue->base.engine->number;
-    if (fence->native)
-        bf_native_launched(fence, queue, effects);
+    uint32_t own = queue->base.engine->base.number;
+    if (fence->extended)
+        fence->scheduler->fence_extension->update_begins(fence, queue, effects);
     update->queue = queue;
     update->number = pending->next_number++;
     memcpy(update->frontier, queue->frontier, pending->engine_count * sizeof(update->frontier[0]));
@@ -410,7 +379,7 @@ void bf_pending_confirm(struct bf_pending *pending, struct bf_packet *packet,
         return;
     update->packet = NULL;
     if (update->peer_timeline)
-        bf_peer_timeline_publish(update);
+        update->fence->scheduler->peer_extension->publish(update);
     bf_fence_unblock_queues(update->fence, update->value, effects);
 }
 
@@ -460,12 +429,12 @@ static void retire_first_of(struct bf_pending *pending, struct bf_command_queue 
         update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
     if (update->peer_timeline)
-        bf_peer_timeline_begin(update);
+        update->fence->scheduler->peer_extension->begin(update);
     bf_fence_apply(fence, update->value, effects);
-    if (fence->native)
-        bf_native_applied(fence, queue, update->value);
+    if (fence->extended)
+        fence->scheduler->fence_extension->update_applied(fence, queue, update->value);
     if (update->peer_timeline)
-        bf_peer_timeline_apply(update);
+        update->fence->scheduler->peer_extension->apply(update);
     atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
     atomic_fetch_sub(&pending->count, 1);
     bf_pending_drop_update(pending, update);
@@ -512,11 +481,12 @@ void bf_pending_lose(struct bf_pending *pending)
     struct bf_effects effects = {0};
     bf_lock_acquire(&pending->lock);
     for (struct bf_fence *fence = pending->fences; fence; fence = fence->next)
-        bf_shared_lose(fence);
+        if (fence->extended)
+            fence->scheduler->fence_extension->losing(fence);
     pending->lost = true;
     bf_peer_waits_drop(pending);
     for (uint32_t i = 0; i < pending->engine_count; i++)
-        bf_gpu_writes_lose(&pending->device->engines[i]);
+        bf_gpu_writes_lose(&pending->scheduler->engines[i].base);
     struct bf_fence *next;
     for (struct bf_fence *fence = pending->fences; fence; fence = next) {
         bf_fence_reference(fence);
@@ -529,5 +499,5 @@ void bf_pending_lose(struct bf_pending *pending)
         pending->engines[i].completed = UINT64_MAX;
     bf_pending_retire_known(pending, &effects);
     bf_lock_release(&pending->lock);
-    bf_effects_run_but_pump(pending->device, &effects);
+    bf_effects_run_but_pump(pending->scheduler, &effects);
 }

@@ -39,11 +39,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fence/fence.h"
+#include "scheduler/fence.h"
 #include "base/heap.h"
 #include "base/lock.h"
 
-struct bf_peer_timelines;
 struct bf_engine;
 struct bf_peer_wait;
 
@@ -77,7 +76,7 @@ struct bf_pending_engine {
 
 struct bf_pending {
     struct bf_lock lock;
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     uint32_t engine_count;
     struct bf_pending_engine *engines;
     uint64_t next_number;
@@ -87,15 +86,13 @@ struct bf_pending {
     struct bf_command_queue *queues; /* all of the device, dying ones included */
     struct bf_fence *fences;
     struct bf_update *spares;
-    _Atomic bool observes_unseen_causes;                    /* E-4 */
-    _Atomic uint32_t peer_waits;                            /* of all engines */
-    struct bf_peer_timelines *_Atomic spent_peer_timelines; /* to be freed */
+    _Atomic bool observes_unseen_causes; /* E-4 */
+    _Atomic uint32_t peer_waits;         /* of all engines */
+    /* Something is to be done as soon as no lock is held (bf_peer_extension, sweep). */
+    _Atomic bool to_sweep;
     bool lost;
-    struct bf_shared_watch *shared_watch; /* NULL: none yet (fence/shared_watch.h) */
-    uint64_t next_serial;                 /* of the next shared fence */
-    _Atomic bool cpu_waits;               /* there has been one: engines have sleepers */
-    struct bf_lock sleeper_lock;          /* making sleepers; held over pthread_create */
-    struct bf_lock registered_lock; /* which semaphores are known on account of fences alone */
+    _Atomic bool cpu_waits;      /* there has been one: engines have sleepers */
+    struct bf_lock sleeper_lock; /* making sleepers; held over pthread_create */
 };
 
 /* What is to be done once the lock has been released, by bf_effects_run. */
@@ -107,17 +104,17 @@ struct bf_effects {
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_pending_init(struct bf_pending *pending, struct bf_device *device);
+VkResult bf_pending_init(struct bf_pending *pending, struct bf_scheduler *scheduler);
 /* Ends the sleepers. No other call may run or follow. */
 void bf_pending_stop(struct bf_pending *pending);
 /* Frees the rest, fences that the program has left behind included. */
 void bf_pending_finish(struct bf_pending *pending);
 
 /* The caller holds no engine's lock, nor the pending signals'. */
-void bf_effects_run(struct bf_device *device, struct bf_effects *effects);
+void bf_effects_run(struct bf_scheduler *scheduler, struct bf_effects *effects);
 
 /* The same but for the pumping, which the caller will see to: it may hold an engine's lock. */
-void bf_effects_run_but_pump(struct bf_device *device, struct bf_effects *effects);
+void bf_effects_run_but_pump(struct bf_scheduler *scheduler, struct bf_effects *effects);
 
 /* Looks how far the engines are and retires (E-3). Neither lock is held.
  * Errors: VK_ERROR_DEVICE_LOST (the caller tells the device), and those of

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/watcher.h"
 
-VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle, bool timeline,
+VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value)
 {
     struct bf_semaphore *sem = calloc(1, sizeof(*sem));
@@ -13,12 +13,12 @@ VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle, boo
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     sem->handle = handle;
     sem->timeline = timeline;
-    sem->log_handle = atomic_fetch_add(&device->log_handles, 1) + 1;
+    sem->log_handle = atomic_fetch_add(&scheduler->gpu.log_handles, 1) + 1;
     sem->external = external;
     sem->references = 1;
     if (timeline)
         sem->reached[BF_FOR_WAIT] = initial_value;
-    if (!bf_map_insert(&device->semaphores, (uint64_t)handle, sem)) {
+    if (!bf_map_insert(&scheduler->semaphores, (uint64_t)handle, sem)) {
         free(sem);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -36,15 +36,15 @@ struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle)
     return sem;
 }
 
-void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle)
+void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
-    struct bf_semaphore *sem = bf_map_remove(&device->semaphores, (uint64_t)handle);
+    struct bf_semaphore *sem = bf_map_remove(&scheduler->semaphores, (uint64_t)handle);
     if (!sem)
         return;
-    bf_watcher_stop(device, sem);
-    bf_last_submission_drop_semaphore(device, handle);
+    bf_watcher_stop(scheduler, sem);
+    bf_last_submission_drop_semaphore(scheduler, handle);
     atomic_store(&sem->forgotten, true);
-    bf_trace_name_semaphore(device->trace, (uint64_t)handle, NULL);
+    bf_trace_name_semaphore(scheduler->gpu.trace, (uint64_t)handle, NULL);
     bf_semaphore_release(sem);
 }
 
@@ -60,30 +60,31 @@ void bf_semaphore_release(struct bf_semaphore *sem)
         free(sem);
 }
 
-struct bf_semaphore *bf_semaphore_find(struct bf_device *device, VkSemaphore handle)
+struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
-    return bf_map_find(&device->semaphores, (uint64_t)handle);
+    return bf_map_find(&scheduler->semaphores, (uint64_t)handle);
 }
 
-void bf_semaphore_set_external(struct bf_device *device, VkSemaphore handle)
+void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     if (sem)
         atomic_store(&sem->external, true);
 }
 
-void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle)
+void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     uint64_t value = 0;
     if (!sem)
         return;
     atomic_store(&sem->external, true);
-    if (sem->timeline && device->counter_value(device->handle, handle, &value) == VK_SUCCESS)
+    if (sem->timeline &&
+        scheduler->gpu.counter_value(scheduler->gpu.handle, handle, &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);
 }
 
-bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target)
 {
     if (atomic_load(&sem->reached[side]) >= target)
@@ -91,7 +92,7 @@ bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
         return false;
     uint64_t value;
-    if (device->counter_value(device->handle, sem->handle, &value) != VK_SUCCESS)
+    if (scheduler->gpu.counter_value(scheduler->gpu.handle, sem->handle, &value) != VK_SUCCESS)
         return false;
     return value >= target;
 }
@@ -144,7 +145,7 @@ uint64_t bf_semaphore_look_again(struct bf_semaphore *sem)
     return release_waiters(sem, true);
 }
 
-bool bf_semaphore_block(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, struct bf_queue *queue)
 {
     struct bf_waiter *waiter = &queue->waiter;
@@ -160,7 +161,7 @@ bool bf_semaphore_block(struct bf_device *device, struct bf_semaphore *sem, enum
     atomic_store(&queue->blocked, true);
     bf_lock_release(&sem->lock);
     if (sem->timeline && atomic_load(&sem->external))
-        bf_watcher_start(device, sem);
+        bf_watcher_start(scheduler, sem);
     return true;
 }
 
@@ -181,18 +182,18 @@ void bf_semaphore_unblock(struct bf_queue *queue)
     bf_lock_release(&sem->lock);
 }
 
-void bf_semaphore_host_signal(struct bf_device *device, VkSemaphore handle, uint64_t value)
+void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
 {
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     if (!sem)
         return;
-    bf_trace_host_signal(device->trace, (struct bf_trace_sync){(uint64_t)handle, value});
-    bf_engines_pump(device, bf_semaphore_reach(sem, value));
+    bf_trace_host_signal(scheduler->gpu.trace, (struct bf_trace_sync){(uint64_t)handle, value});
+    bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
 }
 
-VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore handle)
+VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
-    struct bf_semaphore *sem = bf_semaphore_find(device, handle);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     if (!sem || sem->timeline)
         return VK_SUCCESS;
     uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
@@ -200,10 +201,10 @@ VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore handle)
         return VK_SUCCESS;
     /* Whatever may go has been handed over or is being handed over by somebody: sleep until it is.
      * Rule M's order makes this end whenever the program's own order does. */
-    uint32_t ticket = bf_signpost_enter(&device->progress);
+    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
-    while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_device_is_lost(device))
-        ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
-    bf_signpost_leave(&device->progress);
-    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
+    while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_scheduler_is_lost(scheduler))
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+    bf_signpost_leave(&scheduler->progress);
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
 }

@@ -33,7 +33,7 @@
 #include "base/export.h"
 #include "base/lock.h"
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_queue;
 
 enum bf_side {
@@ -77,20 +77,21 @@ struct bf_sync {
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
-BF_SHARED VkResult bf_semaphore_register(struct bf_device *device, VkSemaphore handle,
+BF_SHARED VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle,
                                          bool timeline, bool external, uint64_t initial_value);
 /* A timeline that nobody finds, that logs leave out, and that goes with its last reference; NULL: out
  * of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
-BF_SHARED void bf_semaphore_forget(struct bf_device *device, VkSemaphore handle);
-BF_SHARED struct bf_semaphore *bf_semaphore_find(struct bf_device *device, VkSemaphore handle);
+BF_SHARED void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
+BF_SHARED struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler,
+                                                 VkSemaphore handle);
 
 /* S-3. Both accept NULL. */
 void bf_semaphore_reference(struct bf_semaphore *sem);
 void bf_semaphore_release(struct bf_semaphore *sem);
 
 /* May a wait (BF_FOR_WAIT) or a signal (BF_FOR_SIGNAL) with this target go to the driver? */
-bool bf_semaphore_ready(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target);
 
 /* Raise a counter to 'value' (timeline) or by one (binary). The queues this sets free are marked,
@@ -99,7 +100,7 @@ uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side);
 
 /* Puts the queue on the waiter list unless the target has been reached meanwhile (false). */
-bool bf_semaphore_block(struct bf_device *device, struct bf_semaphore *sem, enum bf_side side,
+bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, struct bf_queue *queue);
 
 /* All who wait look again whether they still have to: an obstacle of theirs may have gone without
@@ -112,18 +113,18 @@ void bf_semaphore_unblock(struct bf_queue *queue);
 
 /* The host signalled: call after the driver's vkSignalSemaphore has returned. Releases what waited,
  * on the caller's thread. Thread-safety: safe. */
-BF_SHARED void bf_semaphore_host_signal(struct bf_device *device, VkSemaphore handle,
+BF_SHARED void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle,
                                         uint64_t value);
 
 /* Blocks until the driver has accepted every signal of the semaphore that the program has
  * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
-BF_SHARED VkResult bf_semaphore_flush(struct bf_device *device, VkSemaphore handle);
+BF_SHARED VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* The payload may from now on be changed by others. */
-BF_SHARED void bf_semaphore_set_external(struct bf_device *device, VkSemaphore handle);
+BF_SHARED void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* Another payload has been imported: what the old one had reached says nothing about it. No
  * operation of the semaphore is outstanding, as vkImportSemaphoreFdKHR asks. */
-BF_SHARED void bf_semaphore_imported(struct bf_device *device, VkSemaphore handle);
+BF_SHARED void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 #endif

@@ -1,15 +1,15 @@
+/* Sleepers: what a thread waits for next, and what it does when that has come. */
 #include "scheduler/sleeper.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "fence/import_export.h"
-#include "scheduler/peer_wait.h"
-#include "scheduler/pending.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
 
 /* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
  * is lost is noticed; one for a program's semaphore, so that the fence can be destroyed. */
@@ -24,7 +24,7 @@ enum { FIRST, EXPRESS, THREADS };
 #define NOTHING UINT64_MAX
 
 struct bf_sleeper {
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     struct bf_engine *engine; /* or */
     struct bf_fence *fence;   /* an imported one */
     bool stop;                /* under the pending signals' lock, as is 'target' */
@@ -41,12 +41,12 @@ struct bf_sleeper {
 /* The least value that anybody needs, or NOTHING; and how far it has come. The lock is held. */
 static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
 {
-    struct bf_pending *pending = &sleeper->device->pending;
+    struct bf_pending *pending = &sleeper->scheduler->pending;
     if (sleeper->fence) {
         *completed = atomic_load(&sleeper->fence->value);
         return sleeper->fence->cpu_waits.root ? sleeper->fence->cpu_waits.root->key : NOTHING;
     }
-    struct bf_pending_engine *e = &pending->engines[sleeper->engine->number];
+    struct bf_pending_engine *e = &pending->engines[sleeper->engine->base.number];
     *completed = e->completed;
     if (bf_peer_waits_are_shut(e)) /* SH-21: there is nothing more to learn from the engine */
         return NOTHING;
@@ -74,26 +74,27 @@ static uint64_t next_target(struct sleeper_thread *thread)
 
 static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
 {
-    struct bf_device *device = sleeper->device;
+    struct bf_scheduler *scheduler = sleeper->scheduler;
     VkSemaphore semaphore =
-        sleeper->fence ? sleeper->fence->imported->handle : sleeper->engine->epoch;
+        sleeper->fence ? sleeper->fence->imported->handle : sleeper->engine->base.epoch;
     const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return device->wait_semaphores(device->handle, &info,
-                                   sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
+    return scheduler->gpu.wait_semaphores(scheduler->gpu.handle, &info,
+                                          sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
 }
 
 static VkResult look(struct bf_sleeper *sleeper)
 {
-    struct bf_device *device = sleeper->device;
+    struct bf_scheduler *scheduler = sleeper->scheduler;
     struct bf_effects effects = {0};
-    VkResult result = sleeper->fence ? bf_import_observe(sleeper->fence, &effects)
-                                     : bf_pending_retire(&device->pending, &effects);
-    bf_effects_run(device, &effects);
+    VkResult result = sleeper->fence
+                          ? scheduler->fence_extension->observe_imported(sleeper->fence, &effects)
+                          : bf_pending_retire(&scheduler->pending, &effects);
+    bf_effects_run(scheduler, &effects);
     return result;
 }
 
@@ -101,8 +102,8 @@ static void *sleep_and_look(void *argument)
 {
     struct sleeper_thread *thread = argument;
     struct bf_sleeper *sleeper = thread->sleeper;
-    struct bf_device *device = sleeper->device;
-    struct bf_pending *pending = &device->pending;
+    struct bf_scheduler *scheduler = sleeper->scheduler;
+    struct bf_pending *pending = &scheduler->pending;
     for (;;) {
         bf_lock_acquire(&pending->lock);
         bool stop = sleeper->stop;
@@ -121,14 +122,15 @@ static void *sleep_and_look(void *argument)
         }
         VkResult result = wait_for(sleeper, target);
         if (result == VK_SUCCESS) {
-            atomic_fetch_add_explicit(&device->counters.sleeper_wakeups, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&scheduler->gpu.counters.sleeper_wakeups, 1,
+                                      memory_order_relaxed);
             result = look(sleeper);
         }
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
             struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
             bf_futex_wait(&thread->turn, turn, &until);
         } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-            bf_device_lost(device, "waiting for the GPU");
+            bf_scheduler_lost(scheduler, "waiting for the GPU");
         }
     }
 }
@@ -146,18 +148,18 @@ static bool start(struct sleeper_thread *thread)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
         atomic_store(&thread->started, true);
-        atomic_fetch_add(&thread->sleeper->device->counters.sleeper_threads, 1);
+        atomic_fetch_add(&thread->sleeper->scheduler->gpu.counters.sleeper_threads, 1);
     }
     return started;
 }
 
-static struct bf_sleeper *create(struct bf_device *device, struct bf_engine *engine,
+static struct bf_sleeper *create(struct bf_scheduler *scheduler, struct bf_engine *engine,
                                  struct bf_fence *fence)
 {
     struct bf_sleeper *sleeper = calloc(1, sizeof(*sleeper));
     if (!sleeper)
         return NULL;
-    sleeper->device = device;
+    sleeper->scheduler = scheduler;
     sleeper->engine = engine;
     sleeper->fence = fence;
     for (int i = 0; i < THREADS; i++) {
@@ -171,12 +173,12 @@ static struct bf_sleeper *create(struct bf_device *device, struct bf_engine *eng
     return sleeper;
 }
 
-static VkResult ensure(struct bf_device *device, uint32_t engine)
+static VkResult ensure(struct bf_scheduler *scheduler, uint32_t engine)
 {
-    struct bf_pending *pending = &device->pending;
-    if (!atomic_load(&device->engines[engine].takes_queues) || pending->engines[engine].sleeper)
+    struct bf_pending *pending = &scheduler->pending;
+    if (!atomic_load(&scheduler->engines[engine].takes_queues) || pending->engines[engine].sleeper)
         return VK_SUCCESS;
-    struct bf_sleeper *sleeper = create(device, &device->engines[engine], NULL);
+    struct bf_sleeper *sleeper = create(scheduler, &scheduler->engines[engine], NULL);
     if (!sleeper)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_lock_acquire(&pending->lock); /* who kicks it looks under the lock, or after it */
@@ -185,35 +187,35 @@ static VkResult ensure(struct bf_device *device, uint32_t engine)
     return VK_SUCCESS;
 }
 
-VkResult bf_sleepers_ensure(struct bf_device *device)
+VkResult bf_sleepers_ensure(struct bf_scheduler *scheduler)
 {
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     if (atomic_load(&pending->cpu_waits))
         return VK_SUCCESS;
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&pending->sleeper_lock);
     for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
-        result = ensure(device, i);
+        result = ensure(scheduler, i);
     if (result == VK_SUCCESS)
         atomic_store(&pending->cpu_waits, true);
     bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
-VkResult bf_sleepers_ensure_engine(struct bf_device *device, uint32_t engine)
+VkResult bf_sleepers_ensure_engine(struct bf_scheduler *scheduler, uint32_t engine)
 {
-    struct bf_pending *pending = &device->pending;
+    struct bf_pending *pending = &scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
-    VkResult result = atomic_load(&pending->cpu_waits) ? ensure(device, engine) : VK_SUCCESS;
+    VkResult result = atomic_load(&pending->cpu_waits) ? ensure(scheduler, engine) : VK_SUCCESS;
     bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
 struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
 {
-    struct bf_pending *pending = &fence->device->pending;
+    struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
-    struct bf_sleeper *sleeper = create(fence->device, NULL, fence);
+    struct bf_sleeper *sleeper = create(fence->scheduler, NULL, fence);
     /* Both threads, so that kicking it needs none to be made. */
     bool complete = sleeper && start(&sleeper->threads[EXPRESS]);
     bf_lock_release(&pending->sleeper_lock);
@@ -234,7 +236,7 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
 {
     if (!sleeper)
         return;
-    struct bf_pending *pending = &sleeper->device->pending;
+    struct bf_pending *pending = &sleeper->scheduler->pending;
     kick(&sleeper->threads[FIRST]);
     bf_lock_acquire(&pending->lock);
     bool inverted = next_target(&sleeper->threads[EXPRESS]) != NOTHING;
@@ -258,7 +260,7 @@ void bf_sleeper_destroy(struct bf_sleeper *sleeper)
 {
     if (!sleeper)
         return;
-    struct bf_pending *pending = &sleeper->device->pending;
+    struct bf_pending *pending = &sleeper->scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
     bf_lock_acquire(&pending->lock);
     sleeper->stop = true;

@@ -25,16 +25,16 @@
 
 #include <vulkan/vulkan.h>
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_fence;
 struct bf_sleeper;
 
 /* The CPU is about to wait: every engine with queues has a sleeper from here on.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY (no memory, or no thread). No lock is held. */
-VkResult bf_sleepers_ensure(struct bf_device *device);
+VkResult bf_sleepers_ensure(struct bf_scheduler *scheduler);
 
 /* The same for one engine that got its first queue, if the CPU has waited before. */
-VkResult bf_sleepers_ensure_engine(struct bf_device *device, uint32_t engine);
+VkResult bf_sleepers_ensure_engine(struct bf_scheduler *scheduler, uint32_t engine);
 
 /* A sleeper for an imported fence; NULL: out of memory, or no thread. */
 struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence);

@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-#include "device/device.h"
 #include "base/clock.h"
+#include "scheduler/scheduler.h"
 
 /* While a wait for *any* mixes fences that the driver has with fences it hasn't, both have to be
  * looked at in turn. */
 #define SLICE_NS UINT64_C(500000)
 
-static struct bf_vkfence *record_of(struct bf_device *device, VkFence handle)
+static struct bf_vkfence *record_of(struct bf_scheduler *scheduler, VkFence handle)
 {
-    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&scheduler->vkfences, (uint64_t)handle);
     if (fence)
         return fence;
     fence = calloc(1, sizeof(*fence));
@@ -19,46 +19,46 @@ static struct bf_vkfence *record_of(struct bf_device *device, VkFence handle)
         return NULL;
     fence->handle = handle;
     fence->references = 1;
-    if (!bf_map_insert(&device->fences, (uint64_t)handle, fence)) {
+    if (!bf_map_insert(&scheduler->vkfences, (uint64_t)handle, fence)) {
         free(fence);
         return NULL;
     }
     return fence;
 }
 
-VkResult bf_vkfence_set_external(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle)
 {
-    struct bf_vkfence *fence = record_of(device, handle);
+    struct bf_vkfence *fence = record_of(scheduler, handle);
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store(&fence->external, true);
-    atomic_store(&device->external_fences, true);
+    atomic_store(&scheduler->external_fences, true);
     return VK_SUCCESS;
 }
 
-bool bf_vkfence_is_external(struct bf_device *device, VkFence handle)
+bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle)
 {
-    if (!atomic_load_explicit(&device->external_fences, memory_order_relaxed))
+    if (!atomic_load_explicit(&scheduler->external_fences, memory_order_relaxed))
         return false;
-    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&scheduler->vkfences, (uint64_t)handle);
     return fence && atomic_load(&fence->external);
 }
 
-struct bf_vkfence *bf_vkfence_defer(struct bf_device *device, VkFence handle)
+struct bf_vkfence *bf_vkfence_defer(struct bf_scheduler *scheduler, VkFence handle)
 {
-    struct bf_vkfence *fence = record_of(device, handle);
+    struct bf_vkfence *fence = record_of(scheduler, handle);
     if (!fence)
         return NULL;
     atomic_fetch_add(&fence->references, 1);
     atomic_store(&fence->deferred, 1);
-    atomic_fetch_add(&device->deferred_fences, 1);
+    atomic_fetch_add(&scheduler->deferred_fences, 1);
     return fence;
 }
 
-void bf_vkfence_handed_over(struct bf_device *device, struct bf_vkfence *fence)
+void bf_vkfence_handed_over(struct bf_scheduler *scheduler, struct bf_vkfence *fence)
 {
     atomic_store(&fence->deferred, 0);
-    atomic_fetch_sub(&device->deferred_fences, 1);
+    atomic_fetch_sub(&scheduler->deferred_fences, 1);
     bf_vkfence_release(fence);
 }
 
@@ -68,27 +68,27 @@ void bf_vkfence_release(struct bf_vkfence *fence)
         free(fence);
 }
 
-static bool is_deferred(struct bf_device *device, VkFence handle)
+static bool is_deferred(struct bf_scheduler *scheduler, VkFence handle)
 {
-    if (atomic_load(&device->deferred_fences) == 0)
+    if (atomic_load(&scheduler->deferred_fences) == 0)
         return false;
-    struct bf_vkfence *fence = bf_map_find(&device->fences, (uint64_t)handle);
+    struct bf_vkfence *fence = bf_map_find(&scheduler->vkfences, (uint64_t)handle);
     return fence && atomic_load(&fence->deferred);
 }
 
 /* Sleeps until none of the fences is deferred ('all'), or not all of them are. */
-static VkResult wait_handed_over(struct bf_device *device, uint32_t count, const VkFence *fences,
-                                 bool all, uint64_t deadline_ns)
+static VkResult wait_handed_over(struct bf_scheduler *scheduler, uint32_t count,
+                                 const VkFence *fences, bool all, uint64_t deadline_ns)
 {
     VkResult result = VK_SUCCESS;
-    uint32_t ticket = bf_signpost_enter(&device->progress);
+    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     struct timespec deadline = bf_timespec(deadline_ns);
     bool timed_out = false;
     for (;;) {
         uint32_t deferred = 0;
         for (uint32_t i = 0; i < count; i++)
-            deferred += is_deferred(device, fences[i]);
-        if (bf_device_is_lost(device)) {
+            deferred += is_deferred(scheduler, fences[i]);
+        if (bf_scheduler_is_lost(scheduler)) {
             result = VK_ERROR_DEVICE_LOST;
             break;
         }
@@ -98,16 +98,16 @@ static VkResult wait_handed_over(struct bf_device *device, uint32_t count, const
             result = VK_TIMEOUT;
             break;
         }
-        ticket = bf_signpost_sleep(&device->progress, ticket,
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket,
                                    deadline_ns == UINT64_MAX ? NULL : &deadline, &timed_out);
     }
-    bf_signpost_leave(&device->progress);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_settle(device) : result;
+    bf_signpost_leave(&scheduler->progress);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_settle(scheduler) : result;
 }
 
 /* Waits for any of those the driver has, leaving out the deferred ones: at most one slice if there
  * are such. */
-static VkResult wait_any(struct bf_device *device, uint32_t count, const VkFence *fences,
+static VkResult wait_any(struct bf_scheduler *scheduler, uint32_t count, const VkFence *fences,
                          uint64_t deadline_ns)
 {
     VkFence stack[32], *known = count <= 32 ? stack : malloc(count * sizeof(*known));
@@ -115,18 +115,19 @@ static VkResult wait_any(struct bf_device *device, uint32_t count, const VkFence
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result;
     do {
-        result = wait_handed_over(device, count, fences, false, deadline_ns);
+        result = wait_handed_over(scheduler, count, fences, false, deadline_ns);
         if (result != VK_SUCCESS)
             break;
         uint32_t n = 0;
         for (uint32_t i = 0; i < count; i++) {
-            if (!is_deferred(device, fences[i]))
+            if (!is_deferred(scheduler, fences[i]))
                 known[n++] = fences[i];
         }
         uint64_t timeout = bf_remaining_ns(deadline_ns);
         if (n < count && timeout > SLICE_NS)
             timeout = SLICE_NS;
-        result = device->vk.vkWaitForFences(device->handle, n, known, VK_FALSE, timeout);
+        result =
+            scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, n, known, VK_FALSE, timeout);
         if (result == VK_TIMEOUT && n == count)
             break;
     } while (result == VK_TIMEOUT && bf_remaining_ns(deadline_ns) > 0);
@@ -135,48 +136,53 @@ static VkResult wait_any(struct bf_device *device, uint32_t count, const VkFence
     return result;
 }
 
-VkResult bf_vkfence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,
+VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const VkFence *fences,
                          VkBool32 all, uint64_t timeout_ns)
 {
     bool any_deferred = false;
     for (uint32_t i = 0; i < count && !any_deferred; i++)
-        any_deferred = is_deferred(device, fences[i]);
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+        any_deferred = is_deferred(scheduler, fences[i]);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     VkResult result;
     if (!any_deferred) {
-        result = device->vk.vkWaitForFences(device->handle, count, fences, all, timeout_ns);
+        result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, count, fences, all,
+                                                   timeout_ns);
     } else {
         uint64_t deadline = bf_deadline_ns(timeout_ns);
         if (all || count == 1) {
-            result = wait_handed_over(device, count, fences, true, deadline);
+            result = wait_handed_over(scheduler, count, fences, true, deadline);
             if (result == VK_SUCCESS)
-                result = device->vk.vkWaitForFences(device->handle, count, fences, all,
-                                                    bf_remaining_ns(deadline));
+                result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, count, fences,
+                                                           all, bf_remaining_ns(deadline));
         } else {
-            result = wait_any(device, count, fences, deadline);
+            result = wait_any(scheduler, count, fences, deadline);
         }
     }
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkWaitForFences") : result;
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkWaitForFences")
+                                          : result;
 }
 
-VkResult bf_vkfence_status(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle)
 {
-    if (is_deferred(device, handle))
-        return bf_device_is_lost(device) ? bf_device_settle(device) : VK_NOT_READY;
-    VkResult result = device->vk.vkGetFenceStatus(device->handle, handle);
+    if (is_deferred(scheduler, handle))
+        return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_NOT_READY;
+    VkResult result = scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, handle);
     if (result == VK_ERROR_DEVICE_LOST)
-        return bf_device_lost(device, "vkGetFenceStatus");
-    return result == VK_NOT_READY && bf_device_is_lost(device) ? bf_device_settle(device) : result;
+        return bf_scheduler_lost(scheduler, "vkGetFenceStatus");
+    return result == VK_NOT_READY && bf_scheduler_is_lost(scheduler)
+               ? bf_scheduler_settle(scheduler)
+               : result;
 }
 
-void bf_vkfence_forget(struct bf_device *device, VkFence handle)
+void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle)
 {
-    bf_vkfence_release(bf_map_remove(&device->fences, (uint64_t)handle));
+    bf_vkfence_release(bf_map_remove(&scheduler->vkfences, (uint64_t)handle));
 }
 
-VkResult bf_vkfence_flush(struct bf_device *device, VkFence handle)
+VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle)
 {
-    return is_deferred(device, handle) ? wait_handed_over(device, 1, &handle, true, UINT64_MAX)
-                                       : VK_SUCCESS;
+    return is_deferred(scheduler, handle)
+               ? wait_handed_over(scheduler, 1, &handle, true, UINT64_MAX)
+               : VK_SUCCESS;
 }

@@ -20,7 +20,7 @@
 
 #include "base/export.h"
 
-struct bf_device;
+struct bf_scheduler;
 
 struct bf_vkfence {
     VkFence handle;
@@ -31,21 +31,21 @@ struct bf_vkfence {
 
 /* Its payload is or may become another's (VkExportFenceCreateInfo, vkImportFenceFdKHR).
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-BF_SHARED VkResult bf_vkfence_set_external(struct bf_device *device, VkFence handle);
-bool bf_vkfence_is_external(struct bf_device *device, VkFence handle);
+BF_SHARED VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle);
+bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle);
 
 /* The fence's record, made at its first deferral. NULL: out of memory. */
-struct bf_vkfence *bf_vkfence_defer(struct bf_device *device, VkFence handle);
-void bf_vkfence_handed_over(struct bf_device *device, struct bf_vkfence *fence);
+struct bf_vkfence *bf_vkfence_defer(struct bf_scheduler *scheduler, VkFence handle);
+void bf_vkfence_handed_over(struct bf_scheduler *scheduler, struct bf_vkfence *fence);
 void bf_vkfence_release(struct bf_vkfence *fence); /* NULL is allowed */
 
 /* As the Vulkan commands, including their errors. Thread-safety: as the Vulkan commands. */
-BF_SHARED VkResult bf_vkfence_wait(struct bf_device *device, uint32_t count, const VkFence *fences,
-                                   VkBool32 all, uint64_t timeout_ns);
-BF_SHARED VkResult bf_vkfence_status(struct bf_device *device, VkFence handle);
-BF_SHARED void bf_vkfence_forget(struct bf_device *device, VkFence handle);
+BF_SHARED VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count,
+                                   const VkFence *fences, VkBool32 all, uint64_t timeout_ns);
+BF_SHARED VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle);
+BF_SHARED void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle);
 
 /* Blocks until the driver has been handed the fence (export). Errors: VK_ERROR_DEVICE_LOST. */
-BF_SHARED VkResult bf_vkfence_flush(struct bf_device *device, VkFence handle);
+BF_SHARED VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle);
 
 #endif

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "device/device.h"
 #include "base/message.h"
+#include "scheduler/scheduler.h"
 
 /* A driver's wait can't be interrupted, and the host may not signal another process's semaphore
  * to wake it: the wait is cut into slices, so that stopping takes one at most. */
@@ -13,7 +13,7 @@
 
 struct bf_watcher {
     struct bf_watcher *next;
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     struct bf_semaphore *sem;
     pthread_t thread;
     _Atomic bool stop;
@@ -39,21 +39,21 @@ static bool wanted_value(struct bf_semaphore *sem, uint64_t *value)
 static void *watch(void *argument)
 {
     struct bf_watcher *watcher = argument;
-    struct bf_device *device = watcher->device;
+    struct bf_scheduler *scheduler = watcher->scheduler;
     struct bf_semaphore *sem = watcher->sem;
     uint64_t value = 0;
     while (!atomic_load(&watcher->stop) && wanted_value(sem, &value)) {
-        VkResult result = device->wait_semaphores(
-            device->handle,
+        VkResult result = scheduler->gpu.wait_semaphores(
+            scheduler->gpu.handle,
             &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                    .semaphoreCount = 1,
                                    .pSemaphores = &sem->handle,
                                    .pValues = &value},
             SLICE_NS);
         if (result == VK_SUCCESS)
-            bf_engines_pump(device, bf_semaphore_reach(sem, value));
+            bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
         else if (result != VK_TIMEOUT) {
-            bf_device_lost(device, "waiting for an external semaphore");
+            bf_scheduler_lost(scheduler, "waiting for an external semaphore");
             break;
         }
     }
@@ -62,11 +62,11 @@ static void *watch(void *argument)
 
 /* Takes the semaphore's watchers (all with NULL) off the list; an ended one may still be there when
  * its successor runs. */
-static struct bf_watcher *take(struct bf_device *device, struct bf_semaphore *sem)
+static struct bf_watcher *take(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     struct bf_watcher *taken = NULL;
-    bf_lock_acquire(&device->watch_lock);
-    struct bf_watcher **link = &device->watchers;
+    bf_lock_acquire(&scheduler->watch_lock);
+    struct bf_watcher **link = &scheduler->watchers;
     while (*link) {
         struct bf_watcher *watcher = *link;
         if (sem && watcher->sem != sem) {
@@ -77,7 +77,7 @@ static struct bf_watcher *take(struct bf_device *device, struct bf_semaphore *se
         watcher->next = taken;
         taken = watcher;
     }
-    bf_lock_release(&device->watch_lock);
+    bf_lock_release(&scheduler->watch_lock);
     return taken;
 }
 
@@ -94,17 +94,17 @@ static void join(struct bf_watcher *watcher)
     }
 }
 
-void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
+void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     if (atomic_exchange(&sem->watched, true))
         return;
-    join(take(device, sem)); /* one that has nothing more to wait for is about to return */
+    join(take(scheduler, sem)); /* one that has nothing more to wait for is about to return */
     struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
     if (!watcher)
         goto fail;
-    watcher->device = device;
+    watcher->scheduler = scheduler;
     watcher->sem = sem;
-    bf_lock_acquire(&device->watch_lock);
+    bf_lock_acquire(&scheduler->watch_lock);
     /* The program's signal handlers are none of this thread's business. */
     sigset_t all, before;
     sigfillset(&all);
@@ -112,13 +112,13 @@ void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
     int error = pthread_create(&watcher->thread, NULL, watch, watcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
-        bf_lock_release(&device->watch_lock);
+        bf_lock_release(&scheduler->watch_lock);
         goto fail;
     }
     bf_semaphore_reference(sem);
-    watcher->next = device->watchers;
-    device->watchers = watcher;
-    bf_lock_release(&device->watch_lock);
+    watcher->next = scheduler->watchers;
+    scheduler->watchers = watcher;
+    bf_lock_release(&scheduler->watch_lock);
     return;
 
 fail:
@@ -130,15 +130,15 @@ fail:
                (unsigned long long)(uint64_t)sem->handle);
 }
 
-void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
+void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    join(take(device, sem));
+    join(take(scheduler, sem));
     atomic_store(&sem->watched, false);
 }
 
-void bf_watchers_finish(struct bf_device *device)
+void bf_watchers_finish(struct bf_scheduler *scheduler)
 {
     /* One that pumps may start another. */
-    for (struct bf_watcher *w; (w = take(device, NULL)) != NULL;)
+    for (struct bf_watcher *w; (w = take(scheduler, NULL)) != NULL;)
         join(w);
 }

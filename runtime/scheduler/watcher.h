@@ -9,16 +9,16 @@
 #ifndef BELFRY_SCHEDULER_WATCHER_H
 #define BELFRY_SCHEDULER_WATCHER_H
 
-struct bf_device;
+struct bf_scheduler;
 struct bf_semaphore;
 
 /* Starts the semaphore's watcher unless it has one. Thread-safety: safe. */
-void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem);
+void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem);
 
 /* Ends and joins it, if there is one. */
-void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem);
+void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem);
 
 /* Ends and joins all. */
-void bf_watchers_finish(struct bf_device *device);
+void bf_watchers_finish(struct bf_scheduler *scheduler);
 
 #endif

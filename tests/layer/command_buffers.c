@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 #include "interface/interface.h"
 #include "interface/version.h"
 
@@ -95,12 +95,12 @@ static void open_driver(const struct fake_driver *driver, const uint32_t *counts
 }
 
 /* The runtime's device, by way of a queue. */
-static struct bf_device *runtime(void)
+static struct bf_gpu *runtime(void)
 {
     VkQueue queue = VK_NULL_HANDLE;
     FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
     assert_ptr_not_equal(queue, fake_queue(0, 0, 0));
-    return ((struct bf_queue *)queue)->device;
+    return &((struct bf_queue *)queue)->scheduler->gpu;
 }
 
 static VkResult try_pool(uint32_t family, VkCommandPool *pool)
@@ -142,11 +142,11 @@ static void destroy_pool(VkCommandPool pool)
 #define SECONDARY VK_COMMAND_BUFFER_LEVEL_SECONDARY
 
 /* As the layer asks the library. */
-static bool find(struct bf_device *device, VkCommandBuffer buffer, uint32_t *family,
+static bool find(struct bf_gpu *gpu, VkCommandBuffer buffer, uint32_t *family,
                  VkCommandBufferLevel *level)
 {
     return bf_layer_interface(BF_LAYER_INTERFACE_VERSION)
-        ->gpu.bf_command_buffer_find(device, buffer, family, level);
+        ->gpu.bf_command_buffer_find(gpu, buffer, family, level);
 }
 
 static void assert_known(VkCommandBuffer buffer, uint32_t family, VkCommandBufferLevel level)

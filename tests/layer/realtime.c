@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 #include "lines.h"
 
 static const uint32_t one[] = {2, WORLD_END};
@@ -15,18 +15,18 @@ static const uint32_t one[] = {2, WORLD_END};
 /* The one engine that is reserved, or NULL. */
 static const struct bf_engine *reserved(struct device *w)
 {
-    const struct bf_device *device = ((struct bf_queue *)w->queues[0][0])->device;
+    const struct bf_scheduler *scheduler = ((struct bf_queue *)w->queues[0][0])->scheduler;
     const struct bf_engine *found = NULL;
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        if (!device->engines[i].reserved) {
-            assert_int_equal(device->engines[i].global_priority, 0);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        if (!scheduler->engines[i].base.reserved) {
+            assert_int_equal(scheduler->engines[i].base.global_priority, 0);
             continue;
         }
         assert_null(found);
-        found = &device->engines[i];
-        assert_int_equal(found->global_priority, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR);
+        found = &scheduler->engines[i];
+        assert_int_equal(found->base.global_priority, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR);
         assert_int_equal(found->queue_count, 0);
-        assert_non_null(found->handle);
+        assert_non_null(found->base.handle);
     }
     return found;
 }
@@ -75,8 +75,8 @@ TEST(test_permitted)
         assert_int_equal(open_world(&w, cases[i].shape, one), 0);
         const struct bf_engine *engine = reserved(&w);
         assert_non_null(engine);
-        assert_int_equal(engine->family, cases[i].family);
-        assert_int_equal(engine->index, 0);
+        assert_int_equal(engine->base.family, cases[i].family);
+        assert_int_equal(engine->base.index, 0);
         run(&w);
         world_close(&w);
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/label.h"
 
 void *__real_malloc(size_t size);
@@ -68,15 +68,15 @@ static void VKAPI_CALL drv_insert(VkQueue queue, const VkDebugUtilsLabelEXT *lab
     snprintf(told + n, sizeof(told) - n, "!%s ", label->pLabelName);
 }
 
-static struct bf_device device;
+static struct bf_scheduler scheduler;
 static struct bf_engine engine;
 static struct bf_queue queue;
 
 static void set_up(void)
 {
-    device = (struct bf_device){.label_calls = {drv_begin, drv_end, drv_insert}};
-    engine = (struct bf_engine){.device = &device};
-    queue = (struct bf_queue){.device = &device, .engine = &engine};
+    scheduler = (struct bf_scheduler){.label_calls = {drv_begin, drv_end, drv_insert}};
+    engine = (struct bf_engine){.scheduler = &scheduler};
+    queue = (struct bf_queue){.scheduler = &scheduler, .engine = &engine};
     told[0] = '\0';
     balance = 0;
 }

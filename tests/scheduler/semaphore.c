@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "scheduler/scheduler.h"
 #include "base/message.h"
 #include "scheduler/semaphore.h"
 #include "scheduler/watcher.h"
@@ -19,34 +19,34 @@ static uint32_t watchers_started, watchers_stopped;
 static uint64_t driver_value;
 static VkResult driver_result;
 
-void bf_engines_pump(struct bf_device *device, uint64_t mask)
+void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
 {
-    (void)device;
+    (void)scheduler;
     pumped |= mask;
 }
 
-void bf_watcher_start(struct bf_device *device, struct bf_semaphore *sem)
+void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    (void)device;
+    (void)scheduler;
     (void)sem;
     watchers_started++;
 }
 
-void bf_last_submission_drop_semaphore(struct bf_device *device, VkSemaphore semaphore)
+void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)
 {
-    (void)device;
+    (void)scheduler;
     (void)semaphore;
 }
 
-VkResult bf_device_settle(struct bf_device *device)
+VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
 {
-    (void)device;
+    (void)scheduler;
     return VK_ERROR_DEVICE_LOST;
 }
 
-void bf_watcher_stop(struct bf_device *device, struct bf_semaphore *sem)
+void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    (void)device;
+    (void)scheduler;
     (void)sem;
     watchers_stopped++;
 }
@@ -64,9 +64,9 @@ void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const c
     (void)name;
 }
 
-static VkResult counter_value(VkDevice device, VkSemaphore semaphore, uint64_t *value)
+static VkResult counter_value(VkDevice scheduler, VkSemaphore semaphore, uint64_t *value)
 {
-    (void)device;
+    (void)scheduler;
     (void)semaphore;
     *value = driver_value;
     return driver_result;
@@ -75,7 +75,7 @@ static VkResult counter_value(VkDevice device, VkSemaphore semaphore, uint64_t *
 #define HANDLE ((VkSemaphore)(uintptr_t)0x1000)
 
 struct world {
-    struct bf_device device;
+    struct bf_scheduler scheduler;
     struct bf_engine engines[2];
     struct bf_queue queues[3]; /* two on the first engine, one on the second */
 };
@@ -85,31 +85,31 @@ static void world_init(struct world *w)
     memset(w, 0, sizeof(*w));
     pumped = watchers_started = watchers_stopped = driver_value = 0;
     driver_result = VK_SUCCESS;
-    w->device.counter_value = counter_value;
+    w->scheduler.gpu.counter_value = counter_value;
     for (uint32_t i = 0; i < 2; i++) {
-        w->engines[i].device = &w->device;
-        w->engines[i].number = i;
+        w->engines[i].scheduler = &w->scheduler;
+        w->engines[i].base.number = i;
     }
     for (uint32_t i = 0; i < 3; i++) {
-        w->queues[i].device = &w->device;
+        w->queues[i].scheduler = &w->scheduler;
         w->queues[i].engine = &w->engines[i / 2];
     }
 }
 
 static struct bf_semaphore *make(struct world *w, bool timeline, bool external, uint64_t value)
 {
-    assert_int_equal(bf_semaphore_register(&w->device, HANDLE, timeline, external, value),
+    assert_int_equal(bf_semaphore_register(&w->scheduler, HANDLE, timeline, external, value),
                      VK_SUCCESS);
-    struct bf_semaphore *sem = bf_semaphore_find(&w->device, HANDLE);
+    struct bf_semaphore *sem = bf_semaphore_find(&w->scheduler, HANDLE);
     assert_non_null(sem);
     return sem;
 }
 
 static void finish(struct world *w)
 {
-    bf_semaphore_forget(&w->device, HANDLE);
-    assert_null(bf_semaphore_find(&w->device, HANDLE));
-    bf_map_finish(&w->device.semaphores, NULL, NULL);
+    bf_semaphore_forget(&w->scheduler, HANDLE);
+    assert_null(bf_semaphore_find(&w->scheduler, HANDLE));
+    bf_map_finish(&w->scheduler.semaphores, NULL, NULL);
 }
 
 TEST(test_timeline)
@@ -117,14 +117,14 @@ TEST(test_timeline)
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 5);
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 5));
-    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 6));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 5));
+    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 6));
     assert_int_equal(bf_semaphore_reach(sem, 9), 0);
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 6));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 6));
     /* S-1: acceptance may come in any order, the counter never falls. */
     assert_int_equal(bf_semaphore_reach(sem, 7), 0);
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 9));
-    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 10));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 9));
+    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 10));
     finish(&w);
 }
 
@@ -133,9 +133,9 @@ TEST(test_waiters_by_value)
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 3, &w.queues[0]));
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 5, &w.queues[1]));
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 2, &w.queues[2]));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 3, &w.queues[0]));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 5, &w.queues[1]));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 2, &w.queues[2]));
     assert_int_equal(bf_semaphore_reach(sem, 1), 0);
     /* A larger signal than the one waited for releases too; the engines come back as a mask. */
     assert_int_equal(bf_semaphore_reach(sem, 4), 3);
@@ -144,7 +144,7 @@ TEST(test_waiters_by_value)
     assert_false(atomic_load(&w.queues[2].blocked));
     assert_int_equal(atomic_load(&w.engines[0].dirty), 1);
     assert_int_equal(atomic_load(&w.engines[1].dirty), 1);
-    assert_false(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 4, &w.queues[0]));
+    assert_false(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 4, &w.queues[0]));
     assert_int_equal(bf_semaphore_reach(sem, 5), 1);
     assert_int_equal(atomic_load(&sem->waiter_count), 0);
     assert_int_equal(watchers_started, 0);
@@ -157,10 +157,10 @@ TEST(test_binary_sides)
     world_init(&w);
     struct bf_semaphore *sem = make(&w, false, false, 0);
     /* Nothing outstanding: an acquired image's semaphore is ready for its wait. */
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 0));
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_SIGNAL, 0));
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[0]));
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_SIGNAL, 1, &w.queues[2]));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 0));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_SIGNAL, 0));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[0]));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_SIGNAL, 1, &w.queues[2]));
     assert_int_equal(bf_semaphore_count(sem, BF_FOR_WAIT), 1);
     assert_true(atomic_load(&w.queues[2].blocked));
     assert_int_equal(bf_semaphore_count(sem, BF_FOR_SIGNAL), 2);
@@ -174,7 +174,7 @@ TEST(test_unblock)
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[i]));
+        assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[i]));
     bf_semaphore_unblock(&w.queues[1]);
     assert_false(atomic_load(&w.queues[1].blocked));
     bf_semaphore_unblock(&w.queues[1]);
@@ -188,10 +188,11 @@ TEST(test_host_signal)
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, false, 0);
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 1, &w.queues[2]));
-    bf_semaphore_host_signal(&w.device, (VkSemaphore)(uintptr_t)0x2000, 1); /* unknown: nothing */
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[2]));
+    bf_semaphore_host_signal(&w.scheduler, (VkSemaphore)(uintptr_t)0x2000,
+                             1); /* unknown: nothing */
     assert_int_equal(pumped, 0);
-    bf_semaphore_host_signal(&w.device, HANDLE, 1);
+    bf_semaphore_host_signal(&w.scheduler, HANDLE, 1);
     assert_int_equal(pumped, 2);
     finish(&w);
 }
@@ -202,12 +203,12 @@ TEST(test_external)
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, true, 0);
-    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
+    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
     driver_value = 4;
-    assert_true(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
+    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
     driver_result = VK_ERROR_DEVICE_LOST;
-    assert_false(bf_semaphore_ready(&w.device, sem, BF_FOR_WAIT, 4));
-    assert_true(bf_semaphore_block(&w.device, sem, BF_FOR_WAIT, 6, &w.queues[0]));
+    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
+    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 6, &w.queues[0]));
     assert_int_equal(watchers_started, 1);
     assert_int_equal(bf_semaphore_reach(sem, 6), 1);
     finish(&w);
@@ -273,7 +274,7 @@ static void race(bool timeline, uint32_t rounds)
         random = random * UINT64_C(6364136223846793005) + 1;
         for (volatile uint32_t spin = (uint32_t)(random >> 57); spin; spin--)
             ;
-        bool blocked = bf_semaphore_block(&w.device, r.sem, side, i, &w.queues[2]);
+        bool blocked = bf_semaphore_block(&w.scheduler, r.sem, side, i, &w.queues[2]);
         pthread_barrier_wait(&r.end);
         lost += atomic_load(&w.queues[2].blocked);
         unexplained += r.released != (blocked ? 2 : 0);

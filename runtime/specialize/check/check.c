@@ -70,15 +70,15 @@ static struct bf_engine *check_engine_choose(struct bf_device *device, VkQueueFl
 {
     struct bf_engine *best = NULL;
     uint64_t best_load = UINT64_MAX;
-    for (uint32_t i = 0; i < device->engine_count; i++) {
-        struct bf_engine *engine = &device->engines[i];
-        if ((engine->family_flags & needed) != needed || engine->reserved ||
-            (engine->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
-            engine->global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
+    for (uint32_t i = 0; i < device->scheduler.engine_count; i++) {
+        struct bf_engine *engine = &device->scheduler.engines[i];
+        if ((engine->base.family_flags & needed) != needed || engine->base.reserved ||
+            (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+            engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
             continue;
         uint64_t load = atomic_load(&engine->command_queues);
-        for (uint32_t k = 0; k < device->queue_count; k++)
-            load += (uint64_t)(device->queues[k].engine == engine) << 32;
+        for (uint32_t k = 0; k < device->scheduler.queue_count; k++)
+            load += (uint64_t)(device->scheduler.queues[k].engine == engine) << 32;
         /* The last of equals: programs begin with the first. */
         if (!best || load <= best_load) {
             best = engine;
@@ -106,12 +106,13 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = lane->engine->family,
+        .queueFamilyIndex = lane->engine->base.family,
     };
     if (!lane->queue)
         result = bf_command_queue_create_on(lane->engine, &queue, &lane->queue);
     if (result == VK_SUCCESS && !lane->pool)
-        result = device->vk.vkCreateCommandPool(device->handle, &pool, NULL, &lane->pool);
+        result = device->scheduler.gpu.vk.vkCreateCommandPool(device->scheduler.gpu.handle, &pool,
+                                                              NULL, &lane->pool);
     return result;
 }
 
@@ -161,7 +162,8 @@ void bf_checker_destroy(struct bf_checker *checker)
     for (uint32_t i = 0; i < LANES; i++) {
         bfDestroyQueue(checker->lanes[i].queue);
         if (checker->lanes[i].pool)
-            device->vk.vkDestroyCommandPool(device->handle, checker->lanes[i].pool, NULL);
+            device->scheduler.gpu.vk.vkDestroyCommandPool(device->scheduler.gpu.handle,
+                                                          checker->lanes[i].pool, NULL);
     }
     bfDestroyFence(checker->fence);
     free(checker);
@@ -174,8 +176,8 @@ bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint p
     const struct bf_engine *engine = checker->lanes[index].engine;
     if (!engine)
         engine = check_engine_choose(checker->place.device, VK_QUEUE_GRAPHICS_BIT);
-    for (uint32_t k = 0; k < device->queue_count; k++) {
-        if (device->queues[k].engine == engine)
+    for (uint32_t k = 0; k < device->scheduler.queue_count; k++) {
+        if (device->scheduler.queues[k].engine == engine)
             return false;
     }
     return engine != NULL;
@@ -233,8 +235,8 @@ static void drop_resources(struct bf_check *check)
 {
     struct bf_device *device = check->checker->place.device;
     if (check->commands[0])
-        device->vk.vkFreeCommandBuffers(device->handle, check->lane->pool, COMMANDS,
-                                        check->commands);
+        device->scheduler.gpu.vk.vkFreeCommandBuffers(device->scheduler.gpu.handle,
+                                                      check->lane->pool, COMMANDS, check->commands);
     check->commands[0] = VK_NULL_HANDLE;
     bf_draw_finish(&check->draw);
     bf_test_resources_finish(&check->resources);
@@ -256,13 +258,13 @@ static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0,
     };
-    return device->vk.vkBeginCommandBuffer(check->commands[which], &info);
+    return device->scheduler.gpu.vk.vkBeginCommandBuffer(check->commands[which], &info);
 }
 
 static VkResult end_commands(struct bf_check *check, uint32_t which)
 {
     const struct bf_device *device = check->checker->place.device;
-    return device->vk.vkEndCommandBuffer(check->commands[which]);
+    return device->scheduler.gpu.vk.vkEndCommandBuffer(check->commands[which]);
 }
 
 /* It serves all runs. */
@@ -300,15 +302,15 @@ static VkResult check_prepare(struct bf_check *check)
     result = open_lane(checker, index);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT ||
         (result == VK_SUCCESS && resources->several &&
-         !(check->lane->engine->family_flags & VK_QUEUE_COMPUTE_BIT)))
+         !(check->lane->engine->base.family_flags & VK_QUEUE_COMPUTE_BIT)))
         return bf_test_resources_refuse(resources, "no engine for it");
     if (result == VK_SUCCESS)
         result = bf_test_resources_build(resources);
     if (result == VK_SUCCESS && interface->graphics)
         result = bf_draw_build(&check->draw);
     if (result == VK_SUCCESS)
-        result = bf_commands_allocate(checker->place.device, check->lane->pool, COMMANDS,
-                                      check->commands);
+        result = bf_commands_allocate(&checker->place.device->scheduler.gpu, check->lane->pool,
+                                      COMMANDS, check->commands);
     if (result != VK_SUCCESS) {
         check->commands[0] = VK_NULL_HANDLE;
         return result;
@@ -387,8 +389,9 @@ static void push_constants(struct bf_check *check, VkCommandBuffer commands)
         for (end = first + 1; end < BF_CHECK_PUSH_BYTES / 4 && stages[end] == stages[first];)
             end++;
         if (stages[first])
-            device->vk.vkCmdPushConstants(commands, layout->handle, stages[first], first * 4,
-                                          (end - first) * 4, &check->push[first]);
+            device->scheduler.gpu.vk.vkCmdPushConstants(commands, layout->handle, stages[first],
+                                                        first * 4, (end - first) * 4,
+                                                        &check->push[first]);
     }
 }
 
@@ -472,7 +475,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     VkResult result = begin_commands(check, WORK, true);
     if (result != VK_SUCCESS)
         return result;
-    device->vk.vkCmdBindPipeline(commands, point, pipeline);
+    device->scheduler.gpu.vk.vkCmdBindPipeline(commands, point, pipeline);
     bf_test_resources_bind(&check->resources, commands, point);
     push_constants(check, commands);
     if (interface->graphics) {
@@ -480,7 +483,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     } else {
         uint32_t groups[3];
         choose_groups(check, seed, groups);
-        device->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
+        device->scheduler.gpu.vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
     }
     return end_commands(check, WORK);
 }
@@ -503,7 +506,7 @@ static VkResult check_execute(struct bf_check *check, uint32_t which)
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && result != VK_TIMEOUT)
         result = bfQueueWaitIdle(check->lane->queue); /* no memory to wait with: once more */
     checker->hung |= result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
-    if (result == VK_SUCCESS && bf_device_is_lost(checker->place.device))
+    if (result == VK_SUCCESS && bf_scheduler_is_lost(&checker->place.device->scheduler))
         return VK_ERROR_DEVICE_LOST;
     return result;
 }

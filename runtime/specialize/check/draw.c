@@ -224,7 +224,7 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
                       const struct bf_pipeline_interface *interface)
 {
     const VkGraphicsPipelineCreateInfo *graphics = interface->graphics;
-    const struct VolkDeviceTable *vk = &resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &resources->place->device->scheduler.gpu.vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = graphics->pDynamicState;
     *draw = (struct bf_draw){
         .resources = resources, .interface = interface, .layers = 1, .depth = NO_IMAGE};
@@ -343,7 +343,7 @@ static bool fill_passage(struct passage *p, const VkRenderPassCreateInfo2 *pass)
 static VkResult build_pass(struct bf_draw *draw)
 {
     const struct bf_device *device = draw->resources->place->device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    const struct VolkDeviceTable *vk = &device->scheduler.gpu.vk;
     VkAttachmentDescription2 attachments[BF_DRAW_ATTACHMENTS];
     VkRenderPassCreateInfo2 info = *draw->interface->pass;
     struct passage passage;
@@ -359,7 +359,7 @@ static VkResult build_pass(struct bf_draw *draw)
     }
     info.pAttachments = attachments;
     PFN_vkCreateRenderPass2 create = vk->vkCreateRenderPass2;
-    VkResult result = create(device->handle, &info, NULL, &draw->pass);
+    VkResult result = create(device->scheduler.gpu.handle, &info, NULL, &draw->pass);
     free_passage(&passage);
     return result;
 }
@@ -384,7 +384,8 @@ VkResult bf_draw_build(struct bf_draw *draw)
         .height = draw->resources->extent[1],
         .layers = 1,
     };
-    return device->vk.vkCreateFramebuffer(device->handle, &info, NULL, &draw->framebuffer);
+    return device->scheduler.gpu.vk.vkCreateFramebuffer(device->scheduler.gpu.handle, &info, NULL,
+                                                        &draw->framebuffer);
 }
 
 void bf_draw_finish(struct bf_draw *draw)
@@ -393,9 +394,11 @@ void bf_draw_finish(struct bf_draw *draw)
         return;
     const struct bf_device *device = draw->resources->place->device;
     if (draw->framebuffer)
-        device->vk.vkDestroyFramebuffer(device->handle, draw->framebuffer, NULL);
+        device->scheduler.gpu.vk.vkDestroyFramebuffer(device->scheduler.gpu.handle,
+                                                      draw->framebuffer, NULL);
     if (draw->pass)
-        device->vk.vkDestroyRenderPass(device->handle, draw->pass, NULL);
+        device->scheduler.gpu.vk.vkDestroyRenderPass(device->scheduler.gpu.handle, draw->pass,
+                                                     NULL);
     *draw = (struct bf_draw){0};
 }
 
@@ -457,7 +460,7 @@ static VkExtent2D extent_of(const struct bf_draw *draw)
 static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
                           VkDynamicState state)
 {
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     const VkPipelineViewportStateCreateInfo *info = draw->interface->graphics->pViewportState;
     VkViewport viewports[VIEWPORTS];
     VkRect2D scissors[VIEWPORTS];
@@ -496,7 +499,7 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
     static const VkFragmentShadingRateCombinerOpKHR keep[2] = {0, 0};
     const VkExtent2D one = {1, 1};
     const VkGraphicsPipelineCreateInfo *graphics = draw->interface->graphics;
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     const VkStencilFaceFlags faces = VK_STENCIL_FACE_FRONT_AND_BACK;
     VkBool32 all[BF_DRAW_ATTACHMENTS];
     switch (state) {
@@ -595,7 +598,7 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
 
 static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     const VkPipelineVertexInputStateCreateInfo *state =
         draw->interface->graphics->pVertexInputState;
     bool strides = check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE);
@@ -624,7 +627,7 @@ static VkRenderingAttachmentInfo check_draw_describe(const struct bf_draw *draw,
 
 static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     VkRenderingAttachmentInfo colors[BF_DRAW_ATTACHMENTS];
     const VkRenderingAttachmentInfo depth = check_draw_describe(draw, draw->depth);
     for (uint32_t i = 0; i < draw->attachment_count; i++)
@@ -644,7 +647,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
 
 static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     const VkRenderPassBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
         .renderPass = draw->pass,
@@ -659,7 +662,7 @@ static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer co
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t vertices,
                     uint32_t instances, uint32_t seed)
 {
-    const struct VolkDeviceTable *vk = &draw->resources->place->device->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->device->scheduler.gpu.vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++)
         set_state(draw, commands, dynamic->pDynamicStates[i], seed);

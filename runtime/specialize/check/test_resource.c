@@ -336,8 +336,8 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
 {
     const struct bf_device *device = resources->place->device;
     uint32_t type = UINT32_MAX;
-    for (uint32_t i = device->memory.memoryTypeCount; i--;) {
-        VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
+    for (uint32_t i = device->scheduler.gpu.memory.memoryTypeCount; i--;) {
+        VkMemoryPropertyFlags flags = device->scheduler.gpu.memory.memoryTypes[i].propertyFlags;
         if (!(needs->memoryTypeBits >> i & 1) || (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT) ||
             (flags & VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD))
             continue;
@@ -350,7 +350,8 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                        .allocationSize = needs->size,
                                        .memoryTypeIndex = type};
-    return device->vk.vkAllocateMemory(device->handle, &info, NULL, memory);
+    return device->scheduler.gpu.vk.vkAllocateMemory(device->scheduler.gpu.handle, &info, NULL,
+                                                     memory);
 }
 
 static VkResult build_arena(struct bf_test_resources *resources)
@@ -365,15 +366,18 @@ static VkResult build_arena(struct bf_test_resources *resources)
                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
                  VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
     };
-    VkResult result = device->vk.vkCreateBuffer(device->handle, &info, NULL, &resources->arena);
+    VkResult result = device->scheduler.gpu.vk.vkCreateBuffer(device->scheduler.gpu.handle, &info,
+                                                              NULL, &resources->arena);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
-    device->vk.vkGetBufferMemoryRequirements(device->handle, resources->arena, &needs);
+    device->scheduler.gpu.vk.vkGetBufferMemoryRequirements(device->scheduler.gpu.handle,
+                                                           resources->arena, &needs);
     result = test_memory_allocate(resources, &needs, &resources->memory);
     if (result != VK_SUCCESS)
         return result;
-    return device->vk.vkBindBufferMemory(device->handle, resources->arena, resources->memory, 0);
+    return device->scheduler.gpu.vk.vkBindBufferMemory(device->scheduler.gpu.handle,
+                                                       resources->arena, resources->memory, 0);
 }
 
 static VkResult build_image(struct bf_test_resources *resources, struct bf_test_image *image)
@@ -393,14 +397,17 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
         .usage = info->usage,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VkResult result = device->vk.vkCreateImage(device->handle, &image_info, NULL, &image->handle);
+    VkResult result = device->scheduler.gpu.vk.vkCreateImage(device->scheduler.gpu.handle,
+                                                             &image_info, NULL, &image->handle);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
-    device->vk.vkGetImageMemoryRequirements(device->handle, image->handle, &needs);
+    device->scheduler.gpu.vk.vkGetImageMemoryRequirements(device->scheduler.gpu.handle,
+                                                          image->handle, &needs);
     result = test_memory_allocate(resources, &needs, &image->memory);
     if (result == VK_SUCCESS)
-        result = device->vk.vkBindImageMemory(device->handle, image->handle, image->memory, 0);
+        result = device->scheduler.gpu.vk.vkBindImageMemory(device->scheduler.gpu.handle,
+                                                            image->handle, image->memory, 0);
     if (result != VK_SUCCESS)
         return result;
     VkImageAspectFlags aspects = image->aspects;
@@ -416,7 +423,8 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
                              .levelCount = info->levels,
                              .layerCount = info->layers},
     };
-    return device->vk.vkCreateImageView(device->handle, &view, NULL, &image->view);
+    return device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle, &view, NULL,
+                                                      &image->view);
 }
 
 /* Where the images' content lies behind the arena's. Returns what the largest image takes. */
@@ -477,11 +485,11 @@ VkResult bf_test_resources_build(struct bf_test_resources *resources)
     for (uint32_t i = 0; i < resources->image_count && result == VK_SUCCESS; i++)
         result = build_image(resources, &resources->images[i]);
     if (result == VK_SUCCESS)
-        result =
-            bf_buffer_create(device, resources->source_size, BF_BUFFER_HOST, &resources->source);
+        result = bf_buffer_create(&device->scheduler.gpu, resources->source_size, BF_BUFFER_HOST,
+                                  &resources->source);
     if (result == VK_SUCCESS)
-        result =
-            bf_buffer_create(device, resources->source_size, BF_BUFFER_HOST, &resources->result);
+        result = bf_buffer_create(&device->scheduler.gpu, resources->source_size, BF_BUFFER_HOST,
+                                  &resources->result);
     if (result == VK_SUCCESS)
         result = bf_samples_build(resources);
     if (result == VK_SUCCESS && resources->layout)
@@ -494,35 +502,35 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
     if (!resources->place)
         return;
     struct bf_device *device = resources->place->device;
-    const struct VolkDeviceTable *vk = &device->vk;
+    const struct VolkDeviceTable *vk = &device->scheduler.gpu.vk;
     if (resources->pool)
-        vk->vkDestroyDescriptorPool(device->handle, resources->pool, NULL);
+        vk->vkDestroyDescriptorPool(device->scheduler.gpu.handle, resources->pool, NULL);
     for (uint32_t i = 0; i < resources->write_count; i++)
         free(resources->writes[i].infos);
     for (uint32_t i = 0; i < resources->view_count; i++)
-        vk->vkDestroyBufferView(device->handle, resources->views[i], NULL);
+        vk->vkDestroyBufferView(device->scheduler.gpu.handle, resources->views[i], NULL);
     for (uint32_t i = 0; i < resources->sampler_count; i++)
-        vk->vkDestroySampler(device->handle, resources->samplers[i], NULL);
+        vk->vkDestroySampler(device->scheduler.gpu.handle, resources->samplers[i], NULL);
     bf_samples_finish(resources);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         struct bf_test_image *image = &resources->images[i];
         if (image->view)
-            vk->vkDestroyImageView(device->handle, image->view, NULL);
+            vk->vkDestroyImageView(device->scheduler.gpu.handle, image->view, NULL);
         for (uint32_t k = 0; k < 2; k++) {
             if (image->parts[k])
-                vk->vkDestroyImageView(device->handle, image->parts[k], NULL);
+                vk->vkDestroyImageView(device->scheduler.gpu.handle, image->parts[k], NULL);
         }
         if (image->handle)
-            vk->vkDestroyImage(device->handle, image->handle, NULL);
+            vk->vkDestroyImage(device->scheduler.gpu.handle, image->handle, NULL);
         if (image->memory)
-            vk->vkFreeMemory(device->handle, image->memory, NULL);
+            vk->vkFreeMemory(device->scheduler.gpu.handle, image->memory, NULL);
     }
     if (resources->arena)
-        vk->vkDestroyBuffer(device->handle, resources->arena, NULL);
+        vk->vkDestroyBuffer(device->scheduler.gpu.handle, resources->arena, NULL);
     if (resources->memory)
-        vk->vkFreeMemory(device->handle, resources->memory, NULL);
-    bf_buffer_destroy(device, &resources->source);
-    bf_buffer_destroy(device, &resources->result);
+        vk->vkFreeMemory(device->scheduler.gpu.handle, resources->memory, NULL);
+    bf_buffer_destroy(&device->scheduler.gpu, &resources->source);
+    bf_buffer_destroy(&device->scheduler.gpu, &resources->result);
     free(resources->buffers);
     free(resources->attributes);
     free(resources->images);
@@ -661,7 +669,7 @@ static void put_image_barrier(const struct bf_test_resources *resources, VkComma
     const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
                                    .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &barrier};
-    resources->place->device->pipeline_barrier(commands, &info);
+    resources->place->device->scheduler.gpu.pipeline_barrier(commands, &info);
 }
 
 static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer commands,
@@ -674,7 +682,7 @@ static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer
         color = (VkClearColorValue){.uint32 = {1, 2, 3, 4}};
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
                                          VK_REMAINING_ARRAY_LAYERS};
-    resources->place->device->vk.vkCmdClearColorImage(
+    resources->place->device->scheduler.gpu.vk.vkCmdClearColorImage(
         commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &color, 1, &all);
 }
 
@@ -686,7 +694,8 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];
     const VkBufferCopy whole = {.size = resources->arena_size};
-    device->vk.vkCmdCopyBuffer(commands, resources->source.handle, resources->arena, 1, &whole);
+    device->scheduler.gpu.vk.vkCmdCopyBuffer(commands, resources->source.handle, resources->arena,
+                                             1, &whole);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_image *image = &resources->images[i];
         if (image->several.tiled) {
@@ -697,8 +706,9 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
         uint32_t count = bf_test_resources_list_regions(image, regions, sizes, texels);
         if (count)
-            device->vk.vkCmdCopyBufferToImage(commands, resources->source.handle, image->handle,
-                                              VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
+            device->scheduler.gpu.vk.vkCmdCopyBufferToImage(
+                commands, resources->source.handle, image->handle,
+                VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
         else
             put_clear(resources, commands, image);
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
@@ -715,9 +725,11 @@ void bf_test_resources_record_download(struct bf_test_resources *resources,
     struct bf_texel texels[BF_TEST_REGIONS];
     const VkPipelineStageFlags2 work = resources->several ? VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
                                                           : VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
-    bf_commands_put_barrier(device, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, work);
+    bf_commands_put_barrier(&device->scheduler.gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            work);
     const VkBufferCopy whole = {.size = resources->arena_size};
-    device->vk.vkCmdCopyBuffer(commands, resources->arena, resources->result.handle, 1, &whole);
+    device->scheduler.gpu.vk.vkCmdCopyBuffer(commands, resources->arena, resources->result.handle,
+                                             1, &whole);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_image *image = &resources->images[i];
         uint32_t count = bf_test_resources_list_regions(image, regions, sizes, texels);
@@ -729,11 +741,11 @@ void bf_test_resources_record_download(struct bf_test_resources *resources,
         }
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_GENERAL,
                           VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
-        device->vk.vkCmdCopyImageToBuffer(commands, image->handle,
-                                          VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                          resources->result.handle, count, regions);
+        device->scheduler.gpu.vk.vkCmdCopyImageToBuffer(commands, image->handle,
+                                                        VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                                        resources->result.handle, count, regions);
     }
-    bf_commands_put_barrier(device, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
+    bf_commands_put_barrier(&device->scheduler.gpu, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
 /* ---------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
         if (set->flags & ~known)
             return bf_test_resources_refuse(resources, "a set is of a kind that is not known here");
         if ((set->flags & VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR) &&
-            !resources->place->device->vk.vkCmdPushDescriptorSetKHR)
+            !resources->place->device->scheduler.gpu.vk.vkCmdPushDescriptorSetKHR)
             return bf_test_resources_refuse(resources, "no descriptors can be pushed");
         for (uint32_t k = 0; k < set->binding_count && result == VK_SUCCESS; k++)
             result = test_binding_plan(resources, i, &set->bindings[k]);
@@ -254,7 +254,8 @@ static VkResult make_sampler(struct bf_test_resources *resources,
     if (!bf_test_resources_grow(&resources->samplers, resources->sampler_count,
                                 &resources->sampler_capacity, sizeof(resources->samplers[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = device->vk.vkCreateSampler(device->handle, &info, NULL, sampler);
+    VkResult result = device->scheduler.gpu.vk.vkCreateSampler(device->scheduler.gpu.handle, &info,
+                                                               NULL, sampler);
     if (result == VK_SUCCESS)
         resources->samplers[resources->sampler_count++] = *sampler;
     return result;
@@ -274,7 +275,8 @@ static VkResult make_view(struct bf_test_resources *resources, uint32_t index, V
     if (!bf_test_resources_grow(&resources->views, resources->view_count, &resources->view_capacity,
                                 sizeof(resources->views[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = device->vk.vkCreateBufferView(device->handle, &info, NULL, view);
+    VkResult result = device->scheduler.gpu.vk.vkCreateBufferView(device->scheduler.gpu.handle,
+                                                                  &info, NULL, view);
     if (result == VK_SUCCESS)
         resources->views[resources->view_count++] = *view;
     return result;
@@ -326,7 +328,8 @@ static VkResult find_part(struct bf_test_resources *resources, struct bf_test_im
     if (!(image->aspects & (image->aspects - 1)))
         return result;
     if (!image->parts[stencil])
-        result = device->vk.vkCreateImageView(device->handle, &info, NULL, &image->parts[stencil]);
+        result = device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle, &info,
+                                                            NULL, &image->parts[stencil]);
     *view = image->parts[stencil];
     return result;
 }
@@ -485,7 +488,8 @@ static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
     };
     VkResult result = VK_SUCCESS;
     if (set_count)
-        result = device->vk.vkCreateDescriptorPool(device->handle, &info, NULL, &resources->pool);
+        result = device->scheduler.gpu.vk.vkCreateDescriptorPool(device->scheduler.gpu.handle,
+                                                                 &info, NULL, &resources->pool);
     free(sizes);
     return result;
 }
@@ -518,7 +522,8 @@ static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index
         .descriptorSetCount = 1,
         .pSetLayouts = &set->handle,
     };
-    return device->vk.vkAllocateDescriptorSets(device->handle, &info, &resources->sets[index]);
+    return device->scheduler.gpu.vk.vkAllocateDescriptorSets(device->scheduler.gpu.handle, &info,
+                                                             &resources->sets[index]);
 }
 
 VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
@@ -539,7 +544,8 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
         result = fill_write(resources, write);
         if (result == VK_SUCCESS && !is_push_set(&layout->sets[write->set]) &&
             is_written(write->binding))
-            device->vk.vkUpdateDescriptorSets(device->handle, 1, &write->write, 0, NULL);
+            device->scheduler.gpu.vk.vkUpdateDescriptorSets(device->scheduler.gpu.handle, 1,
+                                                            &write->write, 0, NULL);
     }
     if (result != VK_SUCCESS)
         return result;
@@ -554,14 +560,14 @@ void bf_test_resources_bind(struct bf_test_resources *resources, VkCommandBuffer
     const struct bf_check_layout *layout = resources->layout;
     for (uint32_t i = 0; i < layout->set_count; i++) {
         if (resources->sets[i])
-            device->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, i, 1,
-                                               &resources->sets[i], resources->dynamic_counts[i],
-                                               resources->zeros);
+            device->scheduler.gpu.vk.vkCmdBindDescriptorSets(
+                commands, point, layout->handle, i, 1, &resources->sets[i],
+                resources->dynamic_counts[i], resources->zeros);
     }
     for (uint32_t i = 0; i < resources->write_count; i++) {
         const struct bf_test_write *write = &resources->writes[i];
         if (is_push_set(&layout->sets[write->set]) && is_written(write->binding))
-            device->vk.vkCmdPushDescriptorSetKHR(commands, point, layout->handle, write->set, 1,
-                                                 &write->write);
+            device->scheduler.gpu.vk.vkCmdPushDescriptorSetKHR(commands, point, layout->handle,
+                                                               write->set, 1, &write->write);
     }
 }

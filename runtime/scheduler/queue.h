@@ -2,8 +2,8 @@
  * A queue: what a program submits to. Its packets go to its engine in order, each as soon as Rule M
  * lets it.
  */
-#ifndef BELFRY_QUEUE_QUEUE_H
-#define BELFRY_QUEUE_QUEUE_H
+#ifndef BELFRY_SCHEDULER_QUEUE_H
+#define BELFRY_SCHEDULER_QUEUE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,10 +18,11 @@
 
 struct bf_engine;
 struct bf_log;
+struct bf_scheduler;
 
 struct bf_queue {
     void *loader_data; /* the loader's dispatch pointer: a VkQueue handle points here */
-    struct bf_device *device;
+    struct bf_scheduler *scheduler;
     struct bf_engine *engine;
     uint32_t family; /* as shown to the program */
     uint32_t index;
@@ -70,30 +71,21 @@ static inline bool bf_queue_is_being_issued(const struct bf_queue *queue)
 /* Puts a packet behind all others of the queue, and hands over what may go. */
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet);
 
+/* The same for a chain of packets, with the targets of their binary operations fixed in the same order. */
+void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
+                           uint32_t count);
+
+/* Until what the program has submitted so far is with the driver. Errors: VK_ERROR_DEVICE_LOST. */
+VkResult bf_queue_wait_handed_over(struct bf_queue *queue);
+
 /* Frees the packets that are left and the spare blocks. */
 void bf_queue_free_packets(struct bf_queue *queue);
 
-/*
- * vkQueueSubmit2, vkQueueBindSparse. What may go to the driver at once goes on the caller's
- * thread; the rest is held. 'fence' may be VK_NULL_HANDLE.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY and VK_ERROR_OUT_OF_DEVICE_MEMORY (nothing was submitted),
- * VK_ERROR_DEVICE_LOST.
- * Thread-safety: as the Vulkan commands; calls on one queue at the same time are allowed too, and
- * then in either order (VK_KHR_internally_synchronized_queues).
- */
-BF_SHARED VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
-                                   const VkSubmitInfo2 *infos, VkFence fence);
-BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
-                                        const VkBindSparseInfo *infos, VkFence fence);
+/* The driver's queue that its packets go to, and its number in the trace. */
+BF_SHARED VkQueue bf_queue_handle(const struct bf_queue *queue);
+BF_SHARED uint32_t bf_queue_trace_id(const struct bf_queue *queue);
 
-/*
- * A submission that can't be copied: it is handed to the driver as the program made it, under the
- * engine's lock, once everything before it in the queue has gone and its waits are ready. Where they
- * are not, it goes anyway if every queue of the device has an engine to itself (the driver then waits
- * as it would without Belfry), and is refused otherwise: to wait could deadlock its caller. 'waits'
- * and 'signals' are its operations, in order (bf_raw_submit_wait, bf_raw_submit_signal); targets are
- * filled in. Errors: those of the command; VK_ERROR_UNKNOWN when refused (one line says why).
- */
+/* A program's call that is handed to the driver as it was made (queue/vkqueue.h). */
 enum bf_raw_command {
     BF_RAW_SUBMIT,  /* vkQueueSubmit of VkSubmitInfo */
     BF_RAW_SUBMIT2, /* vkQueueSubmit2 of VkSubmitInfo2 */
@@ -109,30 +101,5 @@ struct bf_raw_submit {
     uint32_t wait_count, signal_count;
     struct bf_sync *waits, *signals;
 };
-
-/* Add an operation on a semaphore, which need not be known; there is room for it. A wait for what an
- * earlier batch of the same call signals is left out: the driver has the signal by then. */
-BF_SHARED void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
-                                  VkSemaphore handle, uint64_t value);
-BF_SHARED void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
-                                    VkSemaphore handle, uint64_t value);
-BF_SHARED VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
-
-/* vkQueuePresentKHR: never deferred. Hands over what the presented images wait for, then presents.
- * Errors: those of the Vulkan command. Thread-safety: as the Vulkan command. */
-BF_SHARED VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info);
-
-/* vkQueueWaitIdle: this queue's own work, not its neighbours'. Errors: VK_ERROR_DEVICE_LOST, out of
- * memory from the driver. Thread-safety: as the Vulkan command. */
-BF_SHARED VkResult bf_queue_wait_idle(struct bf_queue *queue);
-
-/* Calls 'call' with the driver's queue under the engine's lock: for the commands that Belfry only
- * passes on (labels, checkpoints, performance configurations). */
-BF_SHARED VkResult bf_queue_call(struct bf_queue *queue,
-                                 VkResult (*call)(VkQueue handle, void *context), void *context);
-
-/* The driver's queue that its packets go to, and its number in the trace. */
-BF_SHARED VkQueue bf_queue_handle(const struct bf_queue *queue);
-BF_SHARED uint32_t bf_queue_trace_id(const struct bf_queue *queue);
 
 #endif

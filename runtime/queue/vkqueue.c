@@ -1,23 +1,24 @@
-#include "queue/queue.h"
+/* The program's VkQueues: what may go to the driver goes on the caller's thread, the rest is held. */
+#include "queue/vkqueue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "log/log.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "scheduler/driver.h"
+#include "scheduler/engine.h"
 #include "scheduler/label.h"
+#include "scheduler/last_submission.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/vkfence.h"
 
 /* Operations of one call that the direct path keeps on its stack; more go by packets. */
 #define DIRECT_SYNCS 16
 
 /* How long a submission that can't be held waits for its queue before it looks again. */
 #define RAW_SLICE_NS UINT64_C(500000)
-
-/* Packets that a queue may have waiting for another thread's pump before its submitter stays to
- * help (Q-4). */
-#define BACKLOG_BOUND 64
 
 /* What a direct submission signals and consumes, for the counting afterwards. */
 struct direct {
@@ -50,22 +51,22 @@ static bool direct_add(struct direct *direct, struct bf_semaphore *sem, bool wai
 static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          struct direct *direct)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     for (uint32_t i = 0; i < count; i++) {
         const VkSubmitInfo2 *info = &infos[i];
         for (uint32_t w = 0; w < info->waitSemaphoreInfoCount; w++) {
             const VkSemaphoreSubmitInfo *s = &info->pWaitSemaphoreInfos[w];
-            struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+            struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
             if (sem->timeline
-                    ? !bf_semaphore_ready(device, sem, BF_FOR_WAIT, s->value)
+                    ? !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, s->value)
                     : !binary_settled(sem, BF_FOR_WAIT) || !direct_add(direct, sem, true, 0))
                 return false;
         }
         for (uint32_t n = 0; n < info->signalSemaphoreInfoCount; n++) {
             const VkSemaphoreSubmitInfo *s = &info->pSignalSemaphoreInfos[n];
-            struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+            struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
             if (!sem->timeline && !binary_settled(sem, BF_FOR_SIGNAL))
@@ -94,15 +95,37 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* The timeline value that completion signals a batch, or NULL. */
-static const VkSemaphoreSubmitInfo *find_completion_signal(struct bf_device *device,
+/* The timeline value that tells of a batch's completion, or NULL. */
+static const VkSemaphoreSubmitInfo *find_completion_signal(struct bf_scheduler *scheduler,
                                                            const VkSubmitInfo2 *info)
 {
     const VkSemaphoreSubmitInfo *s = info->pSignalSemaphoreInfos;
     if (info->signalSemaphoreInfoCount != 1)
         return NULL;
-    struct bf_semaphore *sem = bf_semaphore_find(device, s->semaphore);
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
     return bf_last_submission_suits(sem, s->stageMask) ? s : NULL;
+}
+
+/* Operations of a batch that goes at once, as a log is told of them. */
+struct direct_operations {
+    struct bf_log_sync syncs[BF_LOG_SIDES][DIRECT_SYNCS];
+};
+
+static void direct_operation(const void *operations, enum bf_log_side side, uint32_t i,
+                             struct bf_log_sync *sync)
+{
+    const struct direct_operations *o = operations;
+    *sync = o->syncs[side][i];
+}
+
+static struct bf_log_sync log_sync_of(const struct bf_semaphore *sem, uint64_t value)
+{
+    bool known = sem && sem->timeline;
+    return (struct bf_log_sync){
+        .semaphore = known ? sem->handle : VK_NULL_HANDLE,
+        .handle = known ? sem->log_handle : 0,
+        .value = value,
+    };
 }
 
 /* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False: it
@@ -112,24 +135,24 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
                                                            const struct direct *direct,
                                                            VkResult *result)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
     uint32_t wait_count = info->waitSemaphoreInfoCount, signal_count = 0;
     uint32_t own = info->signalSemaphoreInfoCount;
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
-    struct bf_sync waited[DIRECT_SYNCS], signalled[DIRECT_SYNCS];
+    struct direct_operations operations; /* filled in as far as needed */
     if (wait_count > DIRECT_SYNCS || own > DIRECT_SYNCS)
         return false;
     for (uint32_t i = 0; i < wait_count; i++) {
         const VkSemaphoreSubmitInfo *s = &info->pWaitSemaphoreInfos[i];
-        waited[i].sem = bf_semaphore_find(device, s->semaphore);
-        waited[i].target = s->value;
+        operations.syncs[BF_LOG_WAITS][i] =
+            log_sync_of(bf_semaphore_find(scheduler, s->semaphore), s->value);
     }
     for (uint32_t i = 0; i < direct->count; i++) {
         if (direct->ops[i].wait)
             continue;
-        signalled[signal_count].sem = direct->ops[i].sem;
-        signalled[signal_count++].target = direct->ops[i].value;
+        operations.syncs[BF_LOG_SIGNALS][signal_count++] =
+            log_sync_of(direct->ops[i].sem, direct->ops[i].value);
     }
     VkSubmitInfo2 submit = *info;
     struct bf_log_batch batch = {
@@ -138,29 +161,29 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
         .called_ns = wait_count ? bf_now_ns() : 0,
         .wait_count = wait_count,
         .signal_count = signal_count,
-        .waits = waited,
-        .signals = signalled,
+        .operation = direct_operation,
+        .operations = &operations,
     };
     if (!bf_log_add(queue->log, &batch))
         return false;
-    uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
+    uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
     if (own)
         memcpy(signals, info->pSignalSemaphoreInfos, own * sizeof(*signals));
-    signals[own] = bf_engine_epoch_signal(engine, epoch);
+    signals[own] = bf_gpu_engine_epoch_signal(&engine->base, epoch);
     submit.pSignalSemaphoreInfos = signals;
     submit.signalSemaphoreInfoCount = own + 1;
-    atomic_store(&engine->issued_epoch, epoch);
+    atomic_store(&engine->base.issued_epoch, epoch);
     bf_label_enter(engine, queue->labels);
-    *result = bf_engine_driver_submit(engine, 1, &submit, fence);
+    *result = bf_driver_submit(engine, 1, &submit, fence);
     if (*result != VK_SUCCESS) {
         bf_log_refused(queue->log, &batch);
         return true;
     }
-    atomic_store(&engine->accepted_epoch, epoch);
-    bf_log_accepted(queue->log, &batch, epoch);
+    atomic_store(&engine->base.accepted_epoch, epoch);
+    bf_log_accepted(queue->log, batch.slots, batch.notes, true, epoch);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed))
         return true;
-    if (fence && bf_vkfence_is_external(device, fence))
+    if (fence && bf_vkfence_is_external(scheduler, fence))
         atomic_store(&queue->completion_unknown, true);
     else
         bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
@@ -178,19 +201,20 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         return count == 1 && direct_submit_logged(queue, infos, fence, direct, result);
     bf_label_enter(engine, queue->labels);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
-        *result = bf_engine_driver_submit(engine, count, infos, fence);
+        *result = bf_driver_submit(engine, count, infos, fence);
         return true;
     }
-    if (fence && bf_vkfence_is_external(queue->device, fence)) {
-        *result = bf_engine_driver_submit(engine, count, infos, fence);
+    if (fence && bf_vkfence_is_external(queue->scheduler, fence)) {
+        *result = bf_driver_submit(engine, count, infos, fence);
         atomic_store(&queue->completion_unknown, true);
         return true;
     }
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
-    const VkSemaphoreSubmitInfo *signal = last ? find_completion_signal(queue->device, last) : NULL;
+    const VkSemaphoreSubmitInfo *signal =
+        last ? find_completion_signal(queue->scheduler, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
     if (signal || (fence && signal_count == 0)) {
-        *result = bf_engine_driver_submit(engine, count, infos, fence);
+        *result = bf_driver_submit(engine, count, infos, fence);
         if (*result == VK_SUCCESS)
             bf_last_submission_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
                                    signal ? signal->value : 0, 0);
@@ -201,14 +225,14 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         return false;
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
-    uint64_t epoch = atomic_load_explicit(&engine->accepted_epoch, memory_order_relaxed) + 1;
-    signals[signal_count] = bf_engine_epoch_signal(engine, epoch);
+    uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
+    signals[signal_count] = bf_gpu_engine_epoch_signal(&engine->base, epoch);
     memcpy(engine->infos, infos, count * sizeof(*infos));
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
-    *result = bf_engine_driver_submit(engine, count, engine->infos, fence);
+    *result = bf_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
-        atomic_store_explicit(&engine->accepted_epoch, epoch, memory_order_release);
+        atomic_store_explicit(&engine->base.accepted_epoch, epoch, memory_order_release);
         bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     }
     return true;
@@ -220,80 +244,21 @@ static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInf
                        VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    if (queue->device->trace || !bf_lock_try_briefly(&engine->lock))
+    if (queue->scheduler->gpu.trace || !bf_lock_try_briefly(&engine->lock))
         return false;
     struct direct direct;
     direct.count = 0;
     /* The loss is looked at last: what a lost device drops counts as accepted, and must release
      * nothing to a driver that may still run. */
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
-                !bf_device_is_lost(queue->device) &&
+                !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result);
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (done && *result == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(queue->device, "vkQueueSubmit");
+        bf_scheduler_lost(queue->scheduler, "vkQueueSubmit");
     return done;
-}
-
-/* Puts a chain of packets on the queue's list, with the targets of their binary operations fixed in
- * the same order, and pumps. */
-static void append(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
-                   uint32_t count)
-{
-    struct bf_engine *engine = queue->engine;
-    bool logged = bf_log_is_enabled(queue->log);
-    for (struct bf_packet *p = first; p; p = p->next) {
-        bf_packet_take_targets(p);
-        if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* its caller has done that */
-            continue;
-        /* A log may come before the packet goes; then it knows when what is before it ends. */
-        bool idle = logged && p == first && bf_log_is_queue_idle(queue);
-        p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
-        p->called_ns = bf_now_ns();
-    }
-    bf_lock_acquire(&queue->lock);
-    bf_label_attach(queue, first);
-    atomic_fetch_add(&queue->appended, count);
-    if (queue->tail)
-        queue->tail->next = first;
-    else
-        queue->head = first;
-    queue->tail = last;
-    bf_lock_release(&queue->lock);
-
-    atomic_store(&engine->dirty, 1); /* */
-    uint64_t waiting = atomic_load(&queue->appended) - atomic_load(&queue->finished);
-    if (atomic_load_explicit(&engine->tired, memory_order_relaxed) ||
-        (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked)))
-        bf_engine_pump_taking_over(engine);
-    else
-        bf_engines_pump(queue->device, bf_engine_bit(engine));
-}
-
-void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)
-{
-    packet->next = NULL;
-    append(queue, packet, packet, 1);
-}
-
-void bf_queue_free_packets(struct bf_queue *queue)
-{
-    /* Only a program that destroys its device with work outstanding leaves any. */
-    while (queue->head) {
-        struct bf_packet *next = queue->head->next;
-        bf_vkfence_release(queue->head->fence);
-        bf_packet_free(queue->head);
-        queue->head = next;
-    }
-    while (queue->spares) {
-        struct bf_packet *next = queue->spares->next;
-        free(queue->spares);
-        queue->spares = next;
-    }
-    bf_label_release(queue->labels);
-    queue->labels = NULL;
 }
 
 struct chain {
@@ -325,14 +290,15 @@ static void chain_free(struct chain *chain)
 static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence)
 {
     if (fence) {
-        chain->last->fence = bf_vkfence_defer(queue->device, fence);
+        chain->last->fence = bf_vkfence_defer(queue->scheduler, fence);
         if (!chain->last->fence) {
             chain_free(chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    append(queue, chain->first, chain->last, chain->count);
-    return bf_device_is_lost(queue->device) ? bf_device_settle(queue->device) : VK_SUCCESS;
+    bf_queue_append_chain(queue, chain->first, chain->last, chain->count);
+    return bf_scheduler_is_lost(queue->scheduler) ? bf_scheduler_settle(queue->scheduler)
+                                                  : VK_SUCCESS;
 }
 
 static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
@@ -352,7 +318,7 @@ static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
     for (uint32_t i = 0; i < count; i++) {
         if (syncs[i].sem && syncs[i].sem->timeline)
             bf_trace_fence_queued(
-                queue->device->trace, queue->trace_id, &packet->trace, op,
+                queue->scheduler->gpu.trace, queue->trace_id, &packet->trace, op,
                 (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal},
                 bf_log_is_enabled(queue->log));
     }
@@ -361,7 +327,7 @@ static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
 static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
                          enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
 {
-    struct bf_trace *trace = queue->device->trace;
+    struct bf_trace *trace = queue->scheduler->gpu.trace;
     char labels[256]; /* more than is shown: where it is cut there, characters stay whole */
     const struct bf_trace_contents contents = {
         .count = info ? info->commandBufferInfoCount : 0,
@@ -376,11 +342,11 @@ static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
 VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          VkFence fence)
 {
-    struct bf_device *device = queue->device;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    struct bf_scheduler *scheduler = queue->scheduler;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     VkResult result;
-    bf_log_trace(queue);
+    bf_queue_log_trace(queue);
     if (try_direct(queue, count, infos, fence, &result))
         return result;
 
@@ -402,9 +368,9 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
 VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBindSparseInfo *infos,
                               VkFence fence)
 {
-    struct bf_device *device = queue->device;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    struct bf_scheduler *scheduler = queue->scheduler;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     struct chain chain = {0};
     if (count == 0)
         return submit_fence(queue, &chain, fence);
@@ -435,17 +401,17 @@ void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
 {
     if (!raw_signals(raw, handle, value))
         raw->waits[raw->wait_count++] =
-            (struct bf_sync){bf_semaphore_find(queue->device, handle), value, value};
+            (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
 }
 
 void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
                           VkSemaphore handle, uint64_t value)
 {
     raw->signals[raw->signal_count++] =
-        (struct bf_sync){bf_semaphore_find(queue->device, handle), value, value};
+        (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
 }
 
-static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw)
+static bool raw_ready(struct bf_scheduler *scheduler, struct bf_raw_submit *raw)
 {
     struct bf_packet view = {
         .wait_count = raw->wait_count,
@@ -454,51 +420,37 @@ static bool raw_ready(struct bf_device *device, struct bf_raw_submit *raw)
         .signals = raw->signals,
     };
     enum bf_side side;
-    return bf_packet_obstacle(device, &view, &side) == NULL;
+    return bf_packet_obstacle(scheduler, &view, &side) == NULL;
 }
 
 static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     for (uint32_t i = 0; i < raw->wait_count; i++) {
         struct bf_semaphore *sem = raw->waits[i].sem;
-        VkResult result = sem ? bf_semaphore_flush(device, sem->handle) : VK_SUCCESS;
+        VkResult result = sem ? bf_semaphore_flush(scheduler, sem->handle) : VK_SUCCESS;
         if (result != VK_SUCCESS)
             return result;
     }
-    bf_engines_pump(device, bf_engine_bit(queue->engine));
-    uint32_t ticket = bf_signpost_enter(&device->progress);
+    bf_engines_pump(scheduler, bf_engine_bit(queue->engine));
+    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
-           !bf_device_is_lost(device)) {
+           !bf_scheduler_is_lost(scheduler)) {
         /* Its packets may come to be blocked, which nobody announces: look again soon. */
         struct timespec until = bf_timespec(bf_now_ns() + RAW_SLICE_NS);
-        ticket = bf_signpost_sleep(&device->progress, ticket, &until, &timed_out);
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
     }
-    bf_signpost_leave(&device->progress);
-    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
-}
-
-static VkResult raw_hand_over(struct bf_device *device, VkQueue handle,
-                              const struct bf_raw_submit *raw)
-{
-    switch (raw->command) {
-    case BF_RAW_SUBMIT:
-        return device->vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
-    case BF_RAW_SUBMIT2:
-        return device->submit2(handle, raw->count, raw->infos, raw->fence);
-    case BF_RAW_BIND:
-        return device->vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);
-    }
-    return VK_ERROR_UNKNOWN;
+    bf_signpost_leave(&scheduler->progress);
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
 }
 
 VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
-    if (bf_device_is_lost(device))
-        return bf_device_settle(device);
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
     for (uint32_t i = 0; i < raw->wait_count; i++) {
         struct bf_sync *s = &raw->waits[i];
         if (s->sem && !s->sem->timeline)
@@ -518,14 +470,12 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     result = VK_ERROR_UNKNOWN;
     bf_engine_enter(engine);
     uint64_t engines = 0;
-    bool ready = !bf_queue_has_backlog(queue) && raw_ready(device, raw);
+    bool ready = !bf_queue_has_backlog(queue) && raw_ready(scheduler, raw);
     /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
      * of this queue that are held would be overtaken, so there must be none. */
-    if (ready || (!atomic_load(&device->shared) && !bf_queue_has_backlog(queue))) {
+    if (ready || (!atomic_load(&scheduler->shared) && !bf_queue_has_backlog(queue))) {
         bf_label_enter(engine, queue->labels);
-        bf_device_submit_enter(device);
-        result = raw_hand_over(device, engine->handle, raw);
-        bf_device_submit_leave(device);
+        result = bf_driver_submit_raw(engine, raw);
         if (result == VK_SUCCESS) {
             struct bf_packet view = {
                 .wait_count = raw->wait_count,
@@ -553,30 +503,30 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     }
     bf_engine_leave(engine, engines);
     if (result == VK_ERROR_DEVICE_LOST)
-        bf_device_lost(device, "vkQueueSubmit");
+        bf_scheduler_lost(scheduler, "vkQueueSubmit");
     return result;
 }
 
 VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
     VkResult result = VK_SUCCESS;
     /* The program has submitted what its images wait for and whatever that depends on, so all of it
      * may go and is on its way: flush waits for no GPU. */
     for (uint32_t i = 0; i < info->waitSemaphoreCount && result == VK_SUCCESS; i++)
-        result = bf_semaphore_flush(device, info->pWaitSemaphores[i]);
+        result = bf_semaphore_flush(scheduler, info->pWaitSemaphores[i]);
     if (result != VK_SUCCESS)
         return result;
 
     struct bf_trace_packet trace = {0};
-    bf_trace_packet_queued(device->trace, &trace, queue->trace_id, BF_TRACE_PRESENT, 0);
+    bf_trace_packet_queued(scheduler->gpu.trace, &trace, queue->trace_id, BF_TRACE_PRESENT, 0);
     struct bf_trace_sync waits[16];
     uint32_t wait_count = 0;
 
     bf_engine_enter(engine);
     bf_label_enter(engine, queue->labels);
-    result = device->vk.vkQueuePresentKHR(engine->handle, info);
+    result = bf_driver_present(engine, info);
     atomic_store(&queue->completion_unknown, true);
     uint64_t engines = 0;
     /* A present that fails has consumed its waits all the same, save for a lost device or no
@@ -584,7 +534,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
                     result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; consumed && i < info->waitSemaphoreCount; i++) {
-        struct bf_semaphore *sem = bf_semaphore_find(device, info->pWaitSemaphores[i]);
+        struct bf_semaphore *sem = bf_semaphore_find(scheduler, info->pWaitSemaphores[i]);
         if (!sem || sem->timeline)
             continue;
         if (wait_count < 16)
@@ -593,49 +543,32 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
         atomic_fetch_add(&sem->queued[BF_FOR_SIGNAL], 1);
         engines |= bf_semaphore_count(sem, BF_FOR_SIGNAL);
     }
-    bf_trace_packet_handed_over(device->trace, &trace, wait_count, waits, 0, NULL);
+    bf_trace_packet_handed_over(scheduler->gpu.trace, &trace, wait_count, waits, 0, NULL);
     bf_engine_leave(engine, engines);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueuePresentKHR") : result;
-}
-
-/* Until what the program has submitted so far is with the driver. */
-static VkResult wait_handed_over(struct bf_queue *queue)
-{
-    struct bf_device *device = queue->device;
-    uint64_t target = atomic_load(&queue->appended);
-    if (atomic_load(&queue->finished) < target) {
-        uint32_t ticket = bf_signpost_enter(&device->progress);
-        bool timed_out = false;
-        while (atomic_load(&queue->finished) < target && !bf_device_is_lost(device))
-            ticket = bf_signpost_sleep(&device->progress, ticket, NULL, &timed_out);
-        bf_signpost_leave(&device->progress);
-    }
-    return bf_device_is_lost(device) ? bf_device_settle(device) : VK_SUCCESS;
-}
-
-static VkResult queue_wait_idle(VkQueue handle, void *context)
-{
-    const struct bf_device *device = context;
-    return device->vk.vkQueueWaitIdle(handle);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueuePresentKHR")
+                                          : result;
 }
 
 VkResult bf_queue_wait_idle(struct bf_queue *queue)
 {
-    struct bf_device *device = queue->device;
+    struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
-    bf_trace_flush(device->trace);
-    VkResult result = wait_handed_over(queue);
+    bf_trace_flush(scheduler->gpu.trace);
+    VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
     if (!atomic_load(&engine->shared) || atomic_load(&queue->completion_unknown)) {
         bool was = atomic_exchange(&queue->completion_unknown, false);
-        result = bf_queue_call(queue, queue_wait_idle, device);
+        bf_engine_enter(engine);
+        result = bf_driver_queue_wait_idle(engine);
+        bf_engine_leave(engine, 0);
         if (was && result != VK_SUCCESS)
             atomic_store(&queue->completion_unknown, true);
     } else {
         result = bf_last_submission_wait(queue);
     }
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkQueueWaitIdle") : result;
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueueWaitIdle")
+                                          : result;
 }
 
 VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, void *context),
@@ -643,39 +576,7 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
 {
     struct bf_engine *engine = queue->engine;
     bf_engine_enter(engine);
-    VkResult result = call(engine->handle, context);
+    VkResult result = call(engine->base.handle, context);
     bf_engine_leave(engine, 0);
     return result;
-}
-
-VkQueue bf_queue_handle(const struct bf_queue *queue)
-{
-    return queue->engine->handle;
-}
-
-uint32_t bf_queue_trace_id(const struct bf_queue *queue)
-{
-    return queue->trace_id;
-}
-
-VkResult bf_device_wait_idle(struct bf_device *device)
-{
-    bf_trace_flush(device->trace);
-    for (uint32_t i = 0; i < device->queue_count; i++) {
-        VkResult result = wait_handed_over(&device->queues[i]);
-        if (result != VK_SUCCESS)
-            return result;
-    }
-    /* vkDeviceWaitIdle counts as access to every VkQueue. Engines are locked in order; packets that
-     * come meanwhile are pumped afterwards. */
-    for (uint32_t i = 0; i < device->engine_count; i++)
-        bf_lock_acquire(&device->engines[i].lock);
-    VkResult result = device->vk.vkDeviceWaitIdle(device->handle);
-    for (uint32_t i = 0; i < device->queue_count && result == VK_SUCCESS; i++)
-        atomic_store(&device->queues[i].completion_unknown, false);
-    for (uint32_t i = device->engine_count; i-- > 0;)
-        bf_lock_release(&device->engines[i].lock);
-    for (uint32_t i = 0; i < device->engine_count; i++)
-        bf_engine_recheck(&device->engines[i], 0);
-    return result == VK_ERROR_DEVICE_LOST ? bf_device_lost(device, "vkDeviceWaitIdle") : result;
 }

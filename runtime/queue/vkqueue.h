@@ -1,0 +1,54 @@
+/*
+ * The program's VkQueues: what the layer turns Vulkan's commands on them into.
+ */
+#ifndef BELFRY_QUEUE_VKQUEUE_H
+#define BELFRY_QUEUE_VKQUEUE_H
+
+#include <vulkan/vulkan.h>
+
+#include "base/export.h"
+#include "scheduler/queue.h"
+
+/*
+ * vkQueueSubmit2, vkQueueBindSparse. What may go to the driver at once goes on the caller's
+ * thread; the rest is held. 'fence' may be VK_NULL_HANDLE.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY and VK_ERROR_OUT_OF_DEVICE_MEMORY (nothing was submitted),
+ * VK_ERROR_DEVICE_LOST.
+ * Thread-safety: as the Vulkan commands; calls on one queue at the same time are allowed too, and
+ * then in either order (VK_KHR_internally_synchronized_queues).
+ */
+BF_SHARED VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
+                                   const VkSubmitInfo2 *infos, VkFence fence);
+BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
+                                        const VkBindSparseInfo *infos, VkFence fence);
+
+/*
+ * A submission that can't be copied: it is handed to the driver as the program made it, under the
+ * engine's lock, once everything before it in the queue has gone and its waits are ready. Where they
+ * are not, it goes anyway if every queue of the device has an engine to itself (the driver then waits
+ * as it would without Belfry), and is refused otherwise: to wait could deadlock its caller. 'waits'
+ * and 'signals' are its operations, in order (bf_raw_submit_wait, bf_raw_submit_signal); targets are
+ * filled in. Errors: those of the command; VK_ERROR_UNKNOWN when refused (one line says why).
+ */
+/* Add an operation on a semaphore, which need not be known; there is room for it. A wait for what an
+ * earlier batch of the same call signals is left out: the driver has the signal by then. */
+BF_SHARED void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                                  VkSemaphore handle, uint64_t value);
+BF_SHARED void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                                    VkSemaphore handle, uint64_t value);
+BF_SHARED VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
+
+/* vkQueuePresentKHR: never deferred. Hands over what the presented images wait for, then presents.
+ * Errors: those of the Vulkan command. Thread-safety: as the Vulkan command. */
+BF_SHARED VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info);
+
+/* vkQueueWaitIdle: this queue's own work, not its neighbours'. Errors: VK_ERROR_DEVICE_LOST, out of
+ * memory from the driver. Thread-safety: as the Vulkan command. */
+BF_SHARED VkResult bf_queue_wait_idle(struct bf_queue *queue);
+
+/* Calls 'call' with the driver's queue under the engine's lock: for the commands that Belfry only
+ * passes on (labels, checkpoints, performance configurations). */
+BF_SHARED VkResult bf_queue_call(struct bf_queue *queue,
+                                 VkResult (*call)(VkQueue handle, void *context), void *context);
+
+#endif

@@ -1,0 +1,74 @@
+/* The driver's submit, sparse bind, present and waits for idleness. */
+#include "scheduler/driver.h"
+
+#include "scheduler/engine.h"
+#include "scheduler/scheduler.h"
+
+/* The setting serialize_submits: one thread of the device at a time. */
+static void submit_enter(struct bf_scheduler *scheduler)
+{
+    if (scheduler->submit_lock)
+        bf_lock_acquire(scheduler->submit_lock);
+}
+
+static void submit_leave(struct bf_scheduler *scheduler)
+{
+    if (scheduler->submit_lock)
+        bf_lock_release(scheduler->submit_lock);
+}
+
+VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubmitInfo2 *infos,
+                          VkFence fence)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    submit_enter(scheduler);
+    VkResult result = scheduler->gpu.submit2(engine->base.handle, count, infos, fence);
+    submit_leave(scheduler);
+    return result;
+}
+
+VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo *info,
+                               VkFence fence)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    submit_enter(scheduler);
+    VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
+    submit_leave(scheduler);
+    return result;
+}
+
+VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info)
+{
+    return engine->scheduler->gpu.vk.vkQueuePresentKHR(engine->base.handle, info);
+}
+
+VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)
+{
+    return engine->scheduler->gpu.vk.vkQueueWaitIdle(engine->base.handle);
+}
+
+VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_submit *raw)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    VkQueue handle = engine->base.handle;
+    VkResult result = VK_ERROR_UNKNOWN;
+    submit_enter(scheduler);
+    switch (raw->command) {
+    case BF_RAW_SUBMIT:
+        result = scheduler->gpu.vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
+        break;
+    case BF_RAW_SUBMIT2:
+        result = scheduler->gpu.submit2(handle, raw->count, raw->infos, raw->fence);
+        break;
+    case BF_RAW_BIND:
+        result = scheduler->gpu.vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);
+        break;
+    }
+    submit_leave(scheduler);
+    return result;
+}
+
+VkResult bf_driver_device_wait_idle(struct bf_scheduler *scheduler)
+{
+    return scheduler->gpu.vk.vkDeviceWaitIdle(scheduler->gpu.handle);
+}

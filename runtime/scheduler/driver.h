@@ -1,0 +1,33 @@
+/*
+ * The calls that hand work to the driver, or wait for all of it: the only place where they are made for a
+ * device that Belfry schedules. (Devices that are passed through, calls that go through the layers above,
+ * and the helper process that builds pipelines have their own.)
+ *
+ * Thread-safety: the engine's lock is held, which counts as access to its VkQueue (Q-6); for the device,
+ * those of all engines.
+ */
+#ifndef BELFRY_SCHEDULER_DRIVER_H
+#define BELFRY_SCHEDULER_DRIVER_H
+
+#include <vulkan/vulkan.h>
+
+struct bf_engine;
+struct bf_raw_submit;
+struct bf_scheduler;
+
+/* vkQueueSubmit2, vkQueueBindSparse of one batch, vkQueuePresentKHR, vkQueueWaitIdle. Errors: those of
+ * the commands. */
+VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubmitInfo2 *infos,
+                          VkFence fence);
+VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo *info,
+                               VkFence fence);
+VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info);
+VkResult bf_driver_queue_wait_idle(struct bf_engine *engine);
+
+/* The program's own call, as it made it. Errors: those of its command. */
+VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_submit *raw);
+
+/* vkDeviceWaitIdle. Errors: those of the command. */
+VkResult bf_driver_device_wait_idle(struct bf_scheduler *scheduler);
+
+#endif

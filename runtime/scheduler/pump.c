@@ -1,0 +1,575 @@
+/*
+ * The pump: gathers what may go on an engine, hands it to the driver in one call, and counts what that
+ * sets free.
+ */
+#include <stdlib.h>
+
+#include "scheduler/command_queue.h"
+#include "scheduler/driver.h"
+#include "scheduler/engine.h"
+#include "scheduler/label.h"
+#include "scheduler/last_submission.h"
+#include "scheduler/peer_wait.h"
+#include "scheduler/pending.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/vkfence.h"
+#include "trace/stamps.h"
+
+/* Batches that one pump hands over before it looks for somebody to take over. */
+#define PUMP_BOUND 16
+
+static void take_off_list(struct bf_queue *queue, struct bf_packet *packet)
+{
+    bf_lock_acquire(&queue->lock);
+    queue->head = packet->next;
+    if (!queue->head)
+        queue->tail = NULL;
+    bf_lock_release(&queue->lock);
+}
+
+static struct bf_packet *first_packet(struct bf_queue *queue)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *packet = queue->head;
+    bf_lock_release(&queue->lock);
+    return packet;
+}
+
+static struct bf_packet *packet_after(struct bf_queue *queue, struct bf_packet *packet)
+{
+    bf_lock_acquire(&queue->lock);
+    packet = packet->next;
+    bf_lock_release(&queue->lock);
+    return packet;
+}
+
+static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet);
+
+/* A packet that the driver never sees, settled before everything that is in the batch. */
+static void settle(struct bf_queue *queue, struct bf_packet *packet)
+{
+    trace_handed_over(queue->scheduler, packet);
+    take_off_list(queue, packet);
+    bf_packet_recycle(queue, packet);
+    atomic_fetch_add(&queue->issued, 1);
+    atomic_fetch_add(&queue->finished, 1);
+}
+
+static void put_into_batch(struct bf_engine *engine, struct bf_queue *queue,
+                           struct bf_packet *packet)
+{
+    engine->batch[engine->batch_count] = packet;
+    engine->batch_queues[engine->batch_count] = queue;
+    engine->batch_count++;
+}
+
+/* Puts the queue's first packets into the batch until one may not go. A packet's signals count
+ * as accepted only when the driver's call has returned, so a packet that depends on one before it
+ * in the batch starts the next batch. */
+static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_command_queue *commands = bf_command_queue_of(queue);
+    bool batched = false; /* something of this queue is in the batch */
+    if (atomic_load(&queue->blocked))
+        return;
+    if (commands)
+        commands->position = 0;
+    struct bf_packet *packet = first_packet(queue);
+    /* Only a pump takes packets off the list, and pumps of one engine exclude each other. */
+    while (packet && engine->batch_count < BF_ENGINE_BATCH) {
+        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
+            struct bf_packet *next = packet_after(queue, packet);
+            enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
+            if (passage == BF_PASSAGE_NATIVE)
+                continue; /* an execution now */
+            if (passage == BF_PASSAGE_DONE)
+                settle(queue, packet);
+            else if (passage == BF_PASSAGE_BATCHED)
+                put_into_batch(engine, queue, packet);
+            else
+                return;
+            /* Appended meanwhile? */
+            packet = passage == BF_PASSAGE_DONE ? first_packet(queue) : next;
+            continue;
+        }
+        /* Neither can be part of a larger call: a fence alone may tell the program that all before
+         * it is over, down to the signals of the call before. */
+        if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
+            return;
+        if (!bf_label_fits(engine, packet))
+            return;
+        enum bf_side side;
+        struct bf_sync *obstacle;
+        if (commands)
+            bf_command_queue_waive(commands, packet);
+        while ((obstacle = bf_packet_obstacle(scheduler, packet, &side)) != NULL) {
+            packet->was_held = true;
+            /* What stands in the way may be a packet of this very batch: then it is no obstacle to
+             * sleep on, the next round will look again. */
+            if (engine->batch_count > 0)
+                return;
+            bf_trace_packet_held(
+                scheduler->gpu.trace, &packet->trace,
+                (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
+            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, queue))
+                return;
+        }
+        if (commands)
+            bf_command_queue_prepare(commands, packet);
+        put_into_batch(engine, queue, packet);
+        batched = true;
+        if (packet->fence || packet->kind != BF_PACKET_EXECUTE)
+            return;
+        packet = packet_after(queue, packet);
+    }
+}
+
+static bool batch_is_closed(const struct bf_engine *engine)
+{
+    if (engine->batch_count == 0)
+        return false;
+    const struct bf_packet *last = engine->batch[engine->batch_count - 1];
+    return engine->batch_count == BF_ENGINE_BATCH || last->fence ||
+           last->kind == BF_PACKET_BIND_SPARSE || last->kind == BF_PACKET_FENCE;
+}
+
+/* Queues of high priority first, and among equals each in its turn. */
+static void gather(struct bf_engine *engine, uint64_t *engines)
+{
+    engine->batch_count = 0;
+    engine->batch_barrier = 0;
+    if (engine->queue_count == 0)
+        return;
+    bool preferring = atomic_load_explicit(&engine->preferred, memory_order_relaxed) > 0;
+    for (int pass = preferring ? 0 : 1; pass < 2; pass++) {
+        for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
+            struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
+            if (bf_queue_has_backlog(queue) &&
+                (!preferring || bf_command_queue_is_preferred(queue) == (pass == 0)))
+                gather_from(engine, queue, engines);
+        }
+    }
+    engine->first = (engine->first + 1) % engine->queue_count;
+}
+
+/* Without those that nobody has told us of, as on devices that the program attached: whether such a
+ * one is binary, and when its handle comes to mean another, isn't known. */
+static uint32_t trace_syncs(const struct bf_sync *syncs, uint32_t count,
+                            struct bf_trace_sync *target, uint32_t room)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count && n < room; i++) {
+        if (syncs[i].sem)
+            target[n++] = (struct bf_trace_sync){(uint64_t)syncs[i].sem->handle, syncs[i].ordinal};
+    }
+    return n;
+}
+
+static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet)
+{
+    if (!scheduler->gpu.trace)
+        return;
+    struct bf_trace_sync waits[16], signals[16];
+    if (packet->kind == BF_PACKET_WAIT || packet->kind == BF_PACKET_SIGNAL) {
+        bool wait = packet->kind == BF_PACKET_WAIT;
+        bf_trace_packet_handed_over(scheduler->gpu.trace, &packet->trace, wait, &packet->fence_sync,
+                                    !wait, &packet->fence_sync);
+        return;
+    }
+    uint32_t wait_count = trace_syncs(packet->waits, packet->wait_count, waits, 16);
+    uint32_t signal_count =
+        packet->signals_peers ? 0 : trace_syncs(packet->signals, packet->signal_count, signals, 15);
+    if (packet->waits_for_peer)
+        waits[0] = packet->fence_sync;
+    else if (packet->fence_sync.semaphore)
+        signals[signal_count++] = packet->fence_sync;
+    bf_trace_packet_handed_over(scheduler->gpu.trace, &packet->trace, wait_count, waits,
+                                signal_count, signals);
+}
+
+/* The driver accepted the packet, or the lost device will never get it. */
+static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
+                              struct bf_packet *packet, bool accepted)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    take_off_list(queue, packet);
+    if (accepted) {
+        trace_handed_over(scheduler, packet);
+        bf_label_passed(engine, queue, packet);
+        if (packet->stamp != UINT32_MAX)
+            bf_stamps_accepted(engine->base.stamps, packet->stamp,
+                               atomic_load(&engine->base.accepted_epoch),
+                               packet->trace.handed_over_ns);
+        if (bf_log_is_enabled(queue->log))
+            bf_queue_log_accepted(queue->log, packet, atomic_load(&engine->base.accepted_epoch));
+    } else {
+        bf_trace_packet_dropped(scheduler->gpu.trace, &packet->trace);
+        if (packet->stamp != UINT32_MAX)
+            bf_stamps_refused(engine->base.stamps, packet->stamp);
+    }
+    uint64_t engines = bf_packet_accepted(packet);
+    if (queue->is_command_queue)
+        engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
+    if (packet->fence)
+        bf_vkfence_handed_over(scheduler, packet->fence);
+    bf_packet_recycle(queue, packet);
+    atomic_fetch_add(&queue->finished, 1);
+    return engines;
+}
+
+static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
+{
+    VkCommandBuffer before, after;
+    if (!engine->base.stamps || packet->waits_for_peer || packet->stamp != UINT32_MAX ||
+        packet->kind != BF_PACKET_EXECUTE || packet->submit.commandBufferInfoCount == 0 ||
+        packet->submit.flags || bf_packet_counts_performance(packet) ||
+        !bf_stamps_begin(engine->base.stamps, &packet->trace, &before, &after, &packet->stamp)) {
+        return;
+    }
+    const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
+    uint32_t count = packet->submit.commandBufferInfoCount;
+    /* What the barrier waits for is not the packet's own time. */
+    if (packet->barrier)
+        packet->command_buffers[0] = packet->command_buffers[1];
+    packet->command_buffers[packet->barrier] = info;
+    packet->command_buffers[packet->barrier].commandBuffer = before;
+    packet->command_buffers[count + 1] = info;
+    packet->command_buffers[count + 1].commandBuffer = after;
+    packet->submit.pCommandBufferInfos = packet->command_buffers;
+    packet->submit.commandBufferInfoCount = count + 2;
+}
+
+/* Adds an epoch to the signals of a packet, behind the program's own. */
+static void add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64_t value)
+{
+    packet->epoch = value;
+    if (packet->kind == BF_PACKET_EXECUTE) {
+        VkSemaphoreSubmitInfo *signals =
+            (VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos;
+        signals[packet->signal_count] = bf_gpu_engine_epoch_signal(&engine->base, value);
+        packet->submit.signalSemaphoreInfoCount = packet->signal_count + 1;
+    } else if (packet->kind == BF_PACKET_BIND_SPARSE) {
+        ((VkSemaphore *)packet->bind.pSignalSemaphores)[packet->signal_count] = engine->base.epoch;
+        ((uint64_t *)packet->values.pSignalSemaphoreValues)[packet->signal_count] = value;
+        packet->values.signalSemaphoreValueCount = packet->signal_count + 1;
+        packet->bind.signalSemaphoreCount = packet->signal_count + 1;
+    }
+}
+
+/* Undoes add_epoch, for a batch that is retried in parts. */
+static void drop_epoch(struct bf_packet *packet)
+{
+    packet->epoch = 0;
+    if (packet->kind == BF_PACKET_EXECUTE) {
+        packet->submit.signalSemaphoreInfoCount = packet->signal_count;
+    } else if (packet->kind == BF_PACKET_BIND_SPARSE) {
+        packet->values.signalSemaphoreValueCount = packet->signal_count;
+        packet->bind.signalSemaphoreCount = packet->signal_count;
+    }
+}
+
+static bool lacks_completion_signal(const struct bf_packet *packet)
+{
+    return !bf_packet_last_submission_signal(packet) && (!packet->fence || packet->signal_count);
+}
+
+static bool is_for_driver(const struct bf_packet *packet)
+{
+    return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
+}
+
+/* Each execution of a command queue has an epoch; and the last packet of the part has one, if a
+ * packet before it or itself is a VkQueue's without a completion signal of its own, or for the stamps. */
+static uint64_t add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
+                           struct bf_packet *last)
+{
+    uint64_t epoch = atomic_load(&engine->base.accepted_epoch);
+    if (!engine->base.epoch)
+        return epoch;
+    bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
+    for (uint32_t i = first; i < first + count; i++) {
+        struct bf_packet *packet = engine->batch[i];
+        if (!is_for_driver(packet))
+            continue;
+        if (engine->batch_queues[i]->is_command_queue)
+            add_epoch(engine, packet, ++epoch);
+        else
+            wanted = wanted || (lacks_completion_signal(packet) && atomic_load(&engine->shared));
+    }
+    if (wanted && !last->epoch && last->kind != BF_PACKET_FENCE)
+        add_epoch(engine, last, ++epoch);
+    return epoch;
+}
+
+/* Before the driver has it: once it does, the program may see the packet's fence or semaphore
+ * signalled and destroy it, and that must find the completion signal set. Nobody asks for the completion signal of a
+ * queue with packets on its list. */
+static void set_last_submission(struct bf_engine *engine, uint32_t i, uint64_t epoch)
+{
+    struct bf_queue *queue = engine->batch_queues[i];
+    const struct bf_packet *packet = engine->batch[i];
+    if (queue->is_command_queue)
+        return;
+    const struct bf_sync *signal = bf_packet_last_submission_signal(packet);
+    if (packet->fence && atomic_load(&packet->fence->external)) {
+        atomic_store(&queue->completion_unknown, true);
+        return;
+    }
+    bf_last_submission_set(queue, packet->fence ? packet->fence->handle : VK_NULL_HANDLE,
+                           signal ? signal->sem->handle : VK_NULL_HANDLE,
+                           signal ? signal->target : 0,
+                           lacks_completion_signal(packet) ? epoch : 0);
+}
+
+/* E-5: the signals that go with the call. */
+static void announce(struct bf_engine *engine, uint32_t first, uint32_t count,
+                     struct bf_effects *effects)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        if (engine->batch_queues[i]->is_command_queue)
+            bf_command_queue_announce(bf_command_queue_of(engine->batch_queues[i]),
+                                      engine->batch[i], effects);
+    }
+}
+
+static void withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    struct bf_pending *pending = &engine->scheduler->pending;
+    for (uint32_t i = first; i < first + count; i++) {
+        struct bf_packet *packet = engine->batch[i];
+        if (!packet->announced && !packet->waits_for_peer)
+            continue;
+        bf_lock_acquire(&pending->lock);
+        if (packet->announced)
+            bf_pending_withdraw(pending, packet);
+        if (packet->waits_for_peer && packet->peer_wait) /* else it has gone with the device */
+            bf_peer_wait_withdraw(pending, packet->peer_wait);
+        bf_lock_release(&pending->lock);
+    }
+}
+
+/* Packets first to first + count - 1 of the batch, in one driver call; only the last of them that
+ * the driver sees may have a fence or be no execution. */
+static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    struct bf_packet *last = NULL;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (is_for_driver(engine->batch[i]))
+            last = engine->batch[i];
+    }
+    for (uint32_t i = first; i < first + count; i++)
+        atomic_fetch_add(&engine->batch_queues[i]->issued, 1);
+    if (!last)
+        return VK_SUCCESS;
+    bf_label_enter(engine, last->labels);
+    VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
+    uint64_t epoch = add_epochs(engine, first, count, last);
+    for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)
+        set_last_submission(engine, i, epoch);
+
+    atomic_store(&engine->base.issued_epoch, epoch);
+    struct bf_effects effects = {0};
+    announce(engine, first, count, &effects);
+    VkResult result;
+    uint32_t infos = 0;
+    if (last->kind == BF_PACKET_BIND_SPARSE) {
+        result = bf_driver_bind_sparse(engine, &last->bind, fence);
+    } else {
+        for (uint32_t i = first; i < first + count; i++) {
+            if (engine->batch[i]->kind == BF_PACKET_EXECUTE)
+                engine->infos[infos++] = engine->batch[i]->submit;
+        }
+        result = bf_driver_submit(engine, infos, engine->infos, fence);
+    }
+    bf_effects_run_but_pump(engine->scheduler, &effects);
+    if (result == VK_SUCCESS) {
+        atomic_store(&engine->base.accepted_epoch, epoch);
+        return result;
+    }
+    withdraw(engine, first, count);
+    for (uint32_t i = first; i < first + count; i++) {
+        atomic_fetch_sub(&engine->batch_queues[i]->issued, 1);
+        if (engine->batch[i]->epoch)
+            drop_epoch(engine->batch[i]);
+    }
+    return result;
+}
+
+static uint64_t finish_part(struct bf_engine *engine, uint32_t first, uint32_t count, bool accepted)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        engines |= finish_packet(engine, engine->batch_queues[i], engine->batch[i], accepted);
+    return engines;
+}
+
+/* A batch that fails is tried packet by packet; one that fails alone, once more; then the device is
+ * lost, since the program has been told that the packet was submitted. */
+static uint64_t submit_batch(struct bf_engine *engine)
+{
+    uint32_t count = engine->batch_count;
+    for (uint32_t i = 0; i < count; i++)
+        add_stamps(engine, engine->batch[i]);
+    if (engine->logs.enabled)
+        bf_queue_log_add_batch(engine);
+    VkResult result = submit_part(engine, 0, count);
+    if (result == VK_SUCCESS)
+        return finish_part(engine, 0, count, true);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_scheduler_lose(engine->scheduler, "vkQueueSubmit2");
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < count && !bf_scheduler_is_lost(engine->scheduler); i++) {
+        result = submit_part(engine, i, 1);
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+            result = submit_part(engine, i, 1);
+        if (result == VK_SUCCESS)
+            engines |= finish_part(engine, i, 1, true);
+        else
+            bf_scheduler_lose(engine->scheduler, "handing over a held packet");
+    }
+    return engines;
+}
+
+/* A lost device gets no more packets: whoever waits for one of them is let go. */
+static uint64_t drop_backlog(struct bf_engine *engine)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        struct bf_packet *packet;
+        for (;;) {
+            packet = first_packet(queue);
+            if (!packet)
+                break;
+            if (packet->kind != BF_PACKET_WAIT) /* else it is no semaphore that it stands at */
+                bf_semaphore_unblock(queue);
+            /* Native waits for its timelines must end too; the driver itself may not be lost. */
+            for (uint32_t s = packet->signals_peers; s < packet->signal_count; s++) {
+                struct bf_sync *sync = &packet->signals[s];
+                uint64_t value;
+                if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
+                    scheduler->gpu.counter_value(scheduler->gpu.handle, sync->sem->handle,
+                                                 &value) != VK_SUCCESS ||
+                    value >= sync->target)
+                    continue;
+                scheduler->gpu.signal_semaphore(
+                    scheduler->gpu.handle,
+                    &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                             .semaphore = sync->sem->handle,
+                                             .value = sync->target});
+            }
+            atomic_fetch_add(&queue->issued, 1);
+            engines |= finish_packet(engine, queue, packet, false);
+        }
+    }
+    return engines;
+}
+
+/* What the GPU has stamped and logged by now. */
+static void collect(struct bf_engine *engine)
+{
+    uint64_t completed;
+    if ((!engine->base.stamps && !engine->logs.enabled && !engine->logs.left) ||
+        bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
+        return;
+    if (engine->base.stamps)
+        bf_stamps_collect(engine->base.stamps, completed);
+    bf_log_see_off(&engine->logs, completed);
+    if (!engine->logs.enabled)
+        return;
+    bf_pending_see(&engine->scheduler->pending, engine->base.number, completed);
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        if (engine->queues[i]->log)
+            bf_log_collect(engine->queues[i]->log, completed);
+    }
+}
+
+/* Destroyed command queues go once nothing of theirs is left here (C-4). */
+static void see_off_queues(struct bf_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
+        if (queue && queue->leaving && !bf_queue_has_backlog(&queue->base)) {
+            bf_engine_remove_queue(engine, &queue->base);
+            i--; /* another has taken its place */
+        }
+    }
+    engine->leaving = false;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
+        engine->leaving = engine->leaving || (queue && queue->leaving);
+    }
+}
+
+/* The lock is held; 'batches' counts over all drains of one pump. Returns true if it stopped at its
+ * bound, with a taker to go on. */
+static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    collect(engine);
+    for (;; ++*batches) {
+        if (*batches >= PUMP_BOUND) {
+            atomic_store(&engine->tired, 1);
+            if (atomic_load(&engine->takers) > 0)
+                return true;
+        }
+        atomic_store(&engine->dirty, 0);
+        gather(engine, engines);
+        /* After the gathering: what a lost device drops counts as accepted, and must release
+         * nothing to a driver that may still run. */
+        if (bf_scheduler_is_lost(scheduler)) {
+            *engines |= drop_backlog(engine) | bf_scheduler_dirty_engines(scheduler);
+            bf_signpost_announce(&scheduler->progress);
+            break;
+        }
+        if (engine->batch_count == 0)
+            break;
+        if (atomic_load_explicit(&engine->takes_queues, memory_order_relaxed))
+            atomic_fetch_add_explicit(&scheduler->gpu.counters.driver_calls, 1,
+                                      memory_order_relaxed);
+        *engines |= submit_batch(engine);
+        bf_signpost_announce(&scheduler->progress);
+    }
+    atomic_store(&engine->tired, 0);
+    if (engine->leaving)
+        see_off_queues(engine);
+    return false;
+}
+
+static void pump(struct bf_engine *engine, uint64_t *engines)
+{
+    uint32_t batches = 0;
+    do {
+        if (!bf_lock_try(&engine->lock))
+            return; /* its holder will look at 'dirty' */
+        bool handed_on = drain(engine, engines, &batches);
+        bf_lock_release(&engine->lock);
+        if (handed_on)
+            return;
+    } while (atomic_load(&engine->dirty));
+}
+
+void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
+{
+    while (mask) {
+        uint32_t number = (uint32_t)__builtin_ctzll(mask);
+        mask &= mask - 1;
+        pump(&scheduler->engines[number], &mask);
+    }
+}
+
+void bf_engine_pump_taking_over(struct bf_engine *engine)
+{
+    uint64_t engines = 0;
+    uint32_t batches = 0;
+    bf_engine_enter(engine);
+    bool handed_on = drain(engine, &engines, &batches);
+    bf_lock_release(&engine->lock);
+    if (handed_on)
+        bf_engines_pump(engine->scheduler, engines);
+    else
+        bf_engine_recheck(engine, engines);
+}

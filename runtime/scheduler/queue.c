@@ -1,0 +1,96 @@
+/* A queue's list of packets: what is appended, and until when it has been handed over. */
+#include "scheduler/queue.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "scheduler/engine.h"
+#include "scheduler/label.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/vkfence.h"
+
+/* Packets that a queue may have waiting for another thread's pump before its submitter stays to
+ * help (Q-4). */
+#define BACKLOG_BOUND 64
+
+void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
+                           uint32_t count)
+{
+    struct bf_engine *engine = queue->engine;
+    bool logged = bf_log_is_enabled(queue->log);
+    for (struct bf_packet *p = first; p; p = p->next) {
+        bf_packet_take_targets(p);
+        if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* its caller has done that */
+            continue;
+        /* A log may come before the packet goes; then it knows when what is before it ends. */
+        bool idle = logged && p == first && bf_queue_log_is_idle(queue);
+        p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
+        p->called_ns = bf_now_ns();
+    }
+    bf_lock_acquire(&queue->lock);
+    bf_label_attach(queue, first);
+    atomic_fetch_add(&queue->appended, count);
+    if (queue->tail)
+        queue->tail->next = first;
+    else
+        queue->head = first;
+    queue->tail = last;
+    bf_lock_release(&queue->lock);
+
+    atomic_store(&engine->dirty, 1); /* */
+    uint64_t waiting = atomic_load(&queue->appended) - atomic_load(&queue->finished);
+    if (atomic_load_explicit(&engine->tired, memory_order_relaxed) ||
+        (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked)))
+        bf_engine_pump_taking_over(engine);
+    else
+        bf_engines_pump(queue->scheduler, bf_engine_bit(engine));
+}
+
+void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)
+{
+    packet->next = NULL;
+    bf_queue_append_chain(queue, packet, packet, 1);
+}
+
+void bf_queue_free_packets(struct bf_queue *queue)
+{
+    /* Only a program that destroys its device with work outstanding leaves any. */
+    while (queue->head) {
+        struct bf_packet *next = queue->head->next;
+        bf_vkfence_release(queue->head->fence);
+        bf_packet_free(queue->head);
+        queue->head = next;
+    }
+    while (queue->spares) {
+        struct bf_packet *next = queue->spares->next;
+        free(queue->spares);
+        queue->spares = next;
+    }
+    bf_label_release(queue->labels);
+    queue->labels = NULL;
+}
+
+VkResult bf_queue_wait_handed_over(struct bf_queue *queue)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    uint64_t target = atomic_load(&queue->appended);
+    if (atomic_load(&queue->finished) < target) {
+        uint32_t ticket = bf_signpost_enter(&scheduler->progress);
+        bool timed_out = false;
+        while (atomic_load(&queue->finished) < target && !bf_scheduler_is_lost(scheduler))
+            ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+        bf_signpost_leave(&scheduler->progress);
+    }
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
+}
+
+VkQueue bf_queue_handle(const struct bf_queue *queue)
+{
+    return queue->engine->base.handle;
+}
+
+uint32_t bf_queue_trace_id(const struct bf_queue *queue)
+{
+    return queue->trace_id;
+}

@@ -1,0 +1,263 @@
+/* Between queues and their logs: packets become what a log is told of. */
+#include "scheduler/queue_log.h"
+
+#include <stdlib.h>
+
+#include "log/writer.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/driver.h"
+#include "scheduler/engine.h"
+#include "scheduler/last_submission.h"
+#include "scheduler/packet.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+
+/* More than the document's 4 KiB hold, so that nothing is overwritten between two looks. */
+#define TRACED_ENTRIES 512
+
+bool bf_queue_log_is_possible(const struct bf_queue *queue)
+{
+    const struct bf_command_queue *commands =
+        queue->is_command_queue ? (const struct bf_command_queue *)queue : NULL;
+    return bf_log_is_possible(&queue->engine->base) &&
+           !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
+}
+
+bool bf_queue_log_is_idle(const struct bf_queue *queue)
+{
+    const struct bf_log *log = queue->log;
+    return !bf_queue_has_backlog(queue) && log && bf_log_is_last_batch_over(log);
+}
+
+/* May the driver still be at what the queue has given it, of which no log knows? */
+static bool is_at_work(struct bf_queue *queue)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    if (queue->is_command_queue) {
+        const struct bf_command_queue *commands = bf_command_queue_of(queue);
+        bf_lock_acquire(&scheduler->pending.lock);
+        uint64_t epoch = commands->frontier[queue->engine->base.number];
+        bf_lock_release(&scheduler->pending.lock);
+        return !bf_gpu_engine_is_over(&queue->engine->base, epoch);
+    }
+    if (atomic_load(&queue->completion_unknown))
+        return true;
+    if (scheduler->gpu.trace && atomic_load(&queue->issued) == 0) /* all of it is counted there */
+        return false;
+    return !atomic_load(&queue->engine->shared) || !bf_last_submission_is_reached(queue);
+}
+
+/* The mark of a new log: a submission of Belfry's own behind all that the engine has been given. */
+static VkResult submit_mark(struct bf_engine *engine, struct bf_log_change *change)
+{
+    change->epoch = atomic_load(&engine->base.accepted_epoch) + 1;
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = change->mark,
+    };
+    const VkSemaphoreSubmitInfo signal = bf_gpu_engine_epoch_signal(&engine->base, change->epoch);
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands,
+        .signalSemaphoreInfoCount = 1,
+        .pSignalSemaphoreInfos = &signal,
+    };
+    atomic_store(&engine->base.issued_epoch, change->epoch);
+    VkResult result = bf_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS)
+        atomic_store(&engine->base.accepted_epoch, change->epoch);
+    else if (result == VK_ERROR_DEVICE_LOST)
+        bf_scheduler_lose(engine->scheduler, "vkQueueSubmit2");
+    return result;
+}
+
+VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
+{
+    struct bf_engine *engine = queue->engine;
+    struct bf_log *log = queue->log;
+    struct bf_log_change change;
+    VkResult result = VK_SUCCESS;
+    if (entries && !log) {
+        log = bf_log_create(&engine->base, &engine->logs, queue->trace_id);
+        if (!log)
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        atomic_store(&queue->log, log);
+    }
+    if (!log)
+        return VK_SUCCESS;
+    if (entries && !engine->base.epoch)
+        result = bf_gpu_engine_create_epoch(&engine->base);
+    if (result == VK_SUCCESS)
+        result =
+            bf_log_prepare(log, entries, entries && !log->writer && is_at_work(queue), &change);
+    if (result != VK_SUCCESS)
+        return result;
+    if (change.mark)
+        result = submit_mark(engine, &change);
+    if (result == VK_SUCCESS)
+        bf_log_commit(log, &change);
+    else
+        bf_log_abandon(&change);
+    return result;
+}
+
+/* --- Batches ----------------------------------------------------------------------------------*/
+
+static void operation_of_packet(const void *operations, enum bf_log_side side, uint32_t i,
+                                struct bf_log_sync *sync)
+{
+    const struct bf_packet *packet = operations;
+    const struct bf_sync *s = side == BF_LOG_WAITS ? &packet->waits[i] : &packet->signals[i];
+    bool known = s->sem && s->sem->timeline;
+    *sync = (struct bf_log_sync){
+        .semaphore = known ? s->sem->handle : VK_NULL_HANDLE,
+        .handle = known ? s->sem->log_handle : 0,
+        .value = s->target,
+    };
+}
+
+void bf_queue_log_describe_update(struct bf_log_batch *batch, const struct bf_update *update)
+{
+    if (!update)
+        return;
+    batch->signals_fence = true;
+    batch->fence_handle = update->fence->log_handle;
+    batch->fence_key = (uintptr_t)update->fence;
+    batch->fence_value = update->value;
+}
+
+static struct bf_log_batch batch_of(struct bf_packet *packet)
+{
+    struct bf_log_batch batch = {
+        .submit = packet->kind == BF_PACKET_EXECUTE ? &packet->submit : NULL,
+        .barrier = packet->barrier,
+        .was_held = packet->was_held,
+        .when = (enum bf_log_when)packet->log_when,
+        .called_ns = packet->called_ns,
+        .wait_count = packet->wait_count,
+        .signal_count = packet->signal_count,
+        .operation = operation_of_packet,
+        .operations = packet,
+        .imported = (uintptr_t)packet->imported,
+    };
+    bf_queue_log_describe_update(&batch, packet->update);
+    return batch;
+}
+
+/* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
+ * where the host writes, their epoch is enough. */
+static bool takes_entries(const struct bf_log *log, const struct bf_packet *packet)
+{
+    if (bf_log_is_by_host(log))
+        return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
+    return packet->kind == BF_PACKET_EXECUTE && !packet->submit.flags &&
+           !bf_packet_counts_performance(packet);
+}
+
+static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet *packet)
+{
+    return packet->kind == BF_PACKET_EXECUTE
+               ? bf_log_room(log, packet->submit.commandBufferInfoCount, packet->wait_count,
+                             packet->signal_count)
+               : 0;
+}
+
+/* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
+ * one, which takes it along. */
+static void note_passed(struct bf_log *log, struct bf_packet *packet)
+{
+    packet->log_noted = true;
+    if (packet->kind == BF_PACKET_WAIT)
+        bf_queue_log_note_fence(log, BF_LOG_WAITS, packet->wait.fence, packet->wait.node.key,
+                                (enum bf_log_when)packet->log_when, packet->called_ns);
+    else
+        bf_queue_log_note_fence(log, BF_LOG_SIGNALS, packet->update->fence, packet->update->value,
+                                BF_LOG_AFTER_LAST, 0);
+}
+
+void bf_queue_log_add_batch(struct bf_engine *engine)
+{
+    uint32_t room = 0, used = 0;
+    uint64_t seen = atomic_load(&engine->base.seen_epoch);
+    for (uint32_t i = 0; i < engine->batch_count; i++) {
+        struct bf_log *log = engine->batch_queues[i]->log;
+        if (bf_log_is_enabled(log) && takes_entries(log, engine->batch[i]))
+            room += room_for_packet(log, engine->batch[i]);
+    }
+    bf_log_make_room(&engine->logs, room);
+    for (uint32_t i = 0; i < engine->batch_count; i++) {
+        struct bf_packet *packet = engine->batch[i];
+        struct bf_log *log = engine->batch_queues[i]->log;
+        if (!bf_log_is_enabled(log))
+            continue;
+        if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
+            note_passed(log, packet);
+            continue;
+        }
+        struct bf_log_batch batch = batch_of(packet);
+        if (!takes_entries(log, packet) ||
+            used + room_for_packet(log, packet) > engine->logs.room) {
+            bf_log_note_batch(log, &batch); /* or there is no memory for more */
+            continue;
+        }
+        uint32_t needs = room_for_packet(log, packet);
+        bf_log_put(log, &batch, needs ? engine->logs.infos + used : NULL);
+        packet->log_slots = batch.slots;
+        packet->log_notes = batch.notes;
+        used += needs;
+    }
+    /* Where there was no free slot, the logs have looked how far the engine is. */
+    if (atomic_load(&engine->base.seen_epoch) > seen)
+        bf_pending_see(&engine->scheduler->pending, engine->base.number,
+                       atomic_load(&engine->base.seen_epoch));
+}
+
+void bf_queue_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
+{
+    bf_log_accepted(log, packet->log_slots, packet->log_notes, takes_entries(log, packet), epoch);
+}
+
+void bf_queue_logs_finish(struct bf_engine *engine, uint64_t completed)
+{
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        bf_log_leave(engine->queues[i]->log);
+        engine->queues[i]->log = NULL;
+    }
+    bf_log_finish(&engine->logs, completed);
+}
+
+/* --- Noting, and the timeline -----------------------------------------------------------------*/
+
+void bf_queue_log_note_fence(struct bf_log *log, enum bf_log_side side,
+                             const struct bf_fence *fence, uint64_t value, enum bf_log_when when,
+                             uint64_t ns)
+{
+    if (!bf_log_is_enabled(log) || !fence->log_handle)
+        return;
+    bf_log_note(log, &(struct bf_log_operation){.side = side,
+                                                .handle = fence->log_handle,
+                                                .key = (uintptr_t)fence,
+                                                .value = value,
+                                                .when = when,
+                                                .ns = ns});
+}
+
+void bf_queue_log_trace(struct bf_queue *queue)
+{
+    struct bf_engine *engine = queue->engine;
+    if (!queue->scheduler->gpu.trace || atomic_exchange(&queue->log_asked, true) ||
+        !bf_queue_log_is_possible(queue))
+        return;
+    struct bf_log_trace *trace = bf_log_trace_create();
+    if (!trace)
+        return; /* the packets' own stamps have to do */
+    bf_engine_enter(engine);
+    struct bf_log *log = queue->log;
+    bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
+    if (large || bf_queue_log_set(queue, TRACED_ENTRIES) == VK_SUCCESS)
+        bf_log_begin_trace(queue->log, trace);
+    else
+        free(trace);
+    bf_engine_leave(engine, 0);
+}

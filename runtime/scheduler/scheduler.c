@@ -1,0 +1,379 @@
+/* A device's scheduler: made, lost, waited for, ended. */
+#include "scheduler/scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/handle.h"
+#include "base/message.h"
+#include "gpu/registry.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/driver.h"
+#include "scheduler/observer.h"
+#include "scheduler/queue_log.h"
+#include "scheduler/semaphore.h"
+#include "scheduler/vkfence.h"
+#include "scheduler/watcher.h"
+#include "trace/stamps.h"
+
+/* While held work may still produce a query's result, it is asked for at this interval. */
+#define QUERY_SLICE_NS UINT64_C(500000)
+
+static VkResult init_engine(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info,
+                            uint32_t number)
+{
+    const struct bf_engine_info *from = &info->engines[number];
+    struct bf_engine *engine = &scheduler->engines[number];
+    engine->scheduler = scheduler;
+    engine->base.gpu = &scheduler->gpu;
+    bf_gpu_add_family(&scheduler->gpu, from->family);
+    engine->base.handle = from->handle;
+    engine->base.number = number;
+    engine->base.family = from->family;
+    engine->base.index = from->index;
+    engine->base.flags = from->flags;
+    engine->base.family_flags = from->family_flags;
+    engine->base.timestamp_bits = from->timestamp_bits;
+    engine->base.global_priority = from->global_priority;
+    engine->base.reserved = from->reserved;
+
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < info->queue_count; i++)
+        count += info->queues[i].engine == number;
+    engine->queues = calloc(count ? count : 1, sizeof(*engine->queues));
+    if (!engine->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (count > 1)
+        engine->shared = scheduler->shared = true;
+
+    char name[64];
+    snprintf(name, sizeof(name), "engine %u:%u", engine->base.family, engine->base.index);
+    engine->base.trace_id = bf_trace_add_engine(info->gpu.trace, name);
+    if (count > 1 || info->gpu.trace) {
+        VkResult result = bf_gpu_engine_create_epoch(&engine->base);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    if (!info->gpu.trace)
+        return VK_SUCCESS;
+    struct bf_calibration *calibration = NULL;
+    for (uint32_t i = 0; i < number && !calibration; i++) {
+        if (scheduler->engines[i].base.timestamp_bits == engine->base.timestamp_bits)
+            calibration = bf_stamps_calibration(scheduler->engines[i].base.stamps);
+    }
+    const struct bf_stamps_info stamps = {
+        .device = scheduler->gpu.handle,
+        .vk = &scheduler->gpu.vk,
+        .set_loader_data = info->gpu.set_loader_data,
+        .family = engine->base.family,
+        .family_flags = from->family_flags,
+        .valid_bits = from->timestamp_bits,
+        .period_ns = info->gpu.timestamp_period_ns,
+        .host_query_reset = info->gpu.host_query_reset,
+        .synchronization2 = true, /* the scheduler stands on it */
+        .calibrated = info->gpu.calibrated_timestamps,
+        .get_calibrated_timestamps = scheduler->gpu.get_calibrated_timestamps,
+        .calibration = calibration,
+        .trace = info->gpu.trace,
+    };
+    return bf_stamps_create(&stamps, &engine->base.stamps);
+}
+
+static const char *type_of(VkQueueFlags flags)
+{
+    if (flags & VK_QUEUE_GRAPHICS_BIT)
+        return "3D";
+    if (flags & VK_QUEUE_COMPUTE_BIT)
+        return "compute";
+    return "copy";
+}
+
+static void init_queue(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info,
+                       uint32_t number)
+{
+    const struct bf_queue_info *from = &info->queues[number];
+    struct bf_queue *queue = &scheduler->queues[number];
+    struct bf_engine *engine = &scheduler->engines[from->engine];
+    queue->scheduler = scheduler;
+    queue->engine = engine;
+    queue->family = from->family;
+    queue->index = from->index;
+    queue->flags = from->flags;
+    queue->family_flags = from->family_flags;
+    engine->queues[engine->queue_count++] = queue;
+    char name[64];
+    snprintf(name, sizeof(name), "%s queue %u:%u", type_of(from->family_flags), queue->family,
+             queue->index);
+    queue->trace_id =
+        info->gpu.trace ? bf_trace_add_queue(info->gpu.trace, engine->base.trace_id, name) : number;
+}
+
+/* The program's VkQueues, as it names them itself. */
+static void init_observer(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
+{
+    scheduler->observer = info->observer;
+    bf_observer_list(scheduler->observer);
+    for (uint32_t i = 0; scheduler->observer && i < scheduler->queue_count; i++) {
+        struct bf_queue *queue = &scheduler->queues[i];
+        char name[64];
+        snprintf(name, sizeof(name), "%s queue %u:%u", type_of(queue->family_flags), queue->family,
+                 queue->index);
+        bf_observe_vkqueue_add(scheduler->observer,
+                               info->layer ? (VkQueue)queue : queue->engine->base.handle, name,
+                               queue->family_flags);
+    }
+}
+
+/* The program's handles of queues are ours: the loader's dispatch pointer has to be there. */
+static VkResult set_loader_data(struct bf_scheduler *scheduler)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0;
+         scheduler->gpu.set_loader_data && result == VK_SUCCESS && i < scheduler->queue_count; i++)
+        result = scheduler->gpu.set_loader_data(scheduler->gpu.handle, &scheduler->queues[i]);
+    return result;
+}
+
+VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
+{
+    if (info->serialize_submits)
+        scheduler->submit_lock = &scheduler->submit_lock_storage;
+    scheduler->fence_extension = info->fence_extension;
+    scheduler->peer_extension = info->peer_extension;
+    scheduler->engines =
+        calloc(info->engine_count ? info->engine_count : 1, sizeof(*scheduler->engines));
+    scheduler->queues =
+        calloc(info->queue_count ? info->queue_count : 1, sizeof(*scheduler->queues));
+    if (!scheduler->engines || !scheduler->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = bf_gpu_init(&scheduler->gpu, &info->gpu);
+    if (result != VK_SUCCESS)
+        return result;
+    scheduler->label_calls = bf_label_calls_of(info->gpu.handle, info->gpu.get_proc_addr);
+    for (uint32_t i = 0; i < info->engine_count && result == VK_SUCCESS; i++) {
+        scheduler->engine_count = i + 1;
+        result = init_engine(scheduler, info, i);
+    }
+    if (result != VK_SUCCESS)
+        return result;
+    scheduler->queue_count = info->queue_count;
+    for (uint32_t i = 0; i < info->queue_count; i++)
+        init_queue(scheduler, info, i);
+    result = set_loader_data(scheduler);
+    if (result != VK_SUCCESS)
+        return result;
+    init_observer(scheduler, info);
+    return bf_pending_init(&scheduler->pending, scheduler);
+}
+
+static void free_semaphore(void *value, void *context)
+{
+    (void)context;
+    bf_semaphore_release(value);
+}
+
+static void free_fence(void *value, void *context)
+{
+    (void)context;
+    bf_vkfence_release(value);
+}
+
+void bf_scheduler_stop(struct bf_scheduler *scheduler)
+{
+    bf_watchers_finish(scheduler);
+    /* What the GPU has signalled by now, other processes may wait for; here nothing more begins. */
+    struct bf_effects effects = {0};
+    if (scheduler->pending.engines && !bf_scheduler_is_lost(scheduler))
+        bf_pending_retire(&scheduler->pending, &effects);
+    effects.engines = 0;
+    bf_effects_run(scheduler, &effects);
+}
+
+static void finish_engine(struct bf_engine *engine)
+{
+    struct bf_gpu *gpu = engine->base.gpu;
+    uint64_t completed = 0;
+    bool known = engine->base.epoch &&
+                 gpu->counter_value(gpu->handle, engine->base.epoch, &completed) == VK_SUCCESS;
+    if (engine->base.stamps && known)
+        bf_stamps_collect(engine->base.stamps, completed);
+    bf_queue_logs_finish(engine, completed);
+    bf_stamps_destroy(engine->base.stamps);
+    if (engine->base.epoch)
+        gpu->vk.vkDestroySemaphore(gpu->handle, engine->base.epoch, NULL);
+    if (engine->barrier_pool)
+        gpu->vk.vkDestroyCommandPool(gpu->handle, engine->barrier_pool, NULL);
+    bf_gpu_writes_finish(&engine->base);
+    bf_label_release(engine->labels);
+    free(engine->waited);
+    free(engine->queues);
+}
+
+void bf_scheduler_finish(struct bf_scheduler *scheduler)
+{
+    bf_command_queues_finish(scheduler);
+    bf_pending_finish(&scheduler->pending);
+    for (uint32_t i = 0; i < scheduler->queue_count; i++)
+        bf_queue_free_packets(&scheduler->queues[i]);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        finish_engine(&scheduler->engines[i]);
+    bf_map_finish(&scheduler->semaphores, free_semaphore, NULL);
+    bf_map_finish(&scheduler->vkfences, free_fence, NULL);
+    bf_observer_unlist(scheduler->observer);
+    bf_gpu_finish(&scheduler->gpu);
+    free(scheduler->queues);
+    free(scheduler->engines);
+}
+
+struct bf_scheduler *bf_scheduler_of(BfDevice handle, const char *call)
+{
+    return (struct bf_scheduler *)bf_gpu_of(handle, call); /* its first member */
+}
+
+struct bf_queue *bf_scheduler_find_queue(struct bf_scheduler *scheduler, uint32_t family,
+                                         uint32_t index, VkDeviceQueueCreateFlags flags)
+{
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        struct bf_queue *q = &scheduler->queues[i];
+        if (q->family == family && q->index == index && q->flags == flags)
+            return q;
+    }
+    return NULL;
+}
+
+struct bf_queue *bf_scheduler_queue_on(const struct bf_scheduler *scheduler, VkQueue handle)
+{
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        const struct bf_engine *engine = &scheduler->engines[i];
+        if (engine->base.handle == handle && engine->queue_count)
+            return engine->queues[0];
+    }
+    return NULL;
+}
+
+struct bf_queue *bf_scheduler_vkqueue(BfDevice handle, VkQueue queue, const char *call)
+{
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, call);
+    for (uint32_t i = 0; scheduler && i < scheduler->queue_count; i++) {
+        struct bf_queue *q = &scheduler->queues[i];
+        if ((scheduler->gpu.attached ? q->engine->base.handle : (VkQueue)q) == queue)
+            return q;
+    }
+    if (scheduler)
+        bf_message(BF_MESSAGE_ERROR, "%s: queue %p is no attached VkQueue", call, (void *)queue);
+    return NULL;
+}
+
+void bf_scheduler_observe_executes(struct bf_scheduler *scheduler,
+                                   const struct bf_execute_observer *observer)
+{
+    scheduler->execute_observer = observer;
+}
+
+VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where)
+{
+    if (!atomic_exchange(&scheduler->lost, true)) {
+        bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
+                   BF_LABEL(scheduler), where);
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            atomic_store(&scheduler->engines[i].dirty, 1);
+        bf_pending_lose(&scheduler->pending);
+        bf_observe_stop(scheduler->observer, "the device is lost");
+        atomic_store(&scheduler->loss_told, true);
+        bf_signpost_announce(&scheduler->progress);
+    }
+    return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
+{
+    bf_scheduler_lose(scheduler, where);
+    return bf_scheduler_settle(scheduler);
+}
+
+VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
+{
+    bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
+    /* Whoever holds an engine's lock drops its backlog before or after releasing it (Q-3), and
+     * announces that. */
+    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
+    bool timed_out = false;
+    while (!atomic_load(&scheduler->loss_told) || bf_scheduler_has_backlog(scheduler))
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+    bf_signpost_leave(&scheduler->progress);
+    return VK_ERROR_DEVICE_LOST;
+}
+
+uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        if (atomic_load(&scheduler->engines[i].dirty))
+            engines |= bf_engine_bit(&scheduler->engines[i]);
+    }
+    return engines;
+}
+
+bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        if (bf_queue_has_backlog(&scheduler->queues[i]))
+            return true;
+    }
+    return bf_command_queues_have_backlog(scheduler);
+}
+
+VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
+{
+    bf_trace_flush(scheduler->gpu.trace);
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        VkResult result = bf_queue_wait_handed_over(&scheduler->queues[i]);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    /* vkDeviceWaitIdle counts as access to every VkQueue. Engines are locked in order; packets that
+     * come meanwhile are pumped afterwards. */
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_lock_acquire(&scheduler->engines[i].lock);
+    VkResult result = bf_driver_device_wait_idle(scheduler);
+    for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++)
+        atomic_store(&scheduler->queues[i].completion_unknown, false);
+    for (uint32_t i = scheduler->engine_count; i-- > 0;)
+        bf_lock_release(&scheduler->engines[i].lock);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_engine_recheck(&scheduler->engines[i], 0);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkDeviceWaitIdle")
+                                          : result;
+}
+
+VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool pool,
+                                    uint32_t first, uint32_t count, size_t size, void *data,
+                                    VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    const VkQueryResultFlags wait = VK_QUERY_RESULT_WAIT_BIT;
+    /* Without WAIT, PARTIAL would have the driver answer before there is an answer. */
+    const VkQueryResultFlags asking = flags & ~(wait | VK_QUERY_RESULT_PARTIAL_BIT);
+    VkResult result;
+    /* A driver asked to wait for what it hasn't been given may never return. Which packet ends
+     * the query is not known, so nothing but the answer itself can be waited for. */
+    while ((flags & wait) && bf_scheduler_has_backlog(scheduler)) {
+        uint32_t ticket = bf_signpost_enter(&scheduler->progress);
+        bool timed_out = false;
+        result = scheduler->gpu.vk.vkGetQueryPoolResults(scheduler->gpu.handle, pool, first, count,
+                                                         size, data, stride, asking);
+        if (result == VK_NOT_READY && !bf_scheduler_is_lost(scheduler)) {
+            struct timespec until = bf_timespec(bf_now_ns() + QUERY_SLICE_NS);
+            bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
+        }
+        bf_signpost_leave(&scheduler->progress);
+        if (result != VK_NOT_READY)
+            return result;
+        if (bf_scheduler_is_lost(scheduler))
+            return bf_scheduler_settle(scheduler);
+    }
+    result = scheduler->gpu.vk.vkGetQueryPoolResults(scheduler->gpu.handle, pool, first, count,
+                                                     size, data, stride, flags);
+    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkGetQueryPoolResults")
+                                          : result;
+}
