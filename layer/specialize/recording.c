@@ -24,7 +24,7 @@ struct recorded_pool {
     struct bf_recording *first;
 };
 
-static uint64_t recording_key(VkCommandBuffer buffer)
+static uint64_t command_buffer_key(VkCommandBuffer buffer)
 {
     return (uint64_t)(uintptr_t)buffer;
 }
@@ -34,7 +34,8 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
     /* Read before the look-up: a command buffer that is freed afterwards will be noticed. */
     uint64_t generation = atomic_load(&layer_recording_generation);
     struct layer_specializer *s = layer_device_of(buffer)->specializer;
-    struct bf_recording *recording = s ? bf_map_find(&s->recordings, recording_key(buffer)) : NULL;
+    struct bf_recording *recording =
+        s ? bf_map_find(&s->recordings, command_buffer_key(buffer)) : NULL;
     if (recording)
         layer_last_recording = (struct layer_last_recording){buffer, generation, recording};
     return recording;
@@ -101,7 +102,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
 {
     struct bf_recording *r =
         bf_recording_create(d->specializer->recorder->shared, buffer, level, pool->blocks);
-    if (r && !bf_map_insert(&d->specializer->recordings, recording_key(buffer), r)) {
+    if (r && !bf_map_insert(&d->specializer->recordings, command_buffer_key(buffer), r)) {
         bf_recording_destroy(r);
         r = NULL;
     }
@@ -118,7 +119,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
 /* Before the driver frees it: another thread may get the same handle at once. */
 static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
 {
-    struct bf_recording *r = bf_map_remove(&d->specializer->recordings, recording_key(buffer));
+    struct bf_recording *r = bf_map_remove(&d->specializer->recordings, command_buffer_key(buffer));
     if (!r)
         return;
     atomic_fetch_add(&layer_recording_generation, 1);
@@ -227,8 +228,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer
     struct bf_recording *r = layer_recording_find(buffer);
     struct layer_device *d = layer_device_of(buffer);
     for (uint32_t i = 0; r && i < count; i++)
-        bf_recording_execute(r,
-                             bf_map_find(&d->specializer->recordings, recording_key(executed[i])));
+        bf_recording_execute(
+            r, bf_map_find(&d->specializer->recordings, command_buffer_key(executed[i])));
     d->vk.vkCmdExecuteCommands(buffer, count, executed);
 }
 

@@ -3,8 +3,8 @@
 #include "layer/specialize/recording.h"
 
 /* Before a draw or dispatch: returns the driver's functions. */
-static inline const struct VolkDeviceTable *recording_use(VkCommandBuffer buffer,
-                                                          VkPipelineBindPoint point)
+static inline const struct VolkDeviceTable *variant_use(VkCommandBuffer buffer,
+                                                        VkPipelineBindPoint point)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
@@ -12,21 +12,21 @@ static inline const struct VolkDeviceTable *recording_use(VkCommandBuffer buffer
     return layer_recording_table(recording, buffer);
 }
 
-static inline const struct VolkDeviceTable *recording_draw(VkCommandBuffer buffer)
+static inline const struct VolkDeviceTable *variant_draw(VkCommandBuffer buffer)
 {
-    return recording_use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    return variant_use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
 }
 
-static inline const struct VolkDeviceTable *dispatch(VkCommandBuffer buffer)
+static inline const struct VolkDeviceTable *variant_dispatch(VkCommandBuffer buffer)
 {
-    return recording_use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
+    return variant_use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDraw(VkCommandBuffer buffer, uint32_t vertices,
                                                       uint32_t instances, uint32_t first_vertex,
                                                       uint32_t first_instance)
 {
-    recording_draw(buffer)->vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
+    variant_draw(buffer)->vkCmdDraw(buffer, vertices, instances, first_vertex, first_instance);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndexed(VkCommandBuffer buffer,
@@ -34,24 +34,24 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndexed(VkCommandBuffer buf
                                                              uint32_t first_index, int32_t offset,
                                                              uint32_t first_instance)
 {
-    recording_draw(buffer)->vkCmdDrawIndexed(buffer, indices, instances, first_index, offset,
-                                             first_instance);
+    variant_draw(buffer)->vkCmdDrawIndexed(buffer, indices, instances, first_index, offset,
+                                           first_instance);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiEXT(
     VkCommandBuffer buffer, uint32_t count, const VkMultiDrawInfoEXT *draws, uint32_t instances,
     uint32_t first_instance, uint32_t stride)
 {
-    recording_draw(buffer)->vkCmdDrawMultiEXT(buffer, count, draws, instances, first_instance,
-                                              stride);
+    variant_draw(buffer)->vkCmdDrawMultiEXT(buffer, count, draws, instances, first_instance,
+                                            stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiIndexedEXT(
     VkCommandBuffer buffer, uint32_t count, const VkMultiDrawIndexedInfoEXT *draws,
     uint32_t instances, uint32_t first_instance, uint32_t stride, const int32_t *offset)
 {
-    recording_draw(buffer)->vkCmdDrawMultiIndexedEXT(buffer, count, draws, instances,
-                                                     first_instance, stride, offset);
+    variant_draw(buffer)->vkCmdDrawMultiIndexedEXT(buffer, count, draws, instances, first_instance,
+                                                   stride, offset);
 }
 
 #define INDIRECT(name, prepare)                                                                    \
@@ -62,10 +62,10 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMultiIndexedEXT(
         prepare(buffer)->name(buffer, indirect, offset, count, stride);                            \
     }
 
-INDIRECT(vkCmdDrawIndirect, recording_draw)
-INDIRECT(vkCmdDrawIndexedIndirect, recording_draw)
-INDIRECT(vkCmdDrawMeshTasksIndirectNV, recording_draw)
-INDIRECT(vkCmdDrawMeshTasksIndirectEXT, recording_draw)
+INDIRECT(vkCmdDrawIndirect, variant_draw)
+INDIRECT(vkCmdDrawIndexedIndirect, variant_draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectNV, variant_draw)
+INDIRECT(vkCmdDrawMeshTasksIndirectEXT, variant_draw)
 
 /* Calls it by whichever of its names the driver has. */
 #define COUNTED(name, other_name, third_name)                                                      \
@@ -73,7 +73,7 @@ INDIRECT(vkCmdDrawMeshTasksIndirectEXT, recording_draw)
         VkCommandBuffer buffer, VkBuffer indirect, VkDeviceSize offset, VkBuffer counts,           \
         VkDeviceSize counts_offset, uint32_t most, uint32_t stride)                                \
     {                                                                                              \
-        const struct VolkDeviceTable *vk = recording_draw(buffer);                                 \
+        const struct VolkDeviceTable *vk = variant_draw(buffer);                                   \
         PFN_##name next = vk->name ? vk->name : vk->other_name ? vk->other_name : vk->third_name;  \
         next(buffer, indirect, offset, counts, counts_offset, most, stride);                       \
     }
@@ -90,14 +90,14 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawIndirectByteCountEXT(
     VkCommandBuffer buffer, uint32_t instances, uint32_t first_instance, VkBuffer counter,
     VkDeviceSize counter_offset, uint32_t offset, uint32_t stride)
 {
-    recording_draw(buffer)->vkCmdDrawIndirectByteCountEXT(buffer, instances, first_instance,
-                                                          counter, counter_offset, offset, stride);
+    variant_draw(buffer)->vkCmdDrawIndirectByteCountEXT(buffer, instances, first_instance, counter,
+                                                        counter_offset, offset, stride);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer buffer,
                                                                  uint32_t count, uint32_t first)
 {
-    recording_draw(buffer)->vkCmdDrawMeshTasksNV(buffer, count, first);
+    variant_draw(buffer)->vkCmdDrawMeshTasksNV(buffer, count, first);
 }
 
 #define GROUPS(name, prepare)                                                                      \
@@ -107,8 +107,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawMeshTasksNV(VkCommandBuffer
         prepare(buffer)->name(buffer, x, y, z);                                                    \
     }
 
-GROUPS(vkCmdDrawMeshTasksEXT, recording_draw)
-GROUPS(vkCmdDrawClusterHUAWEI, recording_draw)
+GROUPS(vkCmdDrawMeshTasksEXT, variant_draw)
+GROUPS(vkCmdDrawClusterHUAWEI, variant_draw)
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatch(VkCommandBuffer buffer, uint32_t x,
                                                           uint32_t y, uint32_t z)
@@ -125,14 +125,14 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDrawClusterIndirectHUAWEI(VkCom
                                                                            VkBuffer indirect,
                                                                            VkDeviceSize offset)
 {
-    recording_draw(buffer)->vkCmdDrawClusterIndirectHUAWEI(buffer, indirect, offset);
+    variant_draw(buffer)->vkCmdDrawClusterIndirectHUAWEI(buffer, indirect, offset);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchIndirect(VkCommandBuffer buffer,
                                                                   VkBuffer indirect,
                                                                   VkDeviceSize offset)
 {
-    dispatch(buffer)->vkCmdDispatchIndirect(buffer, indirect, offset);
+    variant_dispatch(buffer)->vkCmdDispatchIndirect(buffer, indirect, offset);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer buffer,
