@@ -1,4 +1,4 @@
-/* Background processing on the timeline. */
+/* Background processing in a trace: items, modes, commits, and variants that come and go. */
 #include "base/clock.h"
 #include "trace/state.h"
 
@@ -37,7 +37,8 @@ void bf_trace_background(struct bf_trace *t, const struct bf_trace_background *e
         drawn.name = bf_interning_number(&t->interning, event->mode);
     else
         drawn.name = event->boosted ? BF_STRING_BOOSTED_ITEM : names[event->kind];
-    /* A slice that found no room has no end either (O-2). */
+    /* The begin of a slice may have been left out for want of memory; then its end is, too
+     * (O-2). */
     if ((!end || (t->background_open & bit)) && bf_trace_event(t, &t->late, &drawn) && begin)
         t->background_open |= bit;
     if (end)

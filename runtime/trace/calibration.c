@@ -7,31 +7,34 @@
 #include "base/clock.h"
 #include "base/lock.h"
 
-/* From one reading to the next: as long as there have been readings, within these. */
+/* The interval between two readings equals the time for which there have been readings, within
+ * these bounds. */
 #define INTERVAL_MIN_NS 10000000u
 #define INTERVAL_MAX_NS 250000000u
 
-/* The rate is that of this time: long against a reading's error, short against a clock's drift. */
+/* The rate is measured over this time: long compared to the error of a reading, short compared to
+ * the drift of a clock. */
 #define WINDOW_NS 2000000000u
 #define POINTS    256
 
-/* A reading this short needs no better one. At first there is none to compare with: it had better
- * be good. */
+/* A reading that took no longer than this isn't repeated. The first reading is tried more often, as
+ * there is nothing yet to check it against. */
 #define TRIES       5
 #define TRIES_FIRST 40
 #define PROMPT_NS   2000u
-/* One that may be wrong by more than this, and by more than readings are here, is done without, and
- * soon made up for. */
+/* A reading whose error may be larger than this, and larger than is usual on this machine, is
+ * dropped, and repeated soon. */
 #define DOUBT_NS 10000u
 
-/* How far a clock may be off what its driver says; beyond it, and beyond what readings can be off,
- * it was stopped or set. */
+/* By how much a clock may deviate from its nominal rate. If it deviates more, beyond the error of
+ * the readings, it has been stopped or set. */
 #define TOLERANCE    1e-3
 #define TOLERANCE_NS 50000.0
 
-/* A point on both axes. */
+/* One instant on both clocks. */
 struct point {
-    uint64_t ticks; /* in full: a device's counter may go round any number of times between two */
+    /* extended to 64 bits: the device's counter may wrap around between two readings */
+    uint64_t ticks;
     uint64_t ns;
 };
 
@@ -40,11 +43,11 @@ struct bf_calibration {
     _Atomic uint32_t references;
     uint64_t mask;
     struct bf_lock lock;
-    bool reading; /* somebody is */
+    bool reading; /* a thread is reading the clocks */
     _Atomic uint64_t due_ns;
     _Atomic uint32_t starts; /* see bf_calibration_starts */
-    uint64_t usual_ns;       /* what readings may be wrong by, here */
-    double period_ns;        /* of what comes after the last point */
+    uint64_t usual_ns;       /* the usual error of a reading on this machine */
+    double period_ns;        /* nanoseconds per tick after the last point */
     uint64_t first_ns;
     uint32_t begin;
     uint32_t count; /* at least 1 */
@@ -74,7 +77,7 @@ static double points_slope(const struct point *from, const struct point *to)
 
 /* --- Reading ----------------------------------------------------------------------------------*/
 
-/* *bound: how far off the point may be. */
+/* *bound: the largest possible error of the point. */
 static bool clocks_read(const struct bf_calibration *c, int tries, struct point *point,
                         uint64_t *bound)
 {
@@ -85,7 +88,7 @@ static bool clocks_read(const struct bf_calibration *c, int tries, struct point 
          .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
     };
     uint64_t best = UINT64_MAX;
-    /* The two clocks are read one after the other; now and then the thread is interrupted there. */
+    /* The two clocks are read one after the other, and the thread may be interrupted in between. */
     for (int i = 0; i < tries && best > PROMPT_NS; i++) {
         uint64_t times[2];
         uint64_t deviation;
@@ -97,7 +100,8 @@ static bool clocks_read(const struct bf_calibration *c, int tries, struct point 
         if (i > 0 && length >= best)
             continue;
         best = length;
-        /* Drivers needn't know how long their thread was away. */
+        /* A driver may not notice that its thread was interrupted: then its deviation is too
+         * small. */
         *bound = duration > DOUBT_NS || duration < deviation ? duration : deviation;
         *point = (struct point){.ticks = times[0], .ns = times[1]};
     }
@@ -114,7 +118,7 @@ static void start_anew(struct bf_calibration *c, const struct point *point)
     atomic_fetch_add(&c->starts, 1);
 }
 
-/* The rate of the last seconds, if it is one to believe. */
+/* Measures the rate of the last seconds, and uses it if it is plausible. */
 static void rate_measure(struct bf_calibration *c)
 {
     const struct point *last = last_point(c);
@@ -132,7 +136,7 @@ static void rate_measure(struct bf_calibration *c)
         c->period_ns = period;
 }
 
-/* The lock is held. False: a better reading is wanted soon. */
+/* Adds a reading. The lock is held. False: it was dropped, and another one is wanted soon. */
 static bool point_add(struct bf_calibration *c, struct point point, uint64_t bound)
 {
     const struct point *last = last_point(c);
@@ -151,7 +155,7 @@ static bool point_add(struct bf_calibration *c, struct point point, uint64_t bou
         start_anew(c, &point);
         return true;
     }
-    /* What it is off may be the reading's own error: then what is known is better. */
+    /* If the difference may be the error of this reading, the existing line is better. */
     bool doubtful = bound > DOUBT_NS && bound > 2 * c->usual_ns;
     c->usual_ns = bound < c->usual_ns ? bound : c->usual_ns + c->usual_ns / 16 + 1;
     if (doubtful && off <= bound)
@@ -230,7 +234,7 @@ void bf_calibration_update(struct bf_calibration *c)
     bool read = clocks_read(c, TRIES, &point, &bound);
     uint64_t now = bf_now_ns();
     bf_lock_acquire(&c->lock);
-    bool good = read && point_add(c, point, bound); /* else the last one holds a while longer */
+    bool good = read && point_add(c, point, bound); /* else the last point is used a while longer */
     c->reading = false;
     atomic_store_explicit(&c->due_ns, now + (good ? reading_interval(c, now) : INTERVAL_MIN_NS),
                           memory_order_relaxed);

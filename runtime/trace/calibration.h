@@ -1,17 +1,17 @@
 /*
- * A device's clock on the CPU's: where its timestamps lie on CLOCK_MONOTONIC.
+ * Converts timestamps of a device to CLOCK_MONOTONIC.
  *
- * Both clocks are read together now and then, and stamps between two readings are placed on the
- * line between them; those after the last, on the line that the readings of the last two seconds
- * make. Readings are frequent at first, when the rates are known from the driver alone, and a
- * quarter of a second apart in the end: so a clock that is 100 ppm off what its driver says, and
- * drifts, is followed to within a few microseconds. A reading during which the thread was
- * interrupted is known by its length, and read again, or done without.
+ * Both clocks are read together from time to time. A timestamp between two readings is placed on
+ * the straight line between them; one after the last reading, on the line through the readings of
+ * the last two seconds. Readings are frequent at first, when only the driver's nominal rate is
+ * known, and a quarter of a second apart later on. So a clock that deviates by 100 ppm from its
+ * nominal rate, and drifts, is followed to within a few microseconds. A reading during which the
+ * thread was interrupted took longer than others; it is repeated, or dropped.
  *
  * One calibration serves all engines of a device whose timestamps have the same number of bits.
  *
- * Thread-safety: all functions may be called from any thread at once. No lock is held over the
- * driver's call.
+ * Thread-safety: all functions may be called from any thread at once. No lock is held while the
+ * driver is called.
  */
 #ifndef BELFRY_TRACE_CALIBRATION_H
 #define BELFRY_TRACE_CALIBRATION_H
@@ -37,22 +37,23 @@ void bf_calibration_release(struct bf_calibration *calibration); /* NULL is allo
 
 uint32_t bf_calibration_bits(const struct bf_calibration *calibration);
 
-/* How often one of the clocks was found stopped or set: timestamps from before and after can't be
- * compared. */
+/* How often one of the clocks was found to have been stopped or set. Timestamps from before and
+ * after that can't be compared. */
 uint32_t bf_calibration_starts(const struct bf_calibration *calibration);
 
-/* Reads the clocks again if it is time. To be called before stamps are placed; costs a look at the
- * CPU's clock otherwise. */
+/* Reads the clocks if a reading is due. To be called before timestamps are placed; otherwise it
+ * costs one look at the CPU's clock. */
 void bf_calibration_update(struct bf_calibration *calibration);
 
-/* The device's timestamp 'raw', as it was read, in full: of a time little earlier than
- * 'expected_ns', or any time later until the counter has gone round. (36 bits of 1 ns go round in
- * 69 s; packets may wait that long, but run before they were submitted only by a clock's error.) */
+/* Extends the timestamp 'raw', of as many bits as the device has, to 64 bits. It must be from a
+ * time shortly before 'expected_ns', or later by less than the counter takes to wrap around. (36
+ * bits of 1 ns wrap around in 69 s. A packet may wait that long, but it begins before it was
+ * submitted only by the error of a clock.) */
 uint64_t bf_calibration_extend(struct bf_calibration *calibration, uint64_t raw,
                                uint64_t expected_ns);
 
-/* Where a timestamp in full lies. Later readings may move it by a few microseconds: who needs an
- * order that stays keeps it. */
+/* Places an extended timestamp on CLOCK_MONOTONIC. Later readings may move the result by a few
+ * microseconds: a caller that needs a stable order has to keep the result. */
 uint64_t bf_calibration_place(struct bf_calibration *calibration, uint64_t ticks);
 
 #endif

@@ -3,8 +3,8 @@
 
 #define NO_LANE UINT32_MAX
 
-/* Closes the gaps that operations have left which were over before older ones: those of several
- * threads, or ones that no log tells of. */
+/* Frees the places of operations that were over before older ones (of several threads, or not in a
+ * log), now that the older ones are over. */
 static void close_gaps(struct bf_fence_ops *ops, enum bf_trace_fence_op kind)
 {
     struct bf_fence_list *list = &ops->lists[kind];

@@ -1,9 +1,11 @@
 /*
- * The fence operations of one queue that have been queued and are not known to be over: its waits
- * and its signals, each in the order in which they were queued, and the lanes their boxes lie on.
+ * The pending fence operations of one queue: its waits and signals that have been queued and are
+ * not known to be over, each kind in the order in which they were queued; and the lanes on which
+ * their boxes lie.
  *
- * Bounded: BF_FENCE_OPS of each kind. An operation that was found over ends all before it of its
- * kind that a log tells of: entries of one queue and kind come in order, so theirs were lost.
+ * There are at most BF_FENCE_OPS of each kind. When a logged operation is found to be over, all
+ * logged operations of its kind before it are over, too: the log's entries of one queue and kind
+ * come in order, so theirs were lost.
  *
  * Thread-safety: none; the trace's lock is held.
  */
@@ -21,53 +23,56 @@
 #define BF_FENCE_KINDS 2 /* of enum bf_trace_fence_op */
 
 struct bf_fence_op {
-    uint64_t id;     /* 0: over; its place is taken back when all before it are over */
-    uint64_t packet; /* that carries it; 0: none */
+    uint64_t id;     /* 0: it is over; its place is freed once all before it are over */
+    uint64_t packet; /* the packet that carries it; 0: none */
     struct bf_trace_sync sync;
     uint64_t queued_ns;
-    uint64_t handed_over_ns; /* it has no times of its own: ends with what comes before it; 0: not
-                                yet, or others tell */
-    uint64_t after;          /* of its queue's timed packets this many come before it */
-    /* Of a wait, once its signal has been found: */
-    uint64_t flow;          /* the arrow's number; 0: not found, or no arrow */
-    uint64_t source;        /* the signal's operation; 0: the host */
-    uint32_t source_queue;  /* of that */
-    uint64_t not_before_ns; /* the arrow doesn't run backwards */
+    /* 0: not yet, or its end is reported. Else it has no times of its own, and ends with what comes
+     * before it. */
+    uint64_t handed_over_ns;
+    uint64_t after; /* how many timed packets of its queue come before it */
+    /* Of a wait, once the signal that satisfies it is known: */
+    uint64_t flow;         /* the arrow's number; 0: not found, or no arrow */
+    uint64_t source;       /* the operation that signals; 0: the host */
+    uint32_t source_queue; /* the queue of that operation */
+    /* the wait ends no earlier, so that its arrow doesn't point backwards in time */
+    uint64_t not_before_ns;
 
     uint32_t lane;    /* BF_TRACE_NO_LANE: no box */
-    bool handed_over; /* its packet has been, or none carries it */
-    bool logged;      /* bf_trace_fence_done will tell */
+    bool handed_over; /* its packet has been handed over, or no packet carries it */
+    bool logged;      /* bf_trace_fence_done reports its end */
 };
 
 struct bf_fence_list {
-    uint64_t begin; /* positions; the place is the remainder */
+    uint64_t begin; /* positions; the index is the remainder */
     uint64_t end;
     struct bf_fence_op ops[BF_FENCE_OPS];
 };
 
-/* An arrow that will leave from a signal's end. */
+/* An arrow that is to begin at a signal's end. */
 struct bf_fence_out {
     uint64_t flow;
-    uint64_t consumer; /* a wait that ends when the signal does; 0: it ends by itself */
-    uint32_t queue;    /* the consumer's */
+    /* the wait that ends when the signal does; 0: the wait has an end of its own */
+    uint64_t consumer;
+    uint32_t queue; /* the consumer's */
 };
 
-/* Those of a signal. */
+/* The arrows of one signal. */
 struct bf_fence_arrows {
-    uint64_t own;     /* the number that its end carries anyway */
-    uint64_t over_ns; /* when the first wait for it was over; 0: none yet */
+    uint64_t own;     /* the flow number that the signal's end carries */
+    uint64_t over_ns; /* when the first wait that it satisfied was over; 0: none is over yet */
     uint32_t count;
     struct bf_fence_out out[BF_FLOW_ENDS];
 };
 
 struct bf_fence_ops {
     struct bf_fence_list lists[BF_FENCE_KINDS];
-    struct bf_fence_arrows arrows[BF_FENCE_OPS]; /* of the signals, by their places */
+    struct bf_fence_arrows arrows[BF_FENCE_OPS]; /* of the signals, by the same index */
     uint64_t taken[BF_FENCE_LANES / 64];
-    uint64_t lane_end[BF_FENCE_LANES]; /* when its last box ended */
+    uint64_t lane_end[BF_FENCE_LANES]; /* when the last box on the lane ended */
 };
 
-/* NULL: there are too many. */
+/* NULL: BF_FENCE_OPS are pending. */
 struct bf_fence_op *bf_fence_ops_add(struct bf_fence_ops *ops, enum bf_trace_fence_op kind);
 
 static inline struct bf_fence_op *bf_fence_list_at(struct bf_fence_list *list, uint64_t position)
@@ -87,7 +92,7 @@ struct bf_fence_op *bf_fence_list_find(struct bf_fence_list *list, struct bf_tra
 
 struct bf_fence_op *bf_fence_list_find_id(struct bf_fence_list *list, uint64_t id);
 
-/* It is over: its place may be taken again. */
+/* Marks it as over: its place may be used again. */
 void bf_fence_list_remove(struct bf_fence_list *list, struct bf_fence_op *op);
 
 /* The lowest lane that is free for a box that begins now, or BF_TRACE_NO_LANE. */

@@ -11,12 +11,13 @@
 #include "trace/probes.h"
 #include "trace/state.h"
 
-/* Where an end comes from. */
+/* How the end of an operation is known. */
 struct ending {
     uint64_t time_ns;
     uint64_t observed_ns; /* 0: not blocked, or unknown */
     enum bf_string by;    /* NONE: the log */
-    uint64_t flow;        /* of a wait: the arrow that is known to arrive; 0: to be found */
+    /* of a wait: the number of the arrow that ends there; 0: still to be found */
+    uint64_t flow;
 };
 
 static enum bf_string category_of(enum bf_trace_fence_op kind)
@@ -64,14 +65,14 @@ static void queue_reached(struct bf_trace *t, uint32_t index, uint64_t time_ns)
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
 
-/* What is known of the signal that satisfies a wait. */
+/* The signal that satisfies a wait, as far as it is known. */
 struct source {
-    struct bf_fence_op *op;         /* it is under way, */
-    struct bf_fence_arrows *arrows; /* with these; NULL: */
-    const struct bf_flow_op *drawn; /* it is over; NULL, too: the host's */
+    struct bf_fence_op *op;         /* a pending signal, */
+    struct bf_fence_arrows *arrows; /* with its arrows; or NULL: */
+    const struct bf_flow_op *drawn; /* a signal that is over; if this is NULL, too, the host's */
 };
 
-/* False: so many operations ago that it is forgotten. */
+/* False: the signal is no longer known, as too many operations have followed it. */
 static bool source_find(struct bf_trace *t, uint64_t id, uint32_t queue, struct source *source)
 {
     *source = (struct source){0};
@@ -94,14 +95,14 @@ static struct bf_flow_signal *signal_of(struct bf_trace *t, struct bf_trace_sync
     return signal && source_find(t, signal->packet, signal->queue, source) ? signal : NULL;
 }
 
-/* The number of an arrow that leaves from a signal that is under way; 0: there are too many. */
+/* The number of an arrow that begins at a pending signal; 0: there are too many. */
 static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
                            struct bf_fence_arrows *arrows, uint64_t consumer, uint32_t queue)
 {
     uint64_t flow = signal->flow;
     if (flow && !consumer) {
         signal->flow = 0;
-        return flow; /* its end carries that anyway */
+        return flow; /* the signal's end carries this number in any case */
     }
     if (arrows->count == BF_FLOW_ENDS) {
         t->flow->lost++;
@@ -115,8 +116,9 @@ static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
     return flow;
 }
 
-/* Finds the arrow that will arrive at a wait: at its packet's hand-over, when all that satisfies it
- * has been handed over and before a program can have destroyed the fence; else at its end. */
+/* Finds the arrow that ends at a wait. This is done when the wait's packet is handed over: by then
+ * all signals that satisfy it have been handed over, and the program can't have destroyed the
+ * fence. If nothing is found then, it is done at the wait's end. */
 static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
     struct source source;
@@ -126,7 +128,8 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
     wait->source = signal->packet;
     wait->source_queue = signal->queue;
     if (source.op) {
-        /* Queued only afterwards, or not handed over yet: another satisfied it. */
+        /* The signal was queued after the wait's end, or not handed over yet: another one has
+         * satisfied the wait. */
         if (source.op->queued_ns >= now || !source.op->handed_over)
             return;
         wait->not_before_ns = source.op->queued_ns + 1;
@@ -144,7 +147,7 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
                        BF_STRING_SIGNAL, 0, &wait->flow, NULL);
 }
 
-/* The wait ends, at 'end_ns', or as soon afterwards as its arrow can arrive. */
+/* Ends the wait at 'end_ns', or as soon afterwards as its arrow can end there. */
 static uint64_t arrow_arrive(struct bf_trace *t, const struct bf_fence_op *wait, uint64_t end_ns)
 {
     struct source source;
@@ -161,7 +164,7 @@ static uint64_t arrow_arrive(struct bf_trace *t, const struct bf_fence_op *wait,
 
 /* --- Ends -------------------------------------------------------------------------------------*/
 
-/* What the GPU was held up for, inside the box of a wait. */
+/* Draws the time during which the GPU was blocked, inside the box of a wait. */
 static void blocked_write(struct bf_trace *t, uint64_t track, uint64_t begin_ns, uint64_t end_ns)
 {
     if (!bf_trace_event(t, &t->late,
@@ -176,7 +179,7 @@ static void blocked_write(struct bf_trace *t, uint64_t track, uint64_t begin_ns,
         &(struct bf_perfetto_event){.time_ns = end_ns, .track = track, .type = BF_PERFETTO_END});
 }
 
-/* The end of a box, or, without a lane, an instant in its place. */
+/* Draws the end of a box; of an operation without a lane, an instant. */
 static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
                           const struct bf_fence_op *op, const struct ending *ending,
                           struct bf_perfetto_event *event)
@@ -243,7 +246,7 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op,
                           struct ending ending)
 {
-    /* Its place may be another's before all is done. */
+    /* Copied, since its place may be reused before this function ends. */
     const struct bf_fence_arrows arrows = *bf_fence_arrows_of(t->queues[queue].fences, op);
     if (ending.by == BF_STRING_LOST_ENTRY && arrows.over_ns && arrows.over_ns <= ending.time_ns)
         ending.time_ns = arrows.over_ns - 1;
@@ -257,12 +260,12 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
         if (arrows.out[i].flow != arrows.own)
             flows[flow_count++] = arrows.out[i].flow;
     }
-    /* A wait that was over before, by its own clock or by another signal of that value: its arrow
-     * leaves from inside the box. */
+    /* A wait that was over before the signal, by its own clock or by another signal of the same
+     * value: the arrow begins inside the signal's box. */
     bool early = arrows.over_ns && arrows.over_ns <= ending.time_ns;
     if (early) {
         const struct bf_perfetto_event mark = {
-            .time_ns = arrows.over_ns - 1, /* which is after it was queued */
+            .time_ns = arrows.over_ns - 1, /* later than the time at which it was queued */
             .track = bf_trace_fence_track(t, queue, op->lane != BF_TRACE_NO_LANE ? op->lane : 0),
             .type = BF_PERFETTO_INSTANT,
             .category = BF_STRING_ARROW,
@@ -275,7 +278,8 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     struct bf_perfetto_event event = {.flow_count = early ? 0 : flow_count, .flows = flows};
     struct bf_flow_op *record = bf_flow_op_add(t->flow, op->id);
     record->track = end_write(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending, &event);
-    /* One nanosecond inside, so that a mark there belongs to this box and not to the next. */
+    /* One nanosecond before the end, so that an instant there belongs to this box and not to the
+     * next. */
     record->time_ns = ending.time_ns > op->queued_ns ? ending.time_ns - 1 : ending.time_ns;
     record->over_ns = ending.time_ns;
     fence_ops_over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
@@ -311,7 +315,7 @@ static void fence_ops_finish(struct bf_trace *t, uint32_t queue, enum bf_trace_f
 
 /* --- What comes after something else ----------------------------------------------------------*/
 
-/* Has the queue a wait before this signal that has been handed over and is not over? */
+/* Has the queue a wait before this signal that was handed over and isn't over? */
 static bool waits_before(struct bf_fence_ops *ops, const struct bf_fence_op *signal)
 {
     struct bf_fence_list *waits = &ops->lists[BF_TRACE_FENCE_WAIT];
@@ -345,8 +349,8 @@ static void queue_settle(struct bf_trace *t, uint32_t index)
     }
 }
 
-/* A signal's end ends waits of other queues, and so lets signals of theirs end: not by recursion,
- * since such a chain can be as long as there are operations. */
+/* The end of a signal ends waits of other queues, which lets signals of those queues end. This is a
+ * loop and not a recursion, since such a chain can be as long as there are operations. */
 static void queues_settle(struct bf_trace *t)
 {
     while (t->first_unsettled != UINT32_MAX) {
@@ -357,12 +361,13 @@ static void queues_settle(struct bf_trace *t)
     }
 }
 
-/* A wait without times of its own: over now, or when its signal is. */
+/* A wait without times of its own ends now, or when its signal does. */
 static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op, uint64_t now)
 {
     struct source source;
     struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
-    /* Handed over before it: so no two can wait for each other, whatever is reported. */
+    /* Only a signal that was handed over before the wait: so no two operations wait for each other,
+     * whatever is reported. */
     if (signal && source.op && source.op->handed_over &&
         arrow_from(t, signal, source.arrows, op->id, queue))
         return;
@@ -467,7 +472,7 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
     struct bf_fence_ops *ops = t->queues[index].fences;
     uint32_t lane = bf_fence_lane_take(ops, op->queued_ns);
     if (lane == BF_TRACE_NO_LANE)
-        return; /* an instant at its end will do */
+        return; /* it is drawn as an instant at its end */
     struct bf_perfetto_annotation about[4];
     uint32_t n = fence_op_annotate(t, op->sync, op->packet, about);
     bool drawn = bf_trace_event(
@@ -484,7 +489,7 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
         return;
     }
     bf_fence_lane_free(ops, lane, 0);
-    t->lost -= t->drawing; /* its end will be told after all, by an instant */
+    t->lost -= t->drawing; /* the end is drawn after all, as an instant */
 }
 
 void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_packet *packet,
@@ -527,7 +532,7 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
     bf_trace_leave(t);
 }
 
-/* An entry of an operation that was never seen queued. */
+/* An entry of an operation that was not seen when it was queued. */
 static void stray_write(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op kind,
                         struct bf_trace_sync sync, const struct ending *ending)
 {
@@ -558,7 +563,7 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
     uint64_t position;
     struct bf_fence_op *op = list ? bf_fence_list_find(list, sync, &position) : NULL;
     if (op) {
-        /* Entries come in order: those before it never will. */
+        /* Entries come in order, so the operations before this one have lost theirs. */
         for (uint64_t at = list->begin; at < position; at++) {
             struct bf_fence_op *before = bf_fence_list_at(list, at);
             if (before->id && before->logged)

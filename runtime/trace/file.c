@@ -17,7 +17,8 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
 }
 
-/* Where a number goes: before the extension of the last path component, if it has one. */
+/* Where a number is inserted in the path: before the extension of its last component, if it has
+ * one. */
 static size_t stem_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -65,7 +66,7 @@ void bf_trace_file_close(struct bf_trace_file *file)
     *file = (struct bf_trace_file){.fd = -1};
 }
 
-/* False: it is cut short. */
+/* False: the data end inside it. */
 static bool varint_skip(const uint8_t *data, size_t limit, size_t *at, uint64_t *value)
 {
     *value = 0;
@@ -78,7 +79,7 @@ static bool varint_skip(const uint8_t *data, size_t limit, size_t *at, uint64_t 
     return false;
 }
 
-/* Where the packet that begins at *at ends; *at moves to its fields. 0: it is cut short. */
+/* Where the packet that begins at *at ends; *at moves to its fields. 0: the data end inside it. */
 static size_t packet_end(const uint8_t *data, size_t limit, size_t *at)
 {
     uint64_t length;
@@ -88,7 +89,7 @@ static size_t packet_end(const uint8_t *data, size_t limit, size_t *at)
     return *at + (size_t)length;
 }
 
-/* How many of the first 'limit' bytes of 'data' are whole packets. */
+/* How many of the first 'limit' bytes of 'data' belong to whole packets. */
 static size_t whole_packets(const uint8_t *data, size_t limit)
 {
     size_t whole = 0;
@@ -152,7 +153,8 @@ int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t siz
         *kept = size;
         return 0;
     }
-    /* A reader could cope with half a packet at the end, but need not. Devices can't be cut. */
+    /* Half a packet at the end is cut off, for readers that can't handle it. A device can't be
+     * truncated. */
     *kept = whole_packets(bytes, done);
     if (ftruncate(file->fd, (off_t)(file->bytes + *kept)) == 0)
         done = *kept;

@@ -1,5 +1,5 @@
 /*
- * The file of a trace: new, appended to in whole packets, given up at the first error.
+ * The file of a trace: created anew, appended to in whole packets, and closed at the first error.
  *
  * An existing regular file is never overwritten: "trace.pftrace" becomes "trace-1.pftrace", and so
  * on. A character device (/dev/null, /dev/full) is written to as it is.
@@ -15,7 +15,7 @@
 
 struct bf_trace_file {
     int fd;         /* -1: none, or given up */
-    char *path;     /* the name it got; owned */
+    char *path;     /* the path that was used; owned */
     uint64_t bytes; /* written */
 };
 
@@ -23,14 +23,12 @@ struct bf_trace_file {
 int bf_trace_file_open(struct bf_trace_file *file, const char *path);
 void bf_trace_file_close(struct bf_trace_file *file); /* also after a failed open */
 
-/*
- * Writes 'size' bytes, a run of whole Trace.packet elements, in one write(2). Returns 0 or an
- * errno; after an error the file ends with the last packet that fitted, *kept bytes of these, and
- * is closed.
- */
+/* Writes 'size' bytes of whole Trace.packet elements, in one write(2). Returns 0 or an errno. After
+ * an error the file is closed; it ends with the last packet that fitted, and has *kept bytes of
+ * these. */
 int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size, size_t *kept);
 
-/* How many of a run of whole Trace.packet elements are events. */
+/* How many of a sequence of whole Trace.packet elements are events. */
 uint64_t bf_trace_file_events(const void *data, size_t size);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/map.h"
 
-/* A wait that far behind its semaphore was satisfied long ago; it isn't worth a longer search. */
+/* The search for the signal of a wait ends after so many: a wait that is further behind was
+ * satisfied long ago. */
 #define STEPS_MAX 256
 
 struct bf_flow *bf_flow_create(uint64_t first_flow)
@@ -52,8 +53,8 @@ static uint64_t *bucket_of(struct bf_flow *flow, uint64_t semaphore)
     return &flow->buckets[bf_map_hash(semaphore) % (BF_FLOW_SIGNALS / 4)];
 }
 
-/* Chains are never unlinked: an entry that the ring has overwritten is older than the ring is long,
- * and so is all that follows it. */
+/* Entries stay in their chains: an entry that the ring has overwritten is older than the ring is
+ * long, and so are all that follow it. */
 static struct bf_flow_signal *entry_at(struct bf_flow *flow, uint64_t position_plus)
 {
     if (position_plus == 0 || position_plus + BF_FLOW_SIGNALS <= flow->signal_end)

@@ -1,7 +1,9 @@
 /*
- * Who signalled what: enough of the past to draw an arrow from a signal to the wait it satisfies.
+ * Remembers recent signals, so that an arrow can be drawn from a signal to the wait that it
+ * satisfies.
  *
- * Both tables are rings of fixed size. What they have forgotten costs an arrow, nothing else.
+ * Both tables are rings of fixed size. Where an entry has been overwritten, the arrow is left out;
+ * nothing else depends on it.
  *
  * Thread-safety: none; the trace's lock is held.
  */
@@ -19,18 +21,19 @@
 #define BF_FLOW_ENDS    6 /* arrows of a packet beyond one for each of its signals, each way */
 #define BF_FLOW_OWN     8 /* signals of a packet that get an arrow's number of their own */
 
-/* An arrow that leaves a packet whose hardware slice is not known yet. */
+/* An arrow from a packet whose slice on the hardware track is still to be drawn. */
 struct bf_flow_out {
     uint64_t flow;
-    uint64_t consumer; /* untimed packet that shows no slice to point at; 0: the arrow's end is
-                          drawn by the consumer */
+    /* the packet at which the arrow ends, if it is untimed and has no slice; 0: the consumer draws
+     * the arrow's end */
+    uint64_t consumer;
     uint64_t consumer_track;
 };
 
 /* A packet that was handed over. */
 struct bf_flow_packet {
     uint64_t id;    /* 0: empty */
-    uint64_t track; /* where arrows leave from, once 'drawn' */
+    uint64_t track; /* where arrows begin, once 'drawn' */
     uint64_t time_ns;
     uint64_t first_flow; /* numbers first_flow to + own_count - 1 belong to its signals */
     uint32_t own_count;
@@ -41,10 +44,10 @@ struct bf_flow_packet {
     struct bf_flow_out out[BF_FLOW_ENDS];
 };
 
-/* A fence's signal by a queue that is over (trace/fences.c; those under way are in its lists). */
+/* A queue's signal of a fence that has been executed (trace/fences.c has the pending ones). */
 struct bf_flow_op {
     uint64_t id;      /* 0: empty */
-    uint64_t track;   /* where further arrows leave from, */
+    uint64_t track;   /* where further arrows begin, */
     uint64_t time_ns; /* at this time */
     uint64_t over_ns; /* when it was executed */
 };
@@ -61,7 +64,7 @@ struct bf_flow_signal {
 struct bf_flow {
     uint64_t next_flow;
     uint64_t signal_end; /* absolute position of the next signal */
-    uint64_t lost;       /* arrows that found no place */
+    uint64_t lost;       /* arrows left out because the tables were full */
     uint64_t buckets[BF_FLOW_SIGNALS / 4];
     struct bf_flow_signal signals[BF_FLOW_SIGNALS];
     struct bf_flow_packet packets[BF_FLOW_PACKETS];
@@ -79,11 +82,12 @@ const struct bf_flow_op *bf_flow_op_find(const struct bf_flow *flow, uint64_t id
 
 struct bf_flow_signal *bf_flow_signal_add(struct bf_flow *flow, struct bf_trace_sync sync);
 
-/* The signal with the smallest value that satisfies the wait, or NULL: forgotten, or none of ours.
- * Values of one semaphore only grow, so the search ends where they do not. */
+/* The signal with the smallest value that satisfies the wait; NULL: it is forgotten, or none of
+ * this device. The values of a semaphore only grow, so the search ends at the first that doesn't
+ * satisfy it. */
 struct bf_flow_signal *bf_flow_signal_find(struct bf_flow *flow, struct bf_trace_sync wait);
 
-/* Its signals are no longer found: the handle may come back as another semaphore. */
+/* Forgets the semaphore's signals: the handle may be reused for another semaphore. */
 void bf_flow_forget(struct bf_flow *flow, uint64_t semaphore);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The part of the layer's interface (interface/interface.h) that is trace/'s: the timeline.
+ * The part of the layer's interface (interface/interface.h) that is trace/'s.
  */
 #ifndef BELFRY_TRACE_INTERFACE_H
 #define BELFRY_TRACE_INTERFACE_H

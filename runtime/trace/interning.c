@@ -9,8 +9,8 @@ static const char *const own[] = {
 #undef BF_STRING_TEXT_OF
 };
 
-/* Numbers from here on: by how many came before, times the places, plus the place; so that a number
- * leads to its place, and tells whether it is still its own. */
+/* From FIRST on, a number is FIRST + n * PLACES + place, where n counts the names that came before.
+ * So a number leads to its place, and shows whether the place still has the same name. */
 #define FIRST  64
 #define PLACES (BF_STRING_SETS * BF_STRING_WAYS)
 

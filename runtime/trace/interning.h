@@ -1,10 +1,11 @@
 /*
- * The words of a trace: what is written once and then referred to by number (Perfetto's interning).
+ * The strings of a trace that are written once and then referred to by number (Perfetto's
+ * interning).
  *
- * The writer's own words have fixed numbers; a program's names get theirs when they are first used.
- * Of the latter a bounded number is remembered, the most recently used: a name that comes back
- * after it has been forgotten is written again, with another number. A number never comes to mean
- * something else.
+ * The trace's own strings have fixed numbers; names that the program gives get a number when they
+ * are first used. Of the latter, the most recently used are remembered, up to a limit: a name that
+ * comes back after it was forgotten is written again, under another number. A number never changes
+ * its meaning.
  *
  * Thread-safety: none; the trace's lock is held.
  */
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a word with its end; longer ones are cut, between characters. */
+/* Size of a string with its 0. Longer ones are cut, between characters. */
 #define BF_STRING_SIZE 128
 
 #define BF_STRINGS(X)                                                                              \
@@ -85,10 +86,10 @@ enum bf_string {
 #define BF_STRING_NUMBER(name, text) BF_STRING_##name,
     BF_STRINGS(BF_STRING_NUMBER)
 #undef BF_STRING_NUMBER
-        BF_STRING_OWN /* the writer's own are below */
+        BF_STRING_OWN /* numbers below are the trace's own strings */
 };
 
-/* A word is written anew for each role it has in each sequence of packets. */
+/* A string is written once for each role in each sequence of packets. */
 enum bf_string_role {
     BF_STRING_CATEGORY,
     BF_STRING_NAME,
@@ -109,21 +110,21 @@ struct bf_string_entry {
 };
 
 struct bf_interning {
-    uint64_t next; /* how many of the program's names there were */
+    uint64_t next; /* how many names of the program there were */
     uint64_t clock;
     uint8_t announced[BF_STRING_OWN];
     struct bf_string_entry entries[BF_STRING_SETS][BF_STRING_WAYS];
 };
 
-/* A zeroed struct is ready for use. The number of a program's name: remembered, or new. 0 for NULL
- * and "". */
+/* The number of a program's name, an existing or a new one; 0 for NULL and "". A zeroed struct is
+ * ready for use. */
 uint64_t bf_interning_number(struct bf_interning *interning, const char *text);
 
-/* NULL: 0, or forgotten. Good until the next bf_interning_number. */
+/* NULL for 0 and for a name that was forgotten. Valid until the next bf_interning_number. */
 const char *bf_interning_text(const struct bf_interning *interning, uint64_t number);
 
-/* Must it be written in this role and sequence (0 or 1)? True at most once; false if it has been
- * forgotten. */
+/* Must the string be written in this role and sequence (0 or 1)? True at most once; false for a
+ * name that was forgotten. */
 bool bf_interning_announce(struct bf_interning *interning, uint64_t number,
                            enum bf_string_role role, uint32_t sequence);
 

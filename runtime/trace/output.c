@@ -13,7 +13,8 @@
 
 #define FLUSH_NS 50000000u
 
-/* Kept back beside the ends of open slices: what one call writes at most, with new tracks. */
+/* Room that is reserved besides the ends of open slices: the most that one call writes, with new
+ * tracks. */
 #define CALL_SIZE (16 * 1024)
 
 static void chunk_take(struct bf_output *o)
@@ -25,7 +26,7 @@ static void chunk_take(struct bf_output *o)
     o->pending_since_ns = 0;
 }
 
-/* The current chunk is for the thread now; there is a free one. */
+/* Hands the current chunk to the thread, and begins a free one. */
 static void chunk_retire(struct bf_output *o)
 {
     o->chunks[o->current].size = (uint32_t)o->pb.size;
@@ -37,7 +38,7 @@ static void chunk_retire(struct bf_output *o)
 
 /* --- The thread -------------------------------------------------------------------------------*/
 
-/* The lock is held, but not over the file. */
+/* Writes one chunk. The lock is held, and released while the file is written. */
 static void chunk_write(struct bf_output *o)
 {
     uint32_t index = o->full[o->full_begin];
@@ -100,7 +101,7 @@ static void *write_out(void *argument)
 
 static int writer_thread_start(struct bf_output *o)
 {
-    /* Signals are the program's. */
+    /* Signals are for the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -111,8 +112,8 @@ static int writer_thread_start(struct bf_output *o)
 
 /* --- Interface --------------------------------------------------------------------------------*/
 
-/* Those of the process that have a file. Its lock is held over creating one, so that of two devices
- * that come at once both get the same; never over writing. */
+/* The process's outputs that have a file. The lock is held while a file is created, so that two
+ * devices that are created at once share it; never while a file is written. */
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
 
@@ -241,7 +242,7 @@ void bf_output_wrote(struct bf_output *o, size_t begin, bool event, uint64_t now
     o->events += event;
     if (!o->pending_since_ns) {
         o->pending_since_ns = now;
-        o->wake = true; /* from now on the thread has a deadline */
+        o->wake = true; /* the thread has a deadline from now on */
     }
 }
 
@@ -282,7 +283,7 @@ void bf_output_drain(struct bf_output *o)
     bf_output_leave(o);
 }
 
-/* The program ends, or unloads us, and may not have destroyed its devices. */
+/* The program ends, or unloads the library, without having destroyed its devices. */
 __attribute__((destructor)) static void outputs_drain(void)
 {
     bf_lock_acquire(&outputs_lock);

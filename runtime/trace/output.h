@@ -1,24 +1,26 @@
 /*
- * What lies between traces and their file: memory that fills up, and a thread that writes it out,
- * so that nobody who has something to report ever waits for a disk.
+ * Between traces and their file: memory that traces write to, and a thread that writes it to the
+ * file, so that a thread of the program never waits for a disk.
  *
- *  O-1  Memory is bounded: BF_OUTPUT_CHUNKS of BF_OUTPUT_CHUNK bytes, touched only as far as the
- *       file falls behind. What finds no room is left out, and counted.
- *  O-2  A slice that has its begin gets its end: for each that is open, room is kept back.
- *  O-3  The thread sleeps while nothing is pending, and writes what is pending for FLUSH_NS, a full
- *       chunk, or what bf_output_flush asks for.
- *  O-4  After an error the file ends with a whole packet, one line is printed, and everything from
- *       there on is counted as lost.
- *  O-5  A process has one output for a path, which all traces share that ask for it while it is
- *       open: of two devices one doesn't write to 'run.pftrace' and the other to 'run-1.pftrace'.
- *  O-6  What is pending when the program calls exit, or returns from main, gets into the file:
- *       nobody need have ended the trace. (A crash, a signal and _exit lose it; see T-1.)
+ *  O-1  Memory is bounded: BF_OUTPUT_CHUNKS of BF_OUTPUT_CHUNK bytes, of which only those are
+ *       touched that are needed while the file falls behind. An event for which there is no room is
+ *       left out and counted.
+ *  O-2  A slice whose begin was written gets its end: for each open slice, room is reserved.
+ *  O-3  The thread sleeps while nothing is pending. It writes what has been pending for FLUSH_NS,
+ *       full chunks, and what bf_output_flush asks for.
+ *  O-4  After an error the file ends with a whole packet, one line is printed, and all further
+ *       events are counted as lost.
+ *  O-5  A process has one output for a path; all traces that ask for that path while it is open
+ *       share it. So two devices don't write to 'run.pftrace' and 'run-1.pftrace'.
+ *  O-6  What is pending when the program calls exit, or returns from main, gets into the file, even
+ *       if the program hasn't destroyed its devices. (After a crash, a signal or _exit it is lost;
+ *       see T-1.)
  *
- * A child that a program forks has no such thread: what it reports is left out, and the file
- * stays its parent's. Traces that the child makes have an output of its own.
+ * A forked child doesn't have this thread: its events are left out, and the file remains the
+ * parent's. Traces that the child creates have an output of its own.
  *
- * Thread-safety: output->lock is held for all but join, part and drain; the thread takes it, too.
- * Proven by tests/trace/output.c and trace/file.c, and tests/fence/timeline.c.
+ * Thread-safety: output->lock is held for all functions but join, part and drain; the thread takes
+ * it, too. Proven by tests/trace/output.c and tests/trace/file.c, and tests/fence/timeline.c.
  */
 #ifndef BELFRY_TRACE_OUTPUT_H
 #define BELFRY_TRACE_OUTPUT_H
@@ -35,7 +37,7 @@
 
 #define BF_OUTPUT_CHUNK  (64 * 1024)
 #define BF_OUTPUT_CHUNKS 128
-#define BF_OUTPUT_END    384 /* bytes: no slice's end is longer */
+#define BF_OUTPUT_END    384 /* bytes: the most that the end of a slice takes */
 
 struct bf_output_chunk {
     uint32_t size;
@@ -44,11 +46,12 @@ struct bf_output_chunk {
 };
 
 struct bf_output {
-    struct bf_lock lock;    /* of all that its traces have, too */
-    struct bf_output *next; /* of the process's, under their lock, as are the next two */
-    char *asked;            /* the path as it was asked for; NULL: no file */
+    struct bf_lock lock; /* guards the traces of this output, too */
+    /* the process's next one; this and the next two are guarded by their common lock */
+    struct bf_output *next;
+    char *asked; /* the path as it was asked for; NULL: no file */
     uint32_t users;
-    uint32_t joined; /* traces that there have been */
+    uint32_t joined; /* how many traces have joined */
     struct bf_trace_file file;
     pid_t process;
     pthread_t thread;
@@ -57,50 +60,50 @@ struct bf_output {
     struct bf_protobuf pb; /* over 'current' */
     uint32_t current;
     uint32_t free_count;
-    uint32_t free[BF_OUTPUT_CHUNKS]; /* a stack: what was used last is warm */
+    /* a stack: the chunk that was used last is still in the cache */
+    uint32_t free[BF_OUTPUT_CHUNKS];
     uint32_t full_begin;
     uint32_t full_count;
     uint32_t full[BF_OUTPUT_CHUNKS]; /* a ring, in the order of the file */
-    uint64_t retired;                /* chunks ever put into the ring, */
-    uint64_t written;                /* and done with */
+    uint64_t retired;                /* chunks put into the ring so far, */
+    uint64_t written;                /* and those of them that have been written */
     uint64_t pending_since_ns;       /* 0: nothing is in 'current' */
-    uint64_t open;                   /* slices that have yet to end */
+    uint64_t open;                   /* slices whose end is still to come */
     uint64_t events;                 /* written to 'pb' */
-    uint64_t lost;                   /* of these, that the file lacks */
+    uint64_t lost;                   /* those of them that are not in the file */
     uint64_t bytes;                  /* written to the file */
-    int error;                       /* on which the file was given up */
+    int error;                       /* the errno after which the file was closed */
     bool flush;
     bool stop;
-    bool sleeping; /* the thread wants to be woken for a change */
-    bool wake;     /* by whoever releases the lock next */
+    bool sleeping; /* the thread has to be woken if something changes */
+    bool wake;     /* the next bf_output_leave wakes the thread */
     _Atomic uint32_t turn;
     _Atomic uint32_t progress;
 };
 
-/*
- * The process's output for that path: the one that is open, or a new one with a file and a thread;
- * without a path one that has no room ever. *number: the caller is the how-manieth to join, from 1.
- * Returns 0 or an errno, one line having been printed.
- */
+/* Returns the process's output for that path: the one that is open, or a new one with a file and a
+ * thread. Without a path, one that never has room. *number: how many traces have joined it, with
+ * this one. Returns 0 or an errno; one line has then been printed. */
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number);
 
-/* The caller has 'open' slices that will not end. What is pending will be written; the last to go
- * waits for that, and ends the thread and the file. */
+/* Leaves the output, with 'open' slices that will not end. What is pending will be written; the
+ * last trace to leave waits for that, and ends the thread and closes the file. */
 void bf_output_part(struct bf_output *output, uint64_t open);
 
-/* Is there room for one packet, of at most BF_PERFETTO_EVENT_MAX bytes? 'end': it ends a slice. */
+/* Is there room for one packet, of at most BF_PERFETTO_EVENT_MAX bytes? 'end': the packet ends a
+ * slice. */
 bool bf_output_room(struct bf_output *output, bool end);
 
-/* The packet that had room has been written to 'pb', from 'begin' on. */
+/* To be called after a packet was written to 'pb', from 'begin' on. */
 void bf_output_wrote(struct bf_output *output, size_t begin, bool event, uint64_t now);
 
-/* What is pending is written now rather than soon. */
+/* Makes the thread write what is pending now. Doesn't wait. */
 void bf_output_flush(struct bf_output *output);
 
-/* Releases the lock, and wakes the thread if there is something for it to do. */
+/* Releases the lock, and wakes the thread if it has something to do. */
 void bf_output_leave(struct bf_output *output);
 
-/* Returns when all that was written to 'pb' before is in the file, or never will be. */
+/* Waits until everything that was written to 'pb' before is in the file, or has been given up. */
 void bf_output_drain(struct bf_output *output);
 
 #endif

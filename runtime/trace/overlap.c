@@ -40,7 +40,7 @@ bool bf_overlap_add_queue(struct bf_overlap *overlap, uint32_t engine)
     return true;
 }
 
-/* One stretch of time during which nothing changes. */
+/* Accounts for a stretch of time during which no queue begins or ends. */
 static void overlap_account(struct bf_overlap *o, uint64_t duration)
 {
     uint32_t queues = 0;
@@ -83,7 +83,7 @@ static void overlap_sweep(struct bf_overlap *o, uint64_t to)
             if (until > o->now && until < next)
                 next = until;
         }
-        if (next == UINT64_MAX) { /* nobody is active */
+        if (next == UINT64_MAX) { /* no queue is active */
             if (to != UINT64_MAX)
                 o->now = to;
             return;

@@ -7,8 +7,8 @@
 
 /* --- Lanes ------------------------------------------------------------------------------------*/
 
-/* Slices of one track must nest, and those of a queue overlap without nesting: each takes the
- * lowest lane that is free for its whole life. */
+/* Slices of one track must nest, and the packets of a queue overlap without nesting. So each packet
+ * takes the lowest lane that is free for as long as its slice lasts. */
 static uint32_t software_lane_take(struct bf_trace_queue *queue)
 {
     for (uint32_t word = 0; word < BF_TRACE_SOFTWARE_LANES / 64; word++) {
@@ -26,8 +26,8 @@ static void software_lane_free(struct bf_trace_queue *queue, uint32_t lane)
     queue->taken[lane / 64] &= ~(1ull << lane % 64);
 }
 
-/* An engine runs its packets one after the other, so the first lane nearly always does. When even
- * the last one is taken, *begin moves to where it is free. */
+/* An engine runs its packets one after the other, so nearly always the first lane is free. If even
+ * the last lane is in use, *begin moves to the time at which it becomes free. */
 static uint32_t hardware_lane_take(struct bf_trace_queue *queue, uint64_t *begin, uint64_t *end)
 {
     uint32_t lane = 0;
@@ -43,7 +43,7 @@ static uint32_t hardware_lane_take(struct bf_trace_queue *queue, uint64_t *begin
 
 /* --- What is said about them ------------------------------------------------------------------*/
 
-/* For people: the name, else the handle, and the value. */
+/* As text: the name, or else the handle, and the value. */
 #define OBSTACLE_SIZE (BF_TRACE_NAME + 24)
 static void obstacle_label(struct bf_trace *t, struct bf_trace_sync sync, char label[OBSTACLE_SIZE])
 {
@@ -62,7 +62,7 @@ static enum bf_string kind_word(enum bf_trace_packet_kind kind)
     return (enum bf_string)((int)BF_STRING_EXECUTE + (int)kind);
 }
 
-/* The caption, or the kind where that is forgotten. */
+/* The caption, or the kind if the caption's string has been forgotten. */
 static uint64_t caption_of(const struct bf_trace *t, const struct bf_trace_packet *packet)
 {
     return bf_interning_text(&t->interning, packet->caption) ? packet->caption
@@ -89,7 +89,7 @@ static void caption_append(char *text, const char *more)
     bf_name_copy(text + length, BF_TRACE_NAME - length, more);
 }
 
-/* "name, name", and with 'labels' "name [labels], [labels]"; 0: there is nothing to tell. */
+/* "name, name"; with 'labels' "name [labels], [labels]". 0: there are neither names nor labels. */
 static uint64_t buffers_describe(struct bf_trace *t, const struct bf_trace_contents *contents,
                                  bool labels)
 {
@@ -114,7 +114,8 @@ static uint64_t buffers_describe(struct bf_trace *t, const struct bf_trace_conte
     return bf_interning_number(&t->interning, text);
 }
 
-/* False: memory ran out when its queue was added, or it was never queued: the scheduler's own. */
+/* False: there was no memory when its queue was added, or the program never queued it (it is the
+ * scheduler's own). */
 static bool packet_is_known(const struct bf_trace *t, const struct bf_trace_packet *packet)
 {
     return packet->id != 0 && packet->queue < t->queue_count;
@@ -193,7 +194,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
 void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, uint32_t queue,
                             enum bf_trace_packet_kind kind, uint32_t command_buffers)
 {
-    /* How many, and nothing about them. */
+    /* Their number is all that is known of them. */
     const struct bf_trace_contents contents = {.count = command_buffers};
     bf_trace_packet_queued_with(t, packet, queue, kind, &contents);
 }
@@ -224,7 +225,8 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
                           struct bf_trace_sync obstacle)
 {
     if (!t)
-        return; /* without a trace nobody numbers packets, nor knows what held them before */
+        /* without a trace, packets have no numbers, and it isn't known what they were held for */
+        return;
     bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     bool first = packet->held_since_ns == 0;
@@ -279,20 +281,21 @@ static void software_leave(struct bf_trace *t, struct bf_trace_packet *packet, u
 /* --- Arrows -----------------------------------------------------------------------------------*/
 
 /*
- * The arrow from a signal to a wait of 'consumer'. Its number is the one that the signal's source
- * carries anyway, or, when another wait has that, a new one: added to the source's slice if that is
- * still to be drawn, else carried by a mark at the slice's end.
+ * Draws the arrow from a signal to a wait of 'consumer'. It has the flow number that the signal's
+ * source carries in any case, or, where another wait has taken that one, a new number: this is
+ * added to the source's slice if that is still to be drawn, else an instant at the slice's end
+ * carries it.
  *
- * The consumer terminates the arrow itself, on its slice or at its hand-over. But an untimed one is
- * drawn at its hand-over, before its timed source has run: then the arrow points to where the
- * source's end unblocks it.
+ * The consumer draws the arrow's end itself, on its slice or at its hand-over. But an untimed
+ * consumer is drawn at its hand-over, before its timed source has run: then the arrow ends at an
+ * instant at the time when the source's end unblocks it.
  */
 static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
                       const struct bf_trace_packet *consumer, struct bf_flow_packet *record)
 {
     struct bf_flow_signal *signal = bf_flow_signal_find(t->flow, wait);
     if (!signal)
-        return; /* satisfied long ago, or signalled by nobody we know */
+        return; /* satisfied long ago, or by a signal that Belfry doesn't know */
     struct bf_flow_packet *source = bf_flow_packet_find(t->flow, signal->packet);
     if (signal->packet && !source)
         return;
@@ -325,8 +328,8 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
         record->in[record->in_count++] = flow;
 }
 
-/* Numbers that a packet's mark on its hardware track carries: its signals' own, then those added
- * for further waits. */
+/* The flow numbers that a packet's instant on its hardware track carries: those of its signals, and
+ * those added for further waits. */
 static uint32_t flows_from(const struct bf_flow_packet *record,
                            uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS])
 {
@@ -410,7 +413,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
             bf_trace_counter(t, queue->engine, BF_TRACK_IN_FLIGHT,
                              ++t->engines[queue->engine].in_flight, now);
         }
-        /* A signal or wait that has a box is drawn by it alone. */
+        /* Of a signal or wait that has a box, only the box is drawn. */
         bool boxed =
             packet->fences && (packet->kind == BF_TRACE_SIGNAL || packet->kind == BF_TRACE_WAIT);
         if (t->drawing && !boxed)
@@ -446,7 +449,7 @@ void bf_trace_packet_dropped(struct bf_trace *t, struct bf_trace_packet *packet)
         if (packet->fences)
             bf_trace_fences_dropped(t, packet, now);
     }
-    bf_output_flush(t->output); /* the device may be lost, and the program gone next */
+    bf_output_flush(t->output); /* the device may have been lost, and the program may end next */
     bf_trace_leave(t);
 }
 
@@ -456,7 +459,7 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
     struct bf_flow_packet nothing = {0};
     struct bf_flow_packet *record = bf_flow_packet_find(t->flow, packet->id);
     if (!record)
-        record = &nothing; /* so many packets ago that its arrows are forgotten */
+        record = &nothing; /* too many packets ago: its arrows are forgotten */
     if (begin_ns == 0 && end_ns == 0) {
         instant_write(t, packet, record, &t->late, packet->handed_over_ns);
         return;
@@ -492,7 +495,8 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
     }
     record->drawn = true;
     record->track = track;
-    /* One nanosecond inside, so that a mark there belongs to this slice and not to the next. */
+    /* One nanosecond before the end, so that an instant there belongs to this slice and not to the
+     * next. */
     record->time_ns = end_ns > begin_ns ? end_ns - 1 : end_ns;
 }
 
@@ -533,7 +537,7 @@ void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
     t->summary.host_signals++;
     bf_summary_extend(&t->summary, now);
     if (t->drawing) {
-        /* One number for the packets that wait for it, one for the waits' boxes. */
+        /* One flow number for the packets that wait for it, and one for the boxes of the waits. */
         const struct bf_trace_sync keys[2] = {sync,
                                               {bf_trace_fence_key(sync.semaphore), sync.value}};
         uint64_t flows[2];

@@ -65,14 +65,14 @@ enum {
     BUILTIN_CLOCK_REALTIME = 1,
     BUILTIN_CLOCK_MONOTONIC = 3,
     BUILTIN_CLOCK_BOOTTIME = 6,
-    CLOCK_INCREMENTAL = 64, /* the first number that belongs to a sequence */
+    CLOCK_INCREMENTAL = 64, /* the first clock number that is local to a sequence */
 
     SEQ_INCREMENTAL_STATE_CLEARED = 1,
     CHILD_ORDERING_EXPLICIT = 3,
     UNIT_COUNT = 2,
 };
 
-/* A reader that finds no such packet takes the sequence for one whose beginning was lost. */
+/* Without such a packet, a reader assumes that the beginning of the sequence was lost. */
 static void sequence_start(struct bf_protobuf *pb, uint32_t sequence, uint32_t clock)
 {
     bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence);
@@ -149,7 +149,7 @@ void bf_perfetto_write_track(struct bf_protobuf *pb, const struct bf_perfetto_se
     bf_protobuf_end(pb, packet);
 }
 
-/* One word's entry, in a message that is opened for the first of a packet. */
+/* The entry of one string; its message is begun with the packet's first entry. */
 struct interning {
     struct bf_protobuf *pb;
     const struct bf_perfetto_sequence *sequence;

@@ -1,15 +1,15 @@
 /*
- * Perfetto's trace packets: the few messages that a timeline needs, each written whole into a
- * buffer as one element of Trace.packet, so that a file of them can be cut between any two.
+ * Writes Perfetto's trace packets: the few messages that a trace needs, each whole, as one element
+ * of Trace.packet, so that a file of them can be cut off between any two.
  *
- * Of two kinds of sequence: times of an incremental one are distances from the packet before it, a
- * few bytes each, and never fall; times of the other are CLOCK_MONOTONIC's and may come out of
- * order: readers sort by time, and keep the order of the file among equal times.
- * bf_perfetto_write_clocks must come first and says how the clocks relate. Words are written
- * with the first packet of a sequence that refers to them.
+ * There are two kinds of sequences. In an incremental one, each time is the distance from the
+ * packet before, a few bytes each, and times never fall. In the other, times are those of
+ * CLOCK_MONOTONIC and may come in any order: readers sort by time, and keep the order of the file
+ * among equal times. bf_perfetto_write_clocks must come first; it relates the clocks. Strings are
+ * written with the first packet of a sequence that refers to them.
  *
- * What doesn't fit must fail before anything is written: the words' and the clock's state have
- * moved on. BF_PERFETTO_EVENT_MAX bytes are always enough for an event.
+ * A packet for which there is no room must not be begun: the state of the strings and of the clock
+ * would have moved on. BF_PERFETTO_EVENT_MAX bytes are always enough for an event.
  *
  * Thread-safety: none; one thread at a time per buffer and sequence.
  */
@@ -25,13 +25,14 @@
 #define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 6 annotations and 2 plain texts */
 
 struct bf_perfetto_sequence {
-    uint32_t id; /* from 1; those that share their words follow each other, odd and even */
+    /* from 1; two sequences that share their strings have an odd number and the next even one */
+    uint32_t id;
     bool incremental;
-    uint64_t last_ns; /* incremental: the last packet's time */
+    uint64_t last_ns; /* incremental: the time of the last packet */
     struct bf_interning *interning;
 };
 
-/* The first packet of its sequence, an incremental one; the first of them is a file's first. */
+/* Writes the first packet of an incremental sequence; a file begins with one. */
 struct bf_perfetto_clocks {
     uint64_t realtime_ns;
     uint64_t monotonic_ns;
@@ -40,7 +41,7 @@ struct bf_perfetto_clocks {
 void bf_perfetto_write_clocks(struct bf_protobuf *pb, struct bf_perfetto_sequence *sequence,
                               const struct bf_perfetto_clocks *clocks);
 
-/* The first packet of each further sequence, none of them incremental. */
+/* Writes the first packet of a sequence that isn't incremental. */
 void bf_perfetto_write_sequence(struct bf_protobuf *pb,
                                 const struct bf_perfetto_sequence *sequence);
 
@@ -60,7 +61,7 @@ void bf_perfetto_write_track(struct bf_protobuf *pb, const struct bf_perfetto_se
 enum bf_perfetto_value {
     BF_PERFETTO_UINT,
     BF_PERFETTO_POINTER,  /* shown in hexadecimal */
-    BF_PERFETTO_INTERNED, /* 'number' is a word's */
+    BF_PERFETTO_INTERNED, /* 'number' is that of an interned string */
     BF_PERFETTO_STRING,   /* 'text', written out each time */
 };
 
@@ -78,13 +79,14 @@ enum bf_perfetto_event_type {
     BF_PERFETTO_COUNTER = 4,
 };
 
-/* A flow is a chain of events that carry its number; it can't fork, so each arrow has its own. */
+/* A flow is a chain of events that carry its number. It can't fork, so each arrow has a number of
+ * its own. */
 struct bf_perfetto_event {
     uint64_t time_ns;
     uint64_t track;
     enum bf_perfetto_event_type type;
     enum bf_string category; /* NONE with END and COUNTER */
-    uint64_t name;           /* a word's number; 0 with END and COUNTER */
+    uint64_t name;           /* the number of an interned string; 0 with END and COUNTER */
     int64_t counter;         /* COUNTER */
     uint32_t flow_count;
     uint32_t terminating_flow_count;

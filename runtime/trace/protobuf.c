@@ -35,8 +35,8 @@ void bf_protobuf_rewind(struct bf_protobuf *pb, size_t size)
     pb->failed = false;
 }
 
-/* Room for 'size' more bytes. Once something has failed nothing more is written, so that a message
- * is never whole at its end and broken in the middle. */
+/* Makes room for 'size' more bytes. Once that has failed, nothing more is written, so that the end
+ * of a message is never written after its middle was left out. */
 static bool protobuf_reserve(struct bf_protobuf *pb, size_t size)
 {
     if (pb->failed)

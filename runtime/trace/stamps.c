@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
-/* Slots are made by the chunk when the ones there are don't suffice: most programs never have more
- * than a few packets in flight, and each slot costs two command buffers. */
+/* Slots are created by the chunk when there are no more free ones: most programs never have more
+ * than a few packets in flight, and each slot takes two command buffers. */
 #define CHUNK_SLOTS 16
 #define SLOTS       512
 
@@ -14,13 +14,13 @@ struct slot {
     VkCommandBuffer before;
     VkCommandBuffer after;
     struct bf_trace_packet packet;
-    uint64_t taken_ns; /* the GPU can't have begun before */
+    uint64_t taken_ns; /* the GPU can't have begun the packet earlier */
     uint64_t epoch;
 };
 
 struct bf_stamps {
     struct bf_stamps_info info;
-    PFN_vkResetQueryPool reset; /* NULL: the 'before' buffer resets */
+    PFN_vkResetQueryPool reset; /* NULL: the 'before' command buffer resets the queries */
     PFN_vkCmdWriteTimestamp2 write2;
     uint64_t mask; /* of the valid bits */
 
@@ -36,11 +36,12 @@ struct bf_stamps {
 
     /* From ticks to nanoseconds. Ticks are extended to 64 bits here. */
     struct bf_calibration *calibration; /* NULL: the device can't relate the clocks */
-    uint64_t offset_ns;                 /* uncalibrated: where tick 0 lies, as far as is known */
-    bool anchored;                      /* that has a first sample */
-    uint64_t last_ticks; /* greatest extended stamp so far, and where it was placed */
+    uint64_t offset_ns;                 /* uncalibrated: the estimated time of tick 0 */
+    bool anchored;                      /* offset_ns has been estimated */
+    /* the greatest extended timestamp so far, and the time that it was converted to */
+    uint64_t last_ticks;
     uint64_t last_ns;
-    uint32_t starts; /* of the calibration, when last_ticks was seen */
+    uint32_t starts; /* of the calibration (bf_calibration_starts), when last_ticks was read */
 };
 
 /* --- Time -------------------------------------------------------------------------------------*/
@@ -75,7 +76,7 @@ static void offset_learn(struct bf_stamps *s, uint64_t begin_ticks, uint64_t tak
     s->anchored = true;
 }
 
-/* The stamp 'raw' of a packet whose slot was taken then, in 64 bits. */
+/* Extends the timestamp 'raw' of a packet whose slot was taken at that time to 64 bits. */
 static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t taken_ns)
 {
     if (s->calibration)
@@ -87,8 +88,8 @@ static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t t
     return from + ((raw - from) & s->mask);
 }
 
-/* Where a stamp lies on CLOCK_MONOTONIC. A later stamp never lands before an earlier one, though
- * the mapping has changed between them. */
+/* Converts a timestamp to CLOCK_MONOTONIC. A later one never gets an earlier time, even if the
+ * calibration has changed in between. */
 static uint64_t stamp_place(struct bf_stamps *s, uint64_t ticks)
 {
     uint64_t ns = s->calibration ? bf_calibration_place(s->calibration, ticks)
@@ -121,7 +122,7 @@ static void stamp_record(struct bf_stamps *s, VkCommandBuffer commands, uint32_t
                                         query);
 }
 
-/* Resubmitted for as long as the device lives, but never while it is pending. */
+/* Resubmitted many times, but never while it is pending. */
 static VkResult buffer_record(struct bf_stamps *s, VkCommandBuffer commands, uint32_t slot,
                               bool is_after)
 {
@@ -135,7 +136,7 @@ static VkResult buffer_record(struct bf_stamps *s, VkCommandBuffer commands, uin
     return s->info.vk->vkEndCommandBuffer(commands);
 }
 
-/* Makes CHUNK_SLOTS more. False: there is no more room, or no more memory. */
+/* Creates CHUNK_SLOTS more slots. False: there are as many as may be, or there is no memory. */
 static bool slots_make(struct bf_stamps *s)
 {
     if (s->made == SLOTS)
@@ -160,7 +161,7 @@ static bool slots_make(struct bf_stamps *s)
         s->info.vk->vkFreeCommandBuffers(s->info.device, s->commands, 2 * CHUNK_SLOTS, buffers);
         return false;
     }
-    /* Lowest on top: the same few slots are used again and again. */
+    /* Lowest on top of the stack, so that the same few slots are used again and again. */
     for (uint32_t i = CHUNK_SLOTS; i-- > 0;) {
         struct slot *slot = &s->slots[s->made + i];
         slot->before = buffers[2 * i];
@@ -270,12 +271,13 @@ void bf_stamps_refused(struct bf_stamps *s, uint32_t slot)
 static void slot_read(struct bf_stamps *s, uint32_t index)
 {
     const struct bf_trace_packet *packet = &s->slots[index].packet;
-    uint64_t data[4]; /* stamp and availability, twice */
+    uint64_t data[4]; /* timestamp and availability, of both queries */
     VkResult result = s->info.vk->vkGetQueryPoolResults(
         s->info.device, s->queries, 2 * index, 2, sizeof(data), data, 2 * sizeof(data[0]),
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
     if ((result != VK_SUCCESS && result != VK_NOT_READY) || !data[1] || !data[3]) {
-        bf_trace_packet_executed(s->info.trace, packet, 0, 0); /* the device was lost, say */
+        /* the device was lost, for instance */
+        bf_trace_packet_executed(s->info.trace, packet, 0, 0);
         return;
     }
     uint64_t taken_ns = s->slots[index].taken_ns;

@@ -1,21 +1,23 @@
 /*
- * GPU timestamps around packets: a pool of pre-recorded command-buffer pairs per engine.
+ * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers.
  *
- * A pair brackets a packet's own command buffers inside the same VkSubmitInfo2. Slots are taken
- * under the engine's lock, tagged with the epoch of the submission that carries them, and given
- * back once that epoch has been reached; none free means that the packet goes untimed (counted).
+ * A pair is placed around a packet's own command buffers, in the same VkSubmitInfo2. Its slot is
+ * taken under the engine's lock, tagged with the epoch of the submission that carries it, and freed
+ * once that epoch has been reached. If no slot is free, the packet goes without timestamps
+ * (counted).
  *
- * Families whose timestampValidBits is 0 get no stamps; families that may not reset queries
- * (transfer-only) or devices in general reset from the host where host query reset is enabled, and
- * are untimed where it isn't.
+ * Families whose timestampValidBits is 0 have no timestamps. Families that may not reset queries
+ * (those for transfers only) reset them from the host where host query reset is enabled, and have
+ * no timestamps otherwise.
  *
- * 'before' is stamped once everything earlier on its VkQueue is complete, and no earlier than the
- * batch's waits for all commands; 'after' once the packet's own commands are. Neither holds the
- * packet's work up. A batch that names narrower wait stages may be stamped before its wait is over.
+ * 'before' is written once everything earlier on its VkQueue is complete, and not before the
+ * batch's waits for all commands are over; 'after' once the packet's own commands are complete.
+ * Neither delays the packet's work. In a batch whose waits name narrower stages, 'before' may be
+ * written before its wait is over.
  *
- * Times are given on CLOCK_MONOTONIC: calibrated where the device can (trace/calibration.h); else
- * placed at the earliest time at which they can have happened, and the trace is told so. The times
- * of one engine never go backwards.
+ * Times are converted to CLOCK_MONOTONIC: by calibration where the device can
+ * (trace/calibration.h); else to the earliest time at which they can have happened, and the trace
+ * is marked so. The times of one engine never go backwards.
  *
  * Thread-safety: the caller holds the engine's lock, for every function.
  */

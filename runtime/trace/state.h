@@ -1,7 +1,5 @@
-/*
- * A trace from the inside: what trace.c (life, names), track.c (tracks and events), packets.c,
- * fences.c and background.c (what is drawn) share. The output's lock is held for every function.
- */
+/* A trace's state, shared by trace.c (creation, names), track.c (tracks and events), packets.c,
+ * fences.c and background.c (what is drawn). The output's lock is held for every function. */
 #ifndef BELFRY_TRACE_STATE_H
 #define BELFRY_TRACE_STATE_H
 
@@ -23,7 +21,7 @@
 
 #define BF_TRACE_BACKGROUND_LANES 32
 
-/* What a track's number is made from: the process's, an engine's or a queue's own. */
+/* The tracks of a process, of an engine and of a queue; a track's number is made from these. */
 enum bf_trace_track {
     BF_TRACK_PROCESS = 0,
     BF_TRACK_HOST,
@@ -52,27 +50,28 @@ struct bf_trace_engine {
 };
 
 struct bf_trace_queue {
-    char name[BF_TRACE_NAME];       /* as it was added */
-    char debug_name[BF_TRACE_NAME]; /* as the program calls it, or "" */
+    char name[BF_TRACE_NAME];       /* the name it was added with */
+    char debug_name[BF_TRACE_NAME]; /* the program's name, or "" */
     uint32_t engine;
     bool described;
     bool unsettled;          /* on the list of queues to settle (fences.c) */
-    uint32_t next_unsettled; /* the one after it; UINT32_MAX: none */
+    uint32_t next_unsettled; /* the next on that list; UINT32_MAX: none */
     uint32_t software_lanes; /* described */
     uint32_t hardware_lanes;
     uint32_t fence_lanes;
     uint64_t taken[BF_TRACE_SOFTWARE_LANES / 64];
     uint64_t lane_end[BF_TRACE_HARDWARE_LANES];
-    uint64_t timed_handed_over;  /* packets with GPU times, */
-    uint64_t timed_executed;     /* and those of them that are over */
-    uint64_t reached_ns;         /* when its last operation known to be over was */
+    uint64_t timed_handed_over;  /* packets with GPU times that were handed over, */
+    uint64_t timed_executed;     /* and those of them that have been executed */
+    uint64_t reached_ns;         /* the end of its last operation that is known to be over */
     struct bf_fence_ops *fences; /* NULL: none yet */
 };
 
 /* What is known of a command buffer. */
 struct bf_trace_buffer {
     char name[BF_TRACE_NAME];
-    char labels[BF_TRACE_NAME]; /* recorded in it since it was begun, with commas between them */
+    /* the labels recorded since it was begun, with commas between them */
+    char labels[BF_TRACE_NAME];
 };
 
 struct bf_trace {
@@ -80,17 +79,18 @@ struct bf_trace {
     char device[256]; /* VK_MAX_PHYSICAL_DEVICE_NAME_SIZE */
     char driver[256];
     char name[BF_TRACE_NAME]; /* of the device, by the program; or "" */
-    uint64_t base; /* makes the numbers of tracks and arrows unlike those of other traces */
+    /* added to the numbers of tracks and arrows, so that they differ from those of other traces */
+    uint64_t base;
 
-    bool drawing;                     /* there is, or was, a file */
-    struct bf_output *output;         /* with the lock; other traces may share both */
-    uint32_t number;                  /* of the traces that the output has had */
-    bool begun;                       /* the file has this trace's head */
-    uint64_t open;                    /* slices that have yet to end */
-    struct bf_perfetto_sequence now;  /* times only grow */
-    struct bf_perfetto_sequence late; /* what is drawn in arrears */
-    uint64_t lost;                    /* events that found no room, */
-    uint64_t lost_told;               /* and as many as the timeline tells of */
+    bool drawing;                     /* there is a file, or there was one until an error */
+    struct bf_output *output;         /* has the lock; other traces may share both */
+    uint32_t number;                  /* the how-many-th trace of the output it is */
+    bool begun;                       /* this trace's head is in the file */
+    uint64_t open;                    /* slices whose end is still to come */
+    struct bf_perfetto_sequence now;  /* the sequence whose times only grow */
+    struct bf_perfetto_sequence late; /* the sequence for what is drawn later than it happened */
+    uint64_t lost;                    /* events for which there was no room, */
+    uint64_t lost_told;               /* and how many of them the file says are lost */
 
     struct bf_trace_engine *engines;
     struct bf_trace_queue *queues;
@@ -100,8 +100,8 @@ struct bf_trace {
     uint64_t last_fence_op;
     uint32_t first_unsettled;
     bool host_described;
-    uint32_t background_described; /* lanes, as bits, */
-    uint32_t background_open;      /* and those in a slice that has been drawn */
+    uint32_t background_described; /* lanes that have been described, as bits, */
+    uint32_t background_open;      /* and those on which a slice is open */
     struct bf_map names;           /* semaphore → char *, owned */
     struct bf_map buffers;         /* command buffer → struct bf_trace_buffer *, owned */
     struct bf_flow *flow;
@@ -111,7 +111,7 @@ struct bf_trace {
 
 /* --- track.c ----------------------------------------------------------------------------------*/
 
-/* Ends every public function: releases the lock. */
+/* Every public function ends with this: it releases the lock. */
 static inline void bf_trace_leave(struct bf_trace *t)
 {
     bf_output_leave(t->output);
@@ -122,39 +122,41 @@ uint64_t bf_trace_engine_track(const struct bf_trace *t, uint32_t engine,
                                enum bf_trace_track track);
 uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t track);
 
-/* Room for one packet? Before the first the file gets the trace's head. 'end': it ends a slice. */
+/* Is there room for one packet? Writes the trace's head before the first one. 'end': the packet
+ * ends a slice. */
 bool bf_trace_room(struct bf_trace *t, bool end);
 void bf_trace_process_describe(struct bf_trace *t);
 void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index);
-/* "what the program calls it (what we call it)", or the latter alone. */
+/* "NAME (OWN NAME)" where the program has named the queue, else "OWN NAME". */
 #define BF_TRACE_QUEUE_LABEL (2 * BF_TRACE_NAME + 4)
 void bf_trace_queue_label(const struct bf_trace_queue *queue, char label[BF_TRACE_QUEUE_LABEL]);
 
-/* Tracks with their descriptions. */
+/* The numbers of tracks; each is described before it is first used. */
 uint64_t bf_trace_host_track(struct bf_trace *t);
 uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane);
 uint64_t bf_trace_software_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_fence_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 
-/* False: there was no room; it has been counted. */
+/* False: there was no room; the event has been counted as lost. */
 bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
                     const struct bf_perfetto_event *event);
 void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track counter,
                       int64_t value, uint64_t now);
 
-/* The annotations of a semaphore ('what': it, or a fence) or, as an obstacle, of none. */
+/* The annotations of a semaphore ('what': whether it is one or a fence), or of an obstacle that is
+ * the packet before. */
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
                                 struct bf_perfetto_annotation a[3]);
 
-/* A point on a track, drawn in arrears, where an arrow begins or ends. */
+/* Draws an instant at which an arrow begins or ends, later than it happened. */
 void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_string name,
                         uint64_t packet, const uint64_t *from, const uint64_t *to);
 
 /* --- fences.c ---------------------------------------------------------------------------------*/
 
-/* What becomes of a packet's fence operations. */
+/* What has become of the fence operations of a packet. */
 void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packet *packet,
                                  uint64_t now);
 void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *packet,
@@ -162,7 +164,7 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
 void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet,
                              uint64_t now);
 
-/* Signals of fences are remembered beside those of packets, under a key of their own. */
+/* The key under which a fence's signals are remembered beside those of packets. */
 static inline uint64_t bf_trace_fence_key(uint64_t fence)
 {
     return fence ^ 1ull << 63;

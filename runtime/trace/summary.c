@@ -7,8 +7,8 @@
 
 #include "trace/table_cell.h"
 
-/* Both sweeps and the table know the same engines and queues under the same numbers, or none of
- * them knows the new one. */
+/* Both sweeps and the table have the same engines and queues, under the same numbers: if one of
+ * them can't take a new one, none does. */
 bool bf_summary_add_engine(struct bf_summary *s, const char *name)
 {
     struct bf_summary_engine *engines =

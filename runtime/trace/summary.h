@@ -1,8 +1,8 @@
 /*
  * The figures of a run, counted as it happens, and the table that shows them.
  *
- * Thread-safety: none; the trace's lock is held. bf_summary_print touches no lock: it formats into
- * a string, which the caller prints once the lock is free.
+ * Thread-safety: none; the trace's lock is held. bf_summary_print takes no lock: it formats into a
+ * string, which the caller prints after releasing the lock.
  */
 #ifndef BELFRY_TRACE_SUMMARY_H
 #define BELFRY_TRACE_SUMMARY_H
@@ -56,7 +56,7 @@ struct bf_summary {
     struct bf_overlap in_flight; /* handed over to GPU end */
 };
 
-/* What the table's head says beside the figures. */
+/* What the table's head shows besides the figures. */
 struct bf_summary_head {
     const char *program;
     const char *device;
@@ -66,7 +66,7 @@ struct bf_summary_head {
     uint64_t bytes;
     int error; /* errno on which the file was given up; 0: none */
     uint64_t lost_arrows;
-    uint64_t lost_events; /* that the timeline lacks */
+    uint64_t lost_events; /* that the trace lacks */
 };
 
 /* A zeroed struct is ready for use. False: out of memory, nothing changed. */
@@ -76,7 +76,7 @@ void bf_summary_finish(struct bf_summary *summary);
 
 void bf_summary_name_queue(struct bf_summary *summary, uint32_t queue, const char *name);
 
-/* Something happened at this time: the span of the run. */
+/* Extends the span of the run to this time. */
 void bf_summary_extend(struct bf_summary *summary, uint64_t time_ns);
 void bf_summary_held(struct bf_summary *summary, const struct bf_trace_packet *packet, uint64_t ns,
                      const char *obstacle);

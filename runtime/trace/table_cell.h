@@ -1,6 +1,5 @@
-/*
- * What stands in tables of times: for the summary at the end of a program and the report of a file.
- */
+/* Texts for tables of times: for the summary at the end of a run and for the report of 'belfry
+ * trace'. */
 #ifndef BELFRY_TRACE_TABLE_CELL_H
 #define BELFRY_TRACE_TABLE_CELL_H
 
@@ -10,12 +9,12 @@
 
 /* "1.23 ms" */
 const char *bf_cell_duration(char cell[BF_CELL], uint64_t ns);
-/* "12.3 %", or "-" of nothing */
+/* "12.3 %", or "-" if the whole is 0 */
 const char *bf_cell_percent(char cell[BF_CELL], uint64_t part, uint64_t whole);
 
-/* Columns are counted in characters, printf counts bytes: the width to give it for the text. */
+/* The width to pass to printf, which counts bytes, so that the text takes 'width' characters. */
 int bf_cell_padded(const char *text, int width);
-/* The text's characters, or at_least if those are more. */
+/* The number of the text's characters, but not less than at_least. */
 int bf_cell_width(const char *text, int at_least);
 
 #endif

@@ -1,4 +1,4 @@
-/* A trace's life, and the names of what it tells of. */
+/* Creates and destroys traces; names of devices, queues, semaphores and command buffers. */
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 #include "trace/state.h"
 
-/* Numbers of tracks take seven bytes each with this, and are unlike those of other traces, should
- * files be joined. */
+/* Track numbers of this form take seven bytes each, and differ from those of other traces, in case
+ * files are joined. */
 #define BASE_MASK 0xFFFFFF000000u
 
 static uint64_t bits_scramble(uint64_t x)
@@ -56,7 +56,7 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
         bf_trace_room(t, false);
         bf_trace_leave(t);
         if (t->number == 1)
-            bf_output_drain(t->output); /* so that even the shortest run leaves a timeline */
+            bf_output_drain(t->output); /* so that even the shortest run leaves a trace */
     }
     *trace = t;
     return VK_SUCCESS;
@@ -116,7 +116,7 @@ void bf_trace_count(struct bf_trace *t, struct bf_trace_counts *counts)
     bf_trace_leave(t);
 }
 
-/* Devices that share a file have engines and queues of the same names. */
+/* Distinguishes engines and queues of devices that share a file. */
 static void own_name(const struct bf_trace *t, const char *name, char own[BF_TRACE_NAME])
 {
     if (t->number > 1)
@@ -202,7 +202,7 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
     if (name && name[0]) {
         copy = malloc(BF_TRACE_NAME);
         if (!copy)
-            return; /* it keeps the name it had */
+            return; /* the former name stays */
         bf_name_copy(copy, BF_TRACE_NAME, name);
     }
     bf_lock_acquire(&t->output->lock);
@@ -220,8 +220,9 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
 
 /* --- Command buffers --------------------------------------------------------------------------*/
 
-/* NULL: nothing is known, and 'wanted' is false or memory has run out. The lock is held if it is
- * wanted, or looked into; the caller of Vulkan alone makes and ends what its handle stands for. */
+/* The entry of a command buffer; where 'wanted' is set, a new one if there is none. NULL: there is
+ * none, or no memory. The lock is held, unless 'wanted' is false and the result is only compared
+ * with NULL: Vulkan's rules let only one thread at a time create or destroy the handle. */
 static struct bf_trace_buffer *buffer_of(struct bf_trace *t, VkCommandBuffer handle, bool wanted)
 {
     uint64_t key = (uintptr_t)handle;
@@ -249,7 +250,7 @@ void bf_trace_name_command_buffer(struct bf_trace *t, VkCommandBuffer handle, co
 
 void bf_trace_command_buffer_begun(struct bf_trace *t, VkCommandBuffer handle)
 {
-    /* Threads that record need not meet here for buffers that nobody has named. */
+    /* Threads that record command buffers without a name don't take the lock. */
     if (!t || !buffer_of(t, handle, false))
         return;
     bf_lock_acquire(&t->output->lock);

@@ -1,32 +1,33 @@
 /*
- * The timeline of one device, written to a Perfetto trace as it happens, and its summary. Devices
- * of one process whose traces have one path write to one file (trace/output.h).
+ * The trace of one device, written to a Perfetto file as things happen, and its summary. Devices of
+ * one process whose traces have the same path write to one file (trace/output.h).
  *
- * T-1  The file is a run of whole packets at any time: however the program ends, it loads. Events
- *      are written together, by a thread of the file's own, when there are 64 KiB of them or the
- *      first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the head is in
- *      the file before bf_trace_create returns.
+ * T-1  The file consists of whole packets at any time: however the program ends, the file can be
+ *      loaded. Events are written together, by a thread of the file's own: when there are 64 KiB of
+ *      them, when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the
+ *      head is in the file before bf_trace_create returns.
  * T-2  An existing file is never overwritten.
- * T-3  Tracing never stops the program, nor makes it wait for a disk: what comes faster than the
- *      file takes it is left out and counted, slices with both their ends; and a file that can't be
- *      written any more is closed with one line on stderr, the rest being counted, while the
- *      summary goes on.
- * T-4  Memory is bounded, whatever the length of the run: nothing is kept per event. Of the fence
- *      operations of a queue as many are followed at once as trace/fence_ops.h says.
- * T-5  No lock is held over anything but memory, save one over making a file.
+ * T-3  Tracing never stops the program, nor makes it wait for a disk. Events that come faster than
+ *      the file takes them are left out and counted, of a slice both ends. A file that can't be
+ *      written any more is closed with one line; further events are only counted, and the summary
+ *      goes on.
+ * T-4  Memory is bounded, however long the run is: nothing is kept for each event. Of the fence
+ *      operations of a queue, as many are followed at once as trace/fence_ops.h says.
+ * T-5  Locks are held over memory accesses only, except one that is held while a file is created.
  *
- * Tracks, from the outside in: the process; its engines, each with counters; their queues; and for
- * each queue a 'software queue' (a slice from queued to handed over, inside it 'held' slices that
- * name the obstacle), a 'hardware queue' (a slice from GPU begin to end, or an instant at the
- * hand-over of what is not timed) and 'fence operations' (a slice each, from when the CPU queued it
- * to when the GPU executed it); and 'background processing'. docs/trace-format.md has all of it.
+ * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
+ * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices
+ * that name the obstacle), a 'hardware queue' (a slice from GPU begin to GPU end, or for an untimed
+ * packet an instant at its hand-over) and 'fence operations' (a slice each, from when the CPU
+ * queued it to when the GPU executed it). Besides there is 'background processing'.
+ * docs/trace-format.md describes all of it.
  *
- * A feature that is off is one early return: every function accepts a NULL trace (and packets of a
- * NULL trace are never touched), so callers never branch.
+ * Where tracing is off, every function returns at once: each accepts a NULL trace (and doesn't
+ * touch the packets of one), so callers don't check.
  *
- * All times are nanoseconds on CLOCK_MONOTONIC unless a name ends in _ticks.
- * Thread-safety: all functions may be called from any thread at once, except that the calls for one
- * packet are ordered by their caller.
+ * All times are nanoseconds on CLOCK_MONOTONIC unless a name ends in _ticks. Thread-safety: all
+ * functions may be called from any thread at once, but the calls for one packet must be ordered by
+ * their caller.
  */
 #ifndef BELFRY_TRACE_TRACE_H
 #define BELFRY_TRACE_TRACE_H
@@ -42,9 +43,10 @@
 struct bf_trace;
 
 struct bf_trace_info {
-    const char *path;    /* file to write, or one that this process writes to; never overwritten: a
-                         number is added to the name. NULL: no file, the summary alone */
-    const char *program; /* what the process track is called */
+    /* the file to write. An existing file is never overwritten: a number is added to the name,
+     * unless this process is writing to it already. NULL: no file, the summary alone */
+    const char *path;
+    const char *program; /* the name of the process track */
     const char *device;  /* VkPhysicalDeviceProperties::deviceName */
     const char *driver;  /* driver name and version, or "" */
 };
@@ -65,45 +67,45 @@ struct bf_trace_sync {
     uint64_t value;
 };
 
-/* A packet's record, embedded in the scheduler's packet; written by trace functions, and 'timed' by
- * bf_stamps_begin, only. Owns nothing: it may be copied, and dropped at any time. A zeroed one was
- * never queued by the program: it leaves no mark. */
+/* The trace's record of a packet, embedded in the scheduler's packet. Only trace functions write to
+ * it, and bf_stamps_begin to 'timed'. It owns nothing: it may be copied, and dropped at any time. A
+ * zeroed one stands for a packet that the program never queued, which isn't drawn. */
 struct bf_trace_packet {
     uint64_t id;
     uint32_t queue;
     enum bf_trace_packet_kind kind;
     uint32_t command_buffers;
-    uint32_t lane; /* free for the trace's own use, as are the next three */
+    uint32_t lane; /* this and the next three are for the trace alone */
     bool held_drawn;
-    bool fences;      /* it carries fence operations that are drawn as such */
-    uint64_t caption; /* a word's number */
-    bool timed;       /* stamps go with it: bf_trace_packet_executed will follow */
+    bool fences;      /* it carries fence operations that are drawn as boxes */
+    uint64_t caption; /* the number of an interned string */
+    bool timed;       /* it has timestamps: bf_trace_packet_executed will follow */
     uint64_t queued_ns;
     uint64_t held_since_ns;     /* 0: never held */
-    uint64_t obstacle_since_ns; /* when held_on became what it waits for */
+    uint64_t obstacle_since_ns; /* since when it has waited for held_on */
     struct bf_trace_sync held_on;
     uint64_t handed_over_ns;
 };
 
-/* Errors: VK_ERROR_INITIALIZATION_FAILED when the file can't be created (one line to stderr names
- * path and cause), VK_ERROR_OUT_OF_HOST_MEMORY (also when there is no thread to be had). */
+/* Errors: VK_ERROR_INITIALIZATION_FAILED when the file can't be created (one line names path and
+ * cause), VK_ERROR_OUT_OF_HOST_MEMORY (also when no thread can be created). */
 BF_SHARED VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
 
-/* Writes what is pending; the last of its file closes it. NULL is allowed. No other call may run or
- * follow. */
+/* Writes what is pending; the last trace of a file closes it. NULL is allowed. No other call on the
+ * trace may run or follow. */
 BF_SHARED void bf_trace_destroy(struct bf_trace *trace);
 
-/* What is pending is written now rather than soon. Doesn't wait. */
+/* Makes the file's thread write what is pending now. Doesn't wait. */
 BF_SHARED void bf_trace_flush(struct bf_trace *trace);
 
-/* Returns when all that was reported before is in the file: for whoever reads it next. */
+/* Waits until all that was reported before is in the file, so that it can be read. */
 BF_SHARED void bf_trace_drain(struct bf_trace *trace);
 
-/* Of the file, save that of what never found room only this trace's is counted. All zero without a
- * trace or file. */
+/* Counts for the whole file, except that of the events for which there was no room only those of
+ * this trace are counted. All zero without a trace or a file. */
 struct bf_trace_counts {
-    uint64_t events; /* that the file has, or will have */
-    uint64_t lost;   /* that it lacks: they came too fast, or it could not be written */
+    uint64_t events; /* that are in the file, or will be */
+    uint64_t lost;   /* that are left out: they came too fast, or the file could not be written */
     uint64_t bytes;  /* in the file */
 };
 BF_SHARED void bf_trace_count(struct bf_trace *trace, struct bf_trace_counts *counts);
@@ -125,9 +127,9 @@ BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const
 BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
                                        const char *name);
 
-/* Of a command buffer: its debug name (NULL or "" takes it back), that it was begun (labels
- * recorded in it before are gone), a label recorded in it, and its end (handles come back as
- * others). */
+/* For command buffers: a debug name (NULL or "" takes it back); that it was begun, which drops the
+ * labels recorded before; a label recorded in it; and that it was freed, since handles are
+ * reused. */
 BF_SHARED void bf_trace_name_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer,
                                             const char *name);
 BF_SHARED void bf_trace_command_buffer_begun(struct bf_trace *trace, VkCommandBuffer buffer);
@@ -135,7 +137,7 @@ BF_SHARED void bf_trace_command_buffer_label(struct bf_trace *trace, VkCommandBu
                                              const char *label);
 BF_SHARED void bf_trace_forget_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer);
 
-/* What a packet is made of, for its caption. */
+/* The content of a packet, for its caption. */
 struct bf_trace_contents {
     uint32_t count; /* command buffers: in one of the next two, or in neither */
     const VkCommandBufferSubmitInfo *infos;
@@ -143,8 +145,8 @@ struct bf_trace_contents {
     const char *label; /* the queue's labels, outermost first; NULL: none */
 };
 
-/* The program submitted: fills 'packet' and stamps queued_ns. The second form knows how many
- * command buffers there are, and nothing else about them. */
+/* The program has submitted a packet: fills 'packet' and sets queued_ns. The second form is for
+ * packets of which only the number of command buffers is known. */
 BF_SHARED void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet *packet,
                                            uint32_t queue, enum bf_trace_packet_kind kind,
                                            const struct bf_trace_contents *contents);
@@ -152,24 +154,25 @@ BF_SHARED void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_pa
                                       uint32_t queue, enum bf_trace_packet_kind kind,
                                       uint32_t command_buffers);
 
-/* The scheduler found that it may not go yet, and on account of what. Called at the first such
- * finding, and again when the obstacle has changed. */
+/* The scheduler has found that the packet may not be handed over yet, and what it waits for. Called
+ * when that is first found, and again when the obstacle has changed. */
 BF_SHARED void bf_trace_packet_held(struct bf_trace *trace, struct bf_trace_packet *packet,
                                     struct bf_trace_sync obstacle);
 
-/* The driver accepted it. Waits and signals are given now, when every signal a wait refers to has
- * itself been handed over: flows are drawn from the smallest value that satisfies the wait. For a
- * timed packet: after bf_stamps_begin, before bf_stamps_collect can see it. */
+/* The driver has accepted the packet. Its waits and signals are given now, when every signal that a
+ * wait refers to has been handed over itself: an arrow is drawn from the signal of the smallest
+ * value that satisfies the wait. For a timed packet: after bf_stamps_begin, and before
+ * bf_stamps_collect can see it. */
 BF_SHARED void bf_trace_packet_handed_over(struct bf_trace *trace, struct bf_trace_packet *packet,
                                            uint32_t wait_count, const struct bf_trace_sync *waits,
                                            uint32_t signal_count,
                                            const struct bf_trace_sync *signals);
 
-/* It will never be handed over: the driver refused it, or the device was lost. */
+/* The packet will never be handed over: the driver refused it, or the device was lost. */
 BF_SHARED void bf_trace_packet_dropped(struct bf_trace *trace, struct bf_trace_packet *packet);
 
-/* The GPU's stamps for it have been read (never called for a packet that isn't timed). Two zeros:
- * there are none after all. */
+/* The packet's GPU timestamps have been read (never called for a packet that isn't timed). Two
+ * zeros: they could not be had. */
 BF_SHARED void bf_trace_packet_executed(struct bf_trace *trace,
                                         const struct bf_trace_packet *packet, uint64_t begin_ns,
                                         uint64_t end_ns);
@@ -185,46 +188,41 @@ enum bf_trace_fence_op {
     BF_TRACE_FENCE_WAIT = 1,
 };
 
-/*
- * The program queued the operation now. 'logged': the GPU's log will tell when it is over
- * (bf_trace_fence_done). If not, it is over when the packet that carries it is, by its stamps or
- * what comes before it. 'packet' (NULL: none; then it must be logged) has been queued just before;
- * if it is of kind SIGNAL or WAIT, the box is all that is drawn of it beside its time in the
- * software queue.
- */
+/* The program queues the operation now. 'logged': the queue's log reports its end
+ * (bf_trace_fence_done). If not, it ends when the packet that carries it does, by its timestamps or
+ * by what comes before it. 'packet' has been queued just before; NULL: none carries it, and it must
+ * be logged. Of a packet of kind SIGNAL or WAIT, only this box is drawn besides its time in the
+ * software queue. */
 BF_SHARED void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue,
                                      struct bf_trace_packet *packet, enum bf_trace_fence_op op,
                                      struct bf_trace_sync sync, bool logged);
 
-/* Flags of a log's entry. */
+/* Flags of an entry of a log. */
 enum {
-    BF_TRACE_FENCE_LATE_BOUND = 1, /* a narrower wait stage may have let work go before */
+    /* with a narrower wait stage, work may have begun before the end */
+    BF_TRACE_FENCE_LATE_BOUND = 1,
 };
 
-/*
- * An entry of the queue's log, read in the order of the log: the operation was over on the GPU at
- * 'end_ns' (0: the entry has no time), and the GPU had come to it at 'observed_ns' (0: a signal, or
- * a wait that was satisfied when the GPU came to it). It belongs to the oldest such operation of
- * the queue; older logged ones of its kind have lost their entries.
- */
+/* An entry of the queue's log, in the order of the log: the GPU was through with the operation at
+ * 'end_ns' (0: the entry has no time), and had come to it at 'observed_ns' (0: a signal, or a wait
+ * that was satisfied by then). The entry belongs to the oldest such operation of the queue; older
+ * logged operations of its kind have lost their entries. */
 BF_SHARED void bf_trace_fence_done(struct bf_trace *trace, uint32_t queue,
                                    enum bf_trace_fence_op op, struct bf_trace_sync sync,
                                    uint64_t end_ns, uint64_t observed_ns, uint32_t flags);
 
-/* So many entries of the queue's log were overwritten unread. */
+/* 'count' entries of the queue's log were overwritten unread. */
 BF_SHARED void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count);
 
-/* GPU times given from now on are estimates; the summary and the timeline say so. */
+/* GPU times from now on are estimates; the summary and the trace say so. */
 BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
-/* The host signalled a timeline semaphore. */
+/* The host has signalled a timeline semaphore or a fence. */
 BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
-/*
- * Background processing (background/trace_events.h), on tracks of the process: items as slices,
- * everything else as instants on lane 0. Slices of one lane follow each other, begin and end in
- * turn.
- */
+/* Background processing (background/trace_events.h), on tracks of the process: items are slices,
+ * everything else instants on lane 0. The slices of one lane come one after the other, each begin
+ * followed by its end. */
 enum bf_trace_background_kind {
     BF_TRACE_ITEM_BEGIN,
     BF_TRACE_ITEM_END,
@@ -240,11 +238,12 @@ struct bf_trace_background {
     uint64_t number; /* the item, or the commit */
     uint64_t count;  /* COMMIT: items in its set */
     bool boosted;
-    const char *mode; /* MODE: in words */
+    const char *mode; /* MODE: as text */
 };
 BF_SHARED void bf_trace_background(struct bf_trace *trace, const struct bf_trace_background *event);
 
-/* A variant of a pipeline is used from now on, or no longer, and why; an instant on lane 0. */
+/* A variant of a pipeline is used from now on, or is used no longer and why: an instant on lane
+ * 0. */
 enum bf_trace_swap {
     BF_TRACE_SWAP_IN,
     BF_TRACE_SWAP_OUT,
@@ -252,9 +251,10 @@ enum bf_trace_swap {
 BF_SHARED void bf_trace_swap(struct bf_trace *trace, enum bf_trace_swap swap, uint64_t pipeline,
                              uint32_t variant, const char *reason);
 
-/* The summary: device, engines, queues and where they landed, submissions, how many were held and
- * how long, busy time per engine, overlap between engines and between queues. Best at the end of a
- * run: GPU times that come in later than it, but lie before what it has counted, count in part. */
+/* Prints the summary: device, engines, queues and the engines they ran on, submissions, how many
+ * were held and how long, busy time of engines, overlap between engines and between queues. Best at
+ * the end of a run: GPU times that come in later, but lie before what was counted, are counted in
+ * part. */
 BF_SHARED void bf_trace_print_summary(struct bf_trace *trace, FILE *out);
 
 #endif

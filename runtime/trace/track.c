@@ -1,4 +1,4 @@
-/* A trace's tracks, and the one way for events onto them. */
+/* Describes the tracks of a trace, and writes events to them. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -6,8 +6,8 @@
 
 #include "trace/state.h"
 
-/* Room in a track's number for each engine and queue; what spills over is unlike that of others,
- * too. */
+/* How many track numbers each engine and queue has. Numbers beyond the last one's still differ from
+ * those of other traces. */
 #define TRACKS_EACH 1024
 
 _Static_assert((int)BF_TRACK_QUEUE_END <= TRACKS_EACH,
@@ -30,7 +30,7 @@ uint64_t bf_trace_queue_track(const struct bf_trace *t, uint32_t queue, uint32_t
 
 /* --- Writing ----------------------------------------------------------------------------------*/
 
-/* What was left out is told as soon as there is room again. */
+/* Writes how many events were left out, as soon as there is room again. */
 static void lost_tell(struct bf_trace *t, uint64_t now)
 {
     if (t->lost == t->lost_told || !bf_trace_room(t, false))
@@ -61,7 +61,7 @@ bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
     if (t->lost != t->lost_told)
         lost_tell(t, now);
     if (!bf_trace_room(t, event->type == BF_PERFETTO_END)) {
-        t->lost += event->type == BF_PERFETTO_BEGIN ? 2 : 1; /* its end won't come */
+        t->lost += event->type == BF_PERFETTO_BEGIN ? 2 : 1; /* its end is left out, too */
         return false;
     }
     if (event->type == BF_PERFETTO_BEGIN) {
@@ -87,7 +87,7 @@ void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track c
                                                .counter = value});
 }
 
-/* False: try again when it is next needed. */
+/* False: there was no room; to be tried again when the track is next used. */
 static bool track_write(struct bf_trace *t, const struct bf_perfetto_track *track)
 {
     if (!t->drawing)
@@ -213,7 +213,8 @@ static bool queue_track_write(struct bf_trace *t, uint32_t index)
                               .rank = 4 + (int32_t)index});
 }
 
-/* Described when first used, so that most names are known by then: readers may keep the first. */
+/* A queue is described when it is first used, since readers may keep the first name they find: by
+ * then most names have been given. */
 static void queue_describe(struct bf_trace *t, uint32_t index)
 {
     engine_describe(t, t->queues[index].engine);
