@@ -59,9 +59,10 @@ static void expect(struct world *w, uint32_t count)
 
 /* -------------------------------------------------------------------------------- Queue to queue */
 
-TEST_WITH(test_through_two_hops, open_world, close_world)
+#define WORLD_TEST(name_) TEST_ON(name_, open_world, close_world, struct world *w)
+
+WORLD_TEST(test_through_two_hops)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_queue_wait(w->compute, w->a, 1);
@@ -71,9 +72,8 @@ TEST_WITH(test_through_two_hops, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_a_hop_the_wrong_way_round_orders_nothing, open_world, close_world)
+WORLD_TEST(test_a_hop_the_wrong_way_round_orders_nothing)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_queue_signal(w->compute, w->b, 1); /* before its wait */
@@ -84,9 +84,8 @@ TEST_WITH(test_a_hop_the_wrong_way_round_orders_nothing, open_world, close_world
 }
 
 /* Wait-before-signal: the calls of the consumer come first. */
-TEST_WITH(test_wait_before_signal, open_world, close_world)
+WORLD_TEST(test_wait_before_signal)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
     consume(w);
     produce(w);
@@ -94,9 +93,8 @@ TEST_WITH(test_wait_before_signal, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_wait_before_signal_through_two_hops, open_world, close_world)
+WORLD_TEST(test_wait_before_signal_through_two_hops)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 5);
     consume(w);
     bf_access_queue_wait(w->compute, w->a, 1);
@@ -106,9 +104,8 @@ TEST_WITH(test_wait_before_signal_through_two_hops, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_wait_before_a_signal_that_comes_too_early, open_world, close_world)
+WORLD_TEST(test_wait_before_a_signal_that_comes_too_early)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
     consume(w);
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -116,9 +113,8 @@ TEST_WITH(test_wait_before_a_signal_that_comes_too_early, open_world, close_worl
     expect(w, 1);
 }
 
-TEST_WITH(test_a_value_that_is_skipped, open_world, close_world)
+WORLD_TEST(test_a_value_that_is_skipped)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 2);
     consume(w);
     produce(w);
@@ -126,9 +122,8 @@ TEST_WITH(test_a_value_that_is_skipped, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_an_initial_value_satisfies_and_orders_nothing, open_world, close_world)
+WORLD_TEST(test_an_initial_value_satisfies_and_orders_nothing)
 {
-    struct world *w = *state;
     struct bf_access_fence *fence = bf_access_fence_add(w->access, 10);
     produce(w);
     bf_access_queue_signal(w->copy, fence, 11);
@@ -138,9 +133,8 @@ TEST_WITH(test_an_initial_value_satisfies_and_orders_nothing, open_world, close_
 }
 
 /* Either signal may satisfy the wait: only what both come after is certain. */
-TEST_WITH(test_one_of_two_signallers_is_not_certain, open_world, close_world)
+WORLD_TEST(test_one_of_two_signallers_is_not_certain)
 {
-    struct world *w = *state;
     produce(w);
     check_use(w->compute, 2, 0, 64, true); /* it isn't idle */
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -150,9 +144,8 @@ TEST_WITH(test_one_of_two_signallers_is_not_certain, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_what_both_signallers_come_after_is_certain, open_world, close_world)
+WORLD_TEST(test_what_both_signallers_come_after_is_certain)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->b, 1);
     bf_access_queue_signal(w->copy, w->a, 1);
@@ -166,9 +159,8 @@ TEST_WITH(test_what_both_signallers_come_after_is_certain, open_world, close_wor
 /* ------------------------------------------------------------------------------------- Rewinding */
 
 /* Frame after frame with one value: the CPU knows that the old signal is overwritten. */
-TEST_WITH(test_a_rewound_fence_used_again, open_world, close_world)
+WORLD_TEST(test_a_rewound_fence_used_again)
 {
-    struct world *w = *state;
     for (int frame = 0; frame < 3; frame++) {
         produce(w);
         bf_access_queue_signal(w->copy, w->a, 1);
@@ -184,9 +176,8 @@ TEST_WITH(test_a_rewound_fence_used_again, open_world, close_world)
 
 /* The CPU rewinds without knowing that the first signal is through: that one may satisfy the second
  * wait. */
-TEST_WITH(test_a_fence_rewound_too_early, open_world, close_world)
+WORLD_TEST(test_a_fence_rewound_too_early)
 {
-    struct world *w = *state;
     check_use(w->copy, 2, 0, 64, true); /* it isn't idle */
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_fence_signal(w->a, 0);
@@ -198,9 +189,8 @@ TEST_WITH(test_a_fence_rewound_too_early, open_world, close_world)
 }
 
 /* On an idle queue the fence is set before the call returns. */
-TEST_WITH(test_a_fence_rewound_after_the_signal_of_an_idle_queue, open_world, close_world)
+WORLD_TEST(test_a_fence_rewound_after_the_signal_of_an_idle_queue)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_fence_signal(w->a, 0);
     produce(w);
@@ -210,9 +200,8 @@ TEST_WITH(test_a_fence_rewound_after_the_signal_of_an_idle_queue, open_world, cl
     expect(w, 0);
 }
 
-TEST_WITH(test_a_fence_rewound_by_its_queue, open_world, close_world)
+WORLD_TEST(test_a_fence_rewound_by_its_queue)
 {
-    struct world *w = *state;
     check_use(w->copy, 2, 0, 64, true);
     bf_access_queue_signal(w->copy, w->a, 5);
     bf_access_queue_signal(w->copy, w->a, 1); /* may come after the wait has been armed */
@@ -223,9 +212,8 @@ TEST_WITH(test_a_fence_rewound_by_its_queue, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_a_fence_rewound_by_its_queue_and_known_to_be, open_world, close_world)
+WORLD_TEST(test_a_fence_rewound_by_its_queue_and_known_to_be)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 5);
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_queue_signal(w->copy, w->b, 1);
@@ -238,9 +226,8 @@ TEST_WITH(test_a_fence_rewound_by_its_queue_and_known_to_be, open_world, close_w
 }
 
 /* A wait that was armed before the rewinding is satisfied for good, when its queue comes to it. */
-TEST_WITH(test_a_wait_armed_before_the_fence_is_rewound, open_world, close_world)
+WORLD_TEST(test_a_wait_armed_before_the_fence_is_rewound)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_queue_wait(w->graphics, w->b, 1);
@@ -256,9 +243,8 @@ TEST_WITH(test_a_wait_armed_before_the_fence_is_rewound, open_world, close_world
 
 /* ---------------------------------------------------------------------------------------- The CPU */
 
-TEST_WITH(test_through_a_wait_of_the_cpu, open_world, close_world)
+WORLD_TEST(test_through_a_wait_of_the_cpu)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     bf_access_fence_reached(w->a, 1);
@@ -267,9 +253,8 @@ TEST_WITH(test_through_a_wait_of_the_cpu, open_world, close_world)
 }
 
 /* The call came before the CPU waited. */
-TEST_WITH(test_a_wait_of_the_cpu_does_not_reach_back, open_world, close_world)
+WORLD_TEST(test_a_wait_of_the_cpu_does_not_reach_back)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     consume(w);
@@ -277,9 +262,8 @@ TEST_WITH(test_a_wait_of_the_cpu_does_not_reach_back, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_through_a_value_that_the_cpu_read, open_world, close_world)
+WORLD_TEST(test_through_a_value_that_the_cpu_read)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 2);
@@ -289,9 +273,8 @@ TEST_WITH(test_through_a_value_that_the_cpu_read, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_too_small_a_value_read_orders_nothing, open_world, close_world)
+WORLD_TEST(test_too_small_a_value_read_orders_nothing)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->a, 1);
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 2);
@@ -301,9 +284,8 @@ TEST_WITH(test_too_small_a_value_read_orders_nothing, open_world, close_world)
 }
 
 /* The queue waits for what the CPU signals once it knows. */
-TEST_WITH(test_through_a_signal_of_the_cpu, open_world, close_world)
+WORLD_TEST(test_through_a_signal_of_the_cpu)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 1);
     consume(w);
     produce(w);
@@ -313,9 +295,8 @@ TEST_WITH(test_through_a_signal_of_the_cpu, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_a_signal_of_the_cpu_that_knows_nothing, open_world, close_world)
+WORLD_TEST(test_a_signal_of_the_cpu_that_knows_nothing)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->b, 1);
     consume(w);
     produce(w);
@@ -323,9 +304,8 @@ TEST_WITH(test_a_signal_of_the_cpu_that_knows_nothing, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_through_an_idle_queue, open_world, close_world)
+WORLD_TEST(test_through_an_idle_queue)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_idle(w->copy);
     consume(w);
@@ -334,9 +314,8 @@ TEST_WITH(test_through_an_idle_queue, open_world, close_world)
     expect(w, 1); /* beside the graphics queue's read */
 }
 
-TEST_WITH(test_through_an_idle_device, open_world, close_world)
+WORLD_TEST(test_through_an_idle_device)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_idle(w->access);
     consume(w);
@@ -344,9 +323,8 @@ TEST_WITH(test_through_an_idle_device, open_world, close_world)
 }
 
 /* A signal from where nobody sees it: an idle queue has passed its waits, whatever satisfied them. */
-TEST_WITH(test_an_idle_queue_has_passed_its_waits, open_world, close_world)
+WORLD_TEST(test_an_idle_queue_has_passed_its_waits)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->copy, w->a, 1);
     produce(w);
     bf_access_queue_signal(w->copy, w->b, 1);
@@ -360,9 +338,8 @@ TEST_WITH(test_an_idle_queue_has_passed_its_waits, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_an_external_fence_counts_as_after_everything, open_world, close_world)
+WORLD_TEST(test_an_external_fence_counts_as_after_everything)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_wait(w->graphics, w->a, 1); /* armed before */
     bf_access_fence_external(w->a);
@@ -374,9 +351,8 @@ TEST_WITH(test_an_external_fence_counts_as_after_everything, open_world, close_w
     expect(w, 2);
 }
 
-TEST_WITH(test_a_destroyed_fence_lets_its_waits_go, open_world, close_world)
+WORLD_TEST(test_a_destroyed_fence_lets_its_waits_go)
 {
-    struct world *w = *state;
     bf_access_queue_wait(w->graphics, w->a, 1);
     consume(w);
     produce(w);
@@ -399,9 +375,8 @@ static void set(const void *event, bool unseen, struct bf_access_fence *fence, u
     bf_access_event_set(event, unseen, fence, value);
 }
 
-TEST_WITH(test_through_an_event_that_the_cpu_saw, open_world, close_world)
+WORLD_TEST(test_through_an_event_that_the_cpu_saw)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
@@ -410,9 +385,8 @@ TEST_WITH(test_through_an_event_that_the_cpu_saw, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_an_event_that_nobody_saw_orders_nothing, open_world, close_world)
+WORLD_TEST(test_an_event_that_nobody_saw_orders_nothing)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
@@ -421,9 +395,8 @@ TEST_WITH(test_an_event_that_nobody_saw_orders_nothing, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_an_event_that_may_be_seen_unseen, open_world, close_world)
+WORLD_TEST(test_an_event_that_may_be_seen_unseen)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, true, w->a, 1);
@@ -431,9 +404,8 @@ TEST_WITH(test_an_event_that_may_be_seen_unseen, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_a_destroyed_event_carries_nothing, open_world, close_world)
+WORLD_TEST(test_a_destroyed_event_carries_nothing)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     set(&event1, false, w->a, 1);
@@ -443,9 +415,8 @@ TEST_WITH(test_a_destroyed_event_carries_nothing, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_an_event_of_two_fences, open_world, close_world)
+WORLD_TEST(test_an_event_of_two_fences)
 {
-    struct world *w = *state;
     produce(w);
     bf_access_queue_signal(w->copy, w->a, 1);
     check_use(w->compute, 2, 0, 64, true);
@@ -546,9 +517,8 @@ TEST_WITH(test_through_a_timeline_semaphore, open_world, close_world)
     }
 }
 
-TEST_WITH(test_unordered_submissions_are_reported, open_world, close_world)
+WORLD_TEST(test_unordered_submissions_are_reported)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, vk.timeline, 3, VK_NULL_HANDLE);
     submit(w, vk.graphics, VK_NULL_HANDLE, 0, vk.reads, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
@@ -557,9 +527,8 @@ TEST_WITH(test_unordered_submissions_are_reported, open_world, close_world)
     assert_string_equal(w->check.reports[0].later, "vk graphics");
 }
 
-TEST_WITH(test_a_batch_is_one_packet, open_world, close_world)
+WORLD_TEST(test_a_batch_is_one_packet)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     for (int i = 0; i < 3; i++)
         submit(w, vk.copy, vk.binary, 0, vk.writes, vk.binary, 0, vk.fence);
@@ -570,9 +539,8 @@ TEST_WITH(test_a_batch_is_one_packet, open_world, close_world)
     assert_int_equal(w->check.reports[0].packet_later, 2);
 }
 
-TEST_WITH(test_through_a_binary_semaphore_again_and_again, open_world, close_world)
+WORLD_TEST(test_through_a_binary_semaphore_again_and_again)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     const VkSemaphore back = HANDLE(VkSemaphore, 8);
     bf_access_semaphore_add(w->access, back, false, 0);
@@ -586,9 +554,8 @@ TEST_WITH(test_through_a_binary_semaphore_again_and_again, open_world, close_wor
     expect(w, 1);
 }
 
-TEST_WITH(test_through_a_vkfence, open_world, close_world)
+WORLD_TEST(test_through_a_vkfence)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     bf_access_vkqueue_submit2(w->access, vk.copy, 0, NULL, vk.fence);
@@ -597,9 +564,8 @@ TEST_WITH(test_through_a_vkfence, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_a_vkfence_carries_its_last_signal_alone, open_world, close_world)
+WORLD_TEST(test_a_vkfence_carries_its_last_signal_alone)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, VK_NULL_HANDLE, 0, vk.fence);
     bf_access_vkfence_reset(w->access, vk.fence);
@@ -608,9 +574,8 @@ TEST_WITH(test_a_vkfence_carries_its_last_signal_alone, open_world, close_world)
     expect(w, 1);
 }
 
-TEST_WITH(test_through_host_operations_on_a_timeline, open_world, close_world)
+WORLD_TEST(test_through_host_operations_on_a_timeline)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     const VkSemaphore go = HANDLE(VkSemaphore, 8);
     bf_access_semaphore_add(w->access, go, true, 0);
@@ -624,9 +589,8 @@ TEST_WITH(test_through_host_operations_on_a_timeline, open_world, close_world)
     expect(w, 0);
 }
 
-TEST_WITH(test_through_an_idle_vkqueue, open_world, close_world)
+WORLD_TEST(test_through_an_idle_vkqueue)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     bf_access_vkqueue_idle(w->access, vk.copy);
@@ -635,9 +599,8 @@ TEST_WITH(test_through_an_idle_vkqueue, open_world, close_world)
 }
 
 /* A BfFence that is a timeline semaphore, and one that a semaphore follows. */
-TEST_WITH(test_through_imported_and_exported_fences, open_world, close_world)
+WORLD_TEST(test_through_imported_and_exported_fences)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     const VkSemaphore follower = HANDLE(VkSemaphore, 8);
     bf_access_semaphore_add(w->access, follower, true, 0);
@@ -656,9 +619,8 @@ TEST_WITH(test_through_imported_and_exported_fences, open_world, close_world)
 }
 
 /* Rendered, presented, acquired, rendered again by another queue. */
-TEST_WITH(test_through_presentation, open_world, close_world)
+WORLD_TEST(test_through_presentation)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     const VkSwapchainKHR swapchain = HANDLE(VkSwapchainKHR, 9);
     const VkPresentInfoKHR present = {
@@ -677,9 +639,8 @@ TEST_WITH(test_through_presentation, open_world, close_world)
     bf_access_swapchain_remove(w->access, swapchain);
 }
 
-TEST_WITH(test_semaphores_that_others_may_signal, open_world, close_world)
+WORLD_TEST(test_semaphores_that_others_may_signal)
 {
-    struct world *w = *state;
     struct vk vk = make_vk(w);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     bf_access_semaphore_external(w->access, vk.timeline);

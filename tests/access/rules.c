@@ -57,9 +57,10 @@ static void expect_in(const char *line, const char *text)
         fail_msg("no '%s' in: %s", text, line);
 }
 
-TEST_WITH(test_two_writers_are_reported, open_world, close_world)
+#define WORLD_TEST(name_) TEST_ON(name_, open_world, close_world, struct world *w)
+
+WORLD_TEST(test_two_writers_are_reported)
 {
-    struct world *w = *state;
     bf_access_buffer_name(w->check.access, CHECK_BUFFER(1), "geometry");
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->graphics, 1, 32, 96, true);
@@ -77,9 +78,8 @@ TEST_WITH(test_two_writers_are_reported, open_world, close_world)
 }
 
 /* 'Only one queue can write to a resource at a time': whichever bytes. */
-TEST_WITH(test_two_writers_of_different_bytes_are_reported_as_such, open_world, close_world)
+WORLD_TEST(test_two_writers_of_different_bytes_are_reported_as_such)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->graphics, 1, 64, 96, true);
     const struct check_report *r = expect_one(w, BF_ACCESS_TWO_WRITERS);
@@ -87,9 +87,8 @@ TEST_WITH(test_two_writers_of_different_bytes_are_reported_as_such, open_world, 
     expect_in(r->line, "other bytes, but only one queue may write to a resource at a time");
 }
 
-TEST_WITH(test_a_read_of_bytes_being_written_is_reported, open_world, close_world)
+WORLD_TEST(test_a_read_of_bytes_being_written_is_reported)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->graphics, 1, 63, 64, false);
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
@@ -97,9 +96,8 @@ TEST_WITH(test_a_read_of_bytes_being_written_is_reported, open_world, close_worl
     assert_false(r->write_later);
 }
 
-TEST_WITH(test_a_write_of_bytes_being_read_is_reported, open_world, close_world)
+WORLD_TEST(test_a_write_of_bytes_being_read_is_reported)
 {
-    struct world *w = *state;
     check_use(w->graphics, 1, 0, BYTES_OF_BUFFER, false);
     check_use(w->copy, 1, 0, 1, true);
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
@@ -107,9 +105,8 @@ TEST_WITH(test_a_write_of_bytes_being_read_is_reported, open_world, close_world)
     assert_true(r->write_later);
 }
 
-TEST_WITH(test_many_may_read_the_same_bytes, open_world, close_world)
+WORLD_TEST(test_many_may_read_the_same_bytes)
 {
-    struct world *w = *state;
     check_use(w->graphics, 1, 0, 64, false);
     check_use(w->compute, 1, 0, 64, false);
     check_use(w->copy, 1, 0, 64, false);
@@ -117,35 +114,31 @@ TEST_WITH(test_many_may_read_the_same_bytes, open_world, close_world)
 }
 
 /* '... as long as they don't read the bytes being modified by the writer.' */
-TEST_WITH(test_bytes_the_writer_does_not_touch_may_be_read, open_world, close_world)
+WORLD_TEST(test_bytes_the_writer_does_not_touch_may_be_read)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 64, 128, true);
     check_use(w->graphics, 1, 0, 64, false);
     check_use(w->compute, 1, 128, 256, false);
     expect_none(w);
 }
 
-TEST_WITH(test_other_resources_don_t_matter, open_world, close_world)
+WORLD_TEST(test_other_resources_don_t_matter)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->graphics, 2, 0, 64, true);
     expect_none(w);
 }
 
-TEST_WITH(test_one_queue_is_in_order_with_itself, open_world, close_world)
+WORLD_TEST(test_one_queue_is_in_order_with_itself)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->copy, 1, 0, 64, false);
     expect_none(w);
 }
 
-TEST_WITH(test_a_fence_between_write_and_read_is_enough, open_world, close_world)
+WORLD_TEST(test_a_fence_between_write_and_read_is_enough)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 1);
     bf_access_queue_wait(w->graphics, w->fence, 1);
@@ -153,9 +146,8 @@ TEST_WITH(test_a_fence_between_write_and_read_is_enough, open_world, close_world
     expect_none(w);
 }
 
-TEST_WITH(test_a_fence_between_write_and_write_is_enough, open_world, close_world)
+WORLD_TEST(test_a_fence_between_write_and_write_is_enough)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 1);
     bf_access_queue_wait(w->graphics, w->fence, 1);
@@ -167,9 +159,8 @@ TEST_WITH(test_a_fence_between_write_and_write_is_enough, open_world, close_worl
 }
 
 /* The signal has to come after the write, the wait before the read. */
-TEST_WITH(test_a_signal_before_the_write_is_not_enough, open_world, close_world)
+WORLD_TEST(test_a_signal_before_the_write_is_not_enough)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->fence, 1);
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_wait(w->graphics, w->fence, 1);
@@ -179,9 +170,8 @@ TEST_WITH(test_a_signal_before_the_write_is_not_enough, open_world, close_world)
     assert_int_equal(r->packet_later, 2);
 }
 
-TEST_WITH(test_a_wait_after_the_read_is_not_enough, open_world, close_world)
+WORLD_TEST(test_a_wait_after_the_read_is_not_enough)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 1);
     check_use(w->graphics, 1, 0, 64, false);
@@ -190,9 +180,8 @@ TEST_WITH(test_a_wait_after_the_read_is_not_enough, open_world, close_world)
 }
 
 /* That all calls of the other queue came first, and may be done by now, proves nothing. */
-TEST_WITH(test_a_wait_for_too_small_a_value_is_not_enough, open_world, close_world)
+WORLD_TEST(test_a_wait_for_too_small_a_value_is_not_enough)
 {
-    struct world *w = *state;
     bf_access_queue_signal(w->copy, w->fence, 1);
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 2);
@@ -201,9 +190,8 @@ TEST_WITH(test_a_wait_for_too_small_a_value_is_not_enough, open_world, close_wor
     expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
 }
 
-TEST_WITH(test_a_wait_for_a_later_value_is_enough, open_world, close_world)
+WORLD_TEST(test_a_wait_for_a_later_value_is_enough)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 1);
     bf_access_queue_signal(w->copy, w->fence, 2);
@@ -212,9 +200,8 @@ TEST_WITH(test_a_wait_for_a_later_value_is_enough, open_world, close_world)
     expect_none(w);
 }
 
-TEST_WITH(test_reads_before_the_next_write_need_a_fence_too, open_world, close_world)
+WORLD_TEST(test_reads_before_the_next_write_need_a_fence_too)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_signal(w->copy, w->fence, 1);
     bf_access_queue_wait(w->graphics, w->fence, 1);
@@ -227,9 +214,8 @@ TEST_WITH(test_reads_before_the_next_write_need_a_fence_too, open_world, close_w
     assert_int_equal(r->packet_later, 3);
 }
 
-TEST_WITH(test_a_fault_is_reported_once, open_world, close_world)
+WORLD_TEST(test_a_fault_is_reported_once)
 {
-    struct world *w = *state;
     for (int i = 0; i < 10; i++) {
         check_use(w->copy, 1, 0, 64, true);
         check_use(w->graphics, 1, 0, 64, true);
@@ -239,9 +225,8 @@ TEST_WITH(test_a_fault_is_reported_once, open_world, close_world)
     assert_int_equal(w->check.count, 3);
 }
 
-TEST_WITH(test_sizes_to_the_end_and_beyond, open_world, close_world)
+WORLD_TEST(test_sizes_to_the_end_and_beyond)
 {
-    struct world *w = *state;
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), BYTES_OF_BUFFER);
     const BfResourceUse whole = {
         .buffer = CHECK_BUFFER(1), .offset = 128, .size = VK_WHOLE_SIZE, .write = true};
@@ -254,9 +239,8 @@ TEST_WITH(test_sizes_to_the_end_and_beyond, open_world, close_world)
     expect_in(r->line, "bytes 128 to 255");
 }
 
-TEST_WITH(test_several_uses_of_one_execution_are_put_together, open_world, close_world)
+WORLD_TEST(test_several_uses_of_one_execution_are_put_together)
 {
-    struct world *w = *state;
     BfResourceUse uses[8];
     for (uint32_t i = 0; i < 8; i++) /* 0 to 15, 32 to 47, ...; backwards */
         uses[i] = (BfResourceUse){
@@ -275,9 +259,8 @@ TEST_WITH(test_several_uses_of_one_execution_are_put_together, open_world, close
 }
 
 /* What was told counts for the next execution alone. */
-TEST_WITH(test_uses_are_of_the_next_execution, open_world, close_world)
+WORLD_TEST(test_uses_are_of_the_next_execution)
 {
-    struct world *w = *state;
     const BfResourceUse use = {.buffer = CHECK_BUFFER(1), .size = 64, .write = true};
     assert_int_equal(bf_access_queue_uses(w->copy, 1, &use), VK_SUCCESS);
     bf_access_queue_signal(w->copy, w->fence, 1); /* not an execution */
@@ -293,9 +276,8 @@ TEST_WITH(test_uses_are_of_the_next_execution, open_world, close_world)
     assert_int_equal(w->check.reports[0].packet_earlier, 2);
 }
 
-TEST_WITH(test_an_image_counts_as_a_whole, open_world, close_world)
+WORLD_TEST(test_an_image_counts_as_a_whole)
 {
-    struct world *w = *state;
     check_state(w->copy, 1, BF_RESOURCE_STATE_UNKNOWN, true);
     check_state(w->graphics, 1, BF_RESOURCE_STATE_UNKNOWN, false);
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
@@ -320,9 +302,8 @@ static void states(struct world *w, struct bf_access_queue *first, BfResourceSta
     check_state(second, 1, after, true);
 }
 
-TEST_WITH(test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue, open_world, close_world)
+WORLD_TEST(test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue)
 {
-    struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->graphics, BF_RESOURCE_STATE_COPY_DEST);
     const struct check_report *r = expect_one(w, BF_ACCESS_STATE);
     assert_string_equal(r->earlier, "copy");
@@ -331,23 +312,20 @@ TEST_WITH(test_copy_dest_of_a_copy_queue_is_not_that_of_a_3d_queue, open_world, 
     expect_in(r->line, "did not go through COMMON");
 }
 
-TEST_WITH(test_and_the_other_way_round, open_world, close_world)
+WORLD_TEST(test_and_the_other_way_round)
 {
-    struct world *w = *state;
     states(w, w->compute, BF_RESOURCE_STATE_COPY_SOURCE, w->copy, BF_RESOURCE_STATE_COPY_SOURCE);
     expect_one(w, BF_ACCESS_STATE);
 }
 
-TEST_WITH(test_a_state_of_3d_queues_is_none_on_a_copy_queue, open_world, close_world)
+WORLD_TEST(test_a_state_of_3d_queues_is_none_on_a_copy_queue)
 {
-    struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_OTHER, w->copy, BF_RESOURCE_STATE_COPY_SOURCE);
     expect_one(w, BF_ACCESS_STATE);
 }
 
-TEST_WITH(test_reading_in_both_classes_at_once_takes_common, open_world, close_world)
+WORLD_TEST(test_reading_in_both_classes_at_once_takes_common)
 {
-    struct world *w = *state;
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_SOURCE, false);
     check_state(w->copy, 1, BF_RESOURCE_STATE_COPY_SOURCE, false);
     expect_one(w, BF_ACCESS_STATE);
@@ -356,9 +334,8 @@ TEST_WITH(test_reading_in_both_classes_at_once_takes_common, open_world, close_w
     assert_int_equal(w->check.count, 1);
 }
 
-TEST_WITH(test_states_are_the_type_class_s_not_the_queue_s, open_world, close_world)
+WORLD_TEST(test_states_are_the_type_class_s_not_the_queue_s)
 {
-    struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_OTHER, w->compute, BF_RESOURCE_STATE_OTHER);
     hand_over(w, w->compute, w->graphics);
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_DEST, true);
@@ -371,18 +348,16 @@ TEST_WITH(test_states_are_the_type_class_s_not_the_queue_s, open_world, close_wo
 }
 
 /* 'The COMMON state can be used for all usages on a Copy queue.' */
-TEST_WITH(test_a_copy_queue_may_use_a_resource_in_common, open_world, close_world)
+WORLD_TEST(test_a_copy_queue_may_use_a_resource_in_common)
 {
-    struct world *w = *state;
     states(w, w->graphics, BF_RESOURCE_STATE_COMMON, w->copy, BF_RESOURCE_STATE_COMMON);
     hand_over(w, w->copy, w->graphics); /* and leaves it so */
     check_state(w->graphics, 1, BF_RESOURCE_STATE_OTHER, true);
     expect_none(w);
 }
 
-TEST_WITH(test_through_common_every_state_may_follow, open_world, close_world)
+WORLD_TEST(test_through_common_every_state_may_follow)
 {
-    struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->copy, BF_RESOURCE_STATE_COMMON);
     hand_over(w, w->copy, w->graphics);
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_DEST, true);
@@ -393,26 +368,23 @@ TEST_WITH(test_through_common_every_state_may_follow, open_world, close_world)
 }
 
 /* 'To use a resource initially on a Copy queue it should start in the COMMON state.' */
-TEST_WITH(test_an_initial_copy_state_is_the_3d_class_s, open_world, close_world)
+WORLD_TEST(test_an_initial_copy_state_is_the_3d_class_s)
 {
-    struct world *w = *state;
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_DEST, true); /* as created */
     hand_over(w, w->graphics, w->copy);
     check_state(w->copy, 1, BF_RESOURCE_STATE_COPY_DEST, true);
     expect_one(w, BF_ACCESS_STATE);
 }
 
-TEST_WITH(test_unknown_states_are_not_checked, open_world, close_world)
+WORLD_TEST(test_unknown_states_are_not_checked)
 {
-    struct world *w = *state;
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->graphics, BF_RESOURCE_STATE_UNKNOWN);
     states(w, w->graphics, BF_RESOURCE_STATE_UNKNOWN, w->graphics, BF_RESOURCE_STATE_UNKNOWN);
     expect_none(w);
 }
 
-TEST_WITH(test_a_video_queue_has_no_states, open_world, close_world)
+WORLD_TEST(test_a_video_queue_has_no_states)
 {
-    struct world *w = *state;
     struct bf_access_queue *video =
         bf_access_queue_add(w->check.access, "video", BF_ACCESS_NO_CLASS);
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, video, BF_RESOURCE_STATE_COPY_DEST);
@@ -422,9 +394,8 @@ TEST_WITH(test_a_video_queue_has_no_states, open_world, close_world)
 /* ----------------------------------------------------------------------------- What is destroyed */
 
 /* A handle that comes again is another resource. */
-TEST_WITH(test_a_destroyed_resource_takes_its_uses_along, open_world, close_world)
+WORLD_TEST(test_a_destroyed_resource_takes_its_uses_along)
 {
-    struct world *w = *state;
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), 64);
     bf_access_buffer_name(w->check.access, CHECK_BUFFER(1), "old");
     check_use(w->copy, 1, 0, 64, true);
@@ -438,9 +409,8 @@ TEST_WITH(test_a_destroyed_resource_takes_its_uses_along, open_world, close_worl
     expect_none(w);
 }
 
-TEST_WITH(test_a_destroyed_queue_s_uses_stay, open_world, close_world)
+WORLD_TEST(test_a_destroyed_queue_s_uses_stay)
 {
-    struct world *w = *state;
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_remove(w->copy);
     check_use(w->graphics, 1, 0, 64, false);
@@ -451,9 +421,8 @@ TEST_WITH(test_a_destroyed_queue_s_uses_stay, open_world, close_world)
     assert_int_equal(w->check.count, 1);
 }
 
-TEST_WITH(test_off_is_off, open_world, close_world)
+WORLD_TEST(test_off_is_off)
 {
-    struct world *w = *state;
     bf_access_stop(w->check.access, NULL);
     check_use(w->copy, 1, 0, 64, true);
     check_use(w->graphics, 1, 0, 64, true);

@@ -191,11 +191,8 @@ TEST(critical_path_of_a_frame)
 }
 
 /* A packet that is held starts after the CPU's signal, and the path ends there. */
-TEST(critical_path_to_the_cpus_signal)
+MADE_TEST(critical_path_to_the_cpus_signal)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     uint64_t host = made_host(m);
     struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
     PACKET(q, 1, "execute", .queued_ns = T(10), .handed_over_ns = T(20));
@@ -216,15 +213,11 @@ TEST(critical_path_to_the_cpus_signal)
     assert_non_null(strstr(text, "the CPU, until it signals go = 1"));
     free(text);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* The call of a present takes until the GPU is done: the GPU is what the frame waited for. */
-TEST(critical_path_through_a_present)
+MADE_TEST(critical_path_through_a_present)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
     for (uint64_t f = 0; f < 2; f++) {
         uint64_t t = 1000 * f;
@@ -247,15 +240,11 @@ TEST(critical_path_through_a_present)
     assert_non_null(strstr(text, "present 4 of queue returns, after the signal by execute 3"));
     free(text);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* The path goes along the engine where another queue's packet kept it busy, and along the queue. */
-TEST(critical_path_along_the_engine)
+MADE_TEST(critical_path_along_the_engine)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     uint64_t engine = made_track(m, MADE_PROCESS, "engine", false);
     struct made_queue a = made_queue(m, engine, "a");
     struct made_queue b = made_queue(m, engine, "b");
@@ -286,15 +275,11 @@ TEST(critical_path_along_the_engine)
     };
     path_is(load, third, 2);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* Fence operations as boxes of their own, as the GPU's log tells them. */
-TEST(fence_operations)
+MADE_TEST(fence_operations)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");
     struct made_queue c = made_queue(m, made_track(m, MADE_PROCESS, "e 1", false), "compute");
     const struct made_note wait[] = {
@@ -353,16 +338,12 @@ TEST(fence_operations)
     assert_non_null(strstr(text, "execute 31 'simulate' of compute runs"));
     free(text);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* Where the trace has no arrow, the signal that must have ended the wait is found by its fence: the
  * first that is high enough, of those since the wait was queued. */
-TEST(waits_without_an_arrow)
+MADE_TEST(waits_without_an_arrow)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     uint64_t host = made_host(m);
     struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");
     struct made_queue c = made_queue(m, made_track(m, MADE_PROCESS, "e 1", false), "compute");
@@ -399,15 +380,11 @@ TEST(waits_without_an_arrow)
     assert_int_equal(cause.fence.value, 6);
     assert_int_equal(cause.packet->id, 11);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* An end that was found only when the log was read is no end: the packet before the signal tells. */
-TEST(ends_found_late)
+MADE_TEST(ends_found_late)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");
     struct made_queue c = made_queue(m, made_track(m, MADE_PROCESS, "e 1", false), "compute");
     PACKET(c, 1, "execute", .queued_ns = T(10), .handed_over_ns = T(11));
@@ -446,7 +423,6 @@ TEST(ends_found_late)
     assert_non_null(strstr(text, "2 ends of fence operations known only from"));
     free(text);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* In a trace with others', even if their tracks have the names of ours. */
@@ -494,11 +470,8 @@ TEST(the_last_of_several_signals)
 }
 
 /* GPU times that come when their packet has left the window count as such, not as new packets. */
-TEST(times_that_come_too_late)
+MADE_TEST(times_that_come_too_late)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "e", false), "queue");
     for (uint64_t i = 1; i <= 2 * TRACE_WINDOW; i++)
         PACKET(q, i, "execute", .queued_ns = T(10 * i), .handed_over_ns = T(10 * i + 1));
@@ -513,7 +486,6 @@ TEST(times_that_come_too_late)
     assert_non_null(strstr(text, "1 event about packets that had left the window"));
     free(text);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* Names said once: the first ones stay known however many come after them. */
@@ -599,11 +571,8 @@ TEST(frames_of_several_submissions)
 }
 
 /* A frame that has left the window is read for a second time. */
-TEST(frame_long_ago)
+MADE_TEST(frame_long_ago)
 {
-    struct made m_;
-    struct made *m = &m_;
-    made_begin(m, true);
     struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "e", false), "queue");
     for (uint64_t i = 0; i < 3 * TRACE_WINDOW; i++) {
         PACKET(q, i + 1, "execute", .queued_ns = T(100 * i + 1), .handed_over_ns = T(100 * i + 2));
@@ -619,7 +588,6 @@ TEST(frame_long_ago)
     assert_int_equal(load->report.model->busy.engines[0].busy, 3ull * TRACE_WINDOW * 80000);
     assert_int_equal(load->report.path->count, 4);
     trace_load_destroy(load);
-    made_finish(m);
 }
 
 /* What the runtime itself writes. */

@@ -94,4 +94,16 @@ char *load_text(const struct trace_load *load);
 char *load_json(const struct trace_load *load);
 char *load_svg(const struct trace_load *load);
 
+/* A test with a trace of its own making, 'm'. */
+#define MADE_TEST(name_)                                                                           \
+    static void name_##_on(struct made *m);                                                        \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct made m;                                                                             \
+        made_begin(&m, true);                                                                      \
+        name_##_on(&m);                                                                            \
+        made_finish(&m);                                                                           \
+    }                                                                                              \
+    static void name_##_on(struct made *m)
+
 #endif

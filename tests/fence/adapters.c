@@ -204,13 +204,10 @@ TEST(each_adapters_monitored_value_is_0_for_ever)
     adapters_close(&a);
 }
 
-TEST(only_the_default_type_crosses_adapters)
+FIXTURE_TEST(only_the_default_type_crosses_adapters)
 {
-    struct fixture f;
-    fixture_open(&f, &fixture_plain);
     BfFence fence;
     const BfNativeFenceCreateInfo info = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
                                           .flags = BF_FENCE_CROSS_ADAPTER_BIT};
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, &fence));
-    fixture_close(&f);
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, &fence));
 }

@@ -57,24 +57,22 @@ __attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
 
 static uint32_t failures;
 
-TEST(queues_fences_and_events_survive_a_lack_of_memory)
+FIXTURE_TEST(queues_fences_and_events_survive_a_lack_of_memory)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     failures = 0;
     const BfQueueCreateInfo queue_info = {.type = BF_QUEUE_TYPE_DIRECT};
     const BfFenceCreateInfo fence_info = {0};
     BfQueue a, b;
     BfFence gate, there, back;
     BfEvent event, both;
-    SHORT_OF_MEMORY(bfCreateQueue(f.bf, &queue_info, &a));
-    SHORT_OF_MEMORY(bfCreateQueue(f.bf, &queue_info, &b));
-    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &gate));
-    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &there));
-    SHORT_OF_MEMORY(bfCreateFence(f.bf, &fence_info, &back));
+    SHORT_OF_MEMORY(bfCreateQueue(f->bf, &queue_info, &a));
+    SHORT_OF_MEMORY(bfCreateQueue(f->bf, &queue_info, &b));
+    SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &gate));
+    SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &there));
+    SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &back));
     SHORT_OF_MEMORY(bfCreateEvent(0, &event));
     SHORT_OF_MEMORY(bfCreateEvent(0, &both));
-    VkCommandBuffer to = write_word(&f, a, 0, 7), fro = copy_word(&f, b, 0, 1);
+    VkCommandBuffer to = write_word(f, a, 0, 7), fro = copy_word(f, b, 0, 1);
     const BfFence fences[2] = {there, back};
     const uint64_t values[2] = {1, 2};
     SHORT_OF_MEMORY(bfSetEventOnFence(back, 1, event));
@@ -94,7 +92,7 @@ TEST(queues_fences_and_events_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfQueueSignal(b, back, 2));
     SHORT_OF_MEMORY(bfWaitFences(2, fences, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_true(take_event(both));
-    assert_int_equal(read_word(&f, 1), 7);
+    assert_int_equal(read_word(f, 1), 7);
     assert_true(failures > 10);
     bfDestroyQueue(a);
     bfDestroyQueue(b);
@@ -103,18 +101,15 @@ TEST(queues_fences_and_events_survive_a_lack_of_memory)
     bfDestroyFence(back);
     bfDestroyEvent(event);
     bfDestroyEvent(both);
-    fixture_close(&f);
 }
 
-TEST(imported_and_exported_fences_survive_a_lack_of_memory)
+FIXTURE_TEST(imported_and_exported_fences_survive_a_lack_of_memory)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     failures = 0;
-    VkSemaphore in = make_timeline(&f, 0), out = make_timeline(&f, 0);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence imported, exported = make_fence(&f, 0), gate = make_fence(&f, 0);
-    SHORT_OF_MEMORY(bfImportFence(f.bf, in, &imported));
+    VkSemaphore in = make_timeline(f, 0), out = make_timeline(f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence imported, exported = make_fence(f, 0), gate = make_fence(f, 0);
+    SHORT_OF_MEMORY(bfImportFence(f->bf, in, &imported));
     SHORT_OF_MEMORY(bfExportFence(exported, out));
     SHORT_OF_MEMORY(bfQueueSignal(queue, imported, 1));
     SHORT_OF_MEMORY(bfQueueWait(queue, imported, 1));
@@ -125,28 +120,25 @@ TEST(imported_and_exported_fences_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfSignalFence(gate, 1));
     const uint64_t three = 3;
     SHORT_OF_MEMORY(bfWaitFences(1, &imported, &three, BF_FENCE_WAIT_ALL, UINT64_MAX));
-    vulkan_wait(f.device, out, 5);
-    assert_int_equal(vulkan_value(f.device, in), 3);
+    vulkan_wait(f->device, out, 5);
+    assert_int_equal(vulkan_value(f->device, in), 3);
     SHORT_OF_MEMORY(bfSignalFence(imported, 4));
-    assert_int_equal(vulkan_value(f.device, in), 4);
+    assert_int_equal(vulkan_value(f->device, in), 4);
     assert_true(failures > 5);
     bfDestroyFence(imported);
-    fixture_close(&f);
 }
 
-TEST(native_fences_and_logs_survive_a_lack_of_memory)
+FIXTURE_TEST(native_fences_and_logs_survive_a_lack_of_memory)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     failures = 0;
     const BfNativeFenceCreateInfo native = {.initialValue = 1};
     const BfNativeFenceCreateInfo local = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU};
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence gate = make_fence(&f, 0), there, back, own, progress;
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence gate = make_fence(f, 0), there, back, own, progress;
     BfNativeFenceMapping m;
-    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &native, &there));
-    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &native, &back));
-    SHORT_OF_MEMORY(bfCreateNativeFence(f.bf, &local, &own));
+    SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &there));
+    SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &back));
+    SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &local, &own));
     SHORT_OF_MEMORY(bfGetQueueProgressFence(a, &progress));
     const BfFenceLogReaderCreateInfo of_signals = {.queue = a, .type = BF_FENCE_LOG_TYPE_SIGNALS};
     const BfFenceLogReaderCreateInfo of_waits = {.queue = b, .type = BF_FENCE_LOG_TYPE_WAITS};
@@ -154,12 +146,12 @@ TEST(native_fences_and_logs_survive_a_lack_of_memory)
     BfFenceLogRecord records[16];
     uint32_t count;
     uint64_t lost;
-    VkCommandBuffer to = write_word(&f, a, 0, 7), fro = copy_word(&f, b, 0, 1);
+    VkCommandBuffer to = write_word(f, a, 0, 7), fro = copy_word(f, b, 0, 1);
     const BfFence both[] = {there, back};
     const uint64_t values[] = {8, 9};
     SHORT_OF_MEMORY(bfQueueSignal(a, there, 2));
-    SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_signals, &signals));
-    SHORT_OF_MEMORY(bfCreateFenceLogReader(f.bf, &of_waits, &waits));
+    SHORT_OF_MEMORY(bfCreateFenceLogReader(f->bf, &of_signals, &signals));
+    SHORT_OF_MEMORY(bfCreateFenceLogReader(f->bf, &of_waits, &waits));
     SHORT_OF_MEMORY(bfQueueSignal(a, there, 3)); /* by the direct way, as the one before */
     SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));    /* what follows by packets */
     SHORT_OF_MEMORY(bfQueueExecute(a, 1, &to));
@@ -177,7 +169,7 @@ TEST(native_fences_and_logs_survive_a_lack_of_memory)
     assert_value(progress, 1);
     assert_success(bfGetNativeFenceMapping(back, &m));
     assert_int_equal(__atomic_load_n(m.pCurrentValue, __ATOMIC_ACQUIRE), 5);
-    assert_int_equal(read_word(&f, 1), 7);
+    assert_int_equal(read_word(f, 1), 7);
     SHORT_OF_MEMORY(bfReadFenceLog(signals, 16, records, &count, &lost));
     assert_int_equal(count + lost, 4); /* the progress fence is signalled, too */
     SHORT_OF_MEMORY(bfReadFenceLog(waits, 16, records, &count, &lost));
@@ -191,5 +183,4 @@ TEST(native_fences_and_logs_survive_a_lack_of_memory)
     bfDestroyFence(there);
     bfDestroyFence(back);
     bfDestroyFence(own);
-    fixture_close(&f);
 }

@@ -78,48 +78,42 @@ static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
 /* ---------------------------------------------------------------------------------------- Import --
  */
 
-TEST(imported_fence_reads_its_semaphore)
+FIXTURE_TEST(imported_fence_reads_its_semaphore)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkSemaphore semaphore = make_timeline(&f, 5);
-    BfFence fence = import(&f, semaphore);
+    VkSemaphore semaphore = make_timeline(f, 5);
+    BfFence fence = import(f, semaphore);
     assert_value(fence, 5);
-    vulkan_signal(f.device, semaphore, 8); /* by Vulkan */
+    vulkan_signal(f->device, semaphore, 8); /* by Vulkan */
     assert_value(fence, 8);
     cpu_signal(fence, 9); /* by Belfry */
     assert_value(fence, 9);
-    assert_int_equal(vulkan_value(f.device, semaphore), 9);
-    fixture_close(&f);
+    assert_int_equal(vulkan_value(f->device, semaphore), 9);
 }
 
-TEST(imported_fence_sets_events_when_vulkan_signals)
+FIXTURE_TEST(imported_fence_sets_events_when_vulkan_signals)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    uint32_t n = vk_queues(&f, list);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    BfFence fence = import(&f, semaphore);
-    BfEvent event = make_event(&f);
+    uint32_t n = vk_queues(f, list);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore);
+    BfEvent event = make_event(f);
     uint64_t value = 0;
     for (uint32_t i = 0; i < n; i++) {
         set_event_on(fence, ++value, event);
         assert_false(take_event(event));
-        vulkan_signal(f.device, semaphore, value);
+        vulkan_signal(f->device, semaphore, value);
         await_event(event);
         assert_value(fence, value);
         set_event_on(fence, ++value, event);
-        submit(&f, list[i].queue,
-               (struct batch){.commands = write_word_in(&f, list[i].family, 0, i + 1),
+        submit(f, list[i].queue,
+               (struct batch){.commands = write_word_in(f, list[i].family, 0, i + 1),
                               .signal = semaphore,
                               .signal_value = value});
         await_event(event);
         assert_value(fence, value);
-        assert_int_equal(read_word(&f, 0), i + 1);
+        assert_int_equal(read_word(f, 0), i + 1);
         assert_false(take_event(event));
     }
-    fixture_close(&f);
 }
 
 struct waiting {
@@ -134,29 +128,26 @@ static void wait_for_fence(void *argument)
     w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-TEST(imported_fence_releases_blocked_threads_when_vulkan_signals)
+FIXTURE_TEST(imported_fence_releases_blocked_threads_when_vulkan_signals)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    vk_queues(&f, list);
-    VkSemaphore semaphore = make_timeline(&f, 0);
+    vk_queues(f, list);
+    VkSemaphore semaphore = make_timeline(f, 0);
     for (uint64_t v = 1; v <= 10; v++) {
-        struct waiting w = {v == 1 ? import(&f, semaphore) : f.made_fences[0], v,
+        struct waiting w = {v == 1 ? import(f, semaphore) : f->made_fences[0], v,
                             VK_RESULT_MAX_ENUM};
         struct thread thread;
         thread_start(&thread, wait_for_fence, &w);
         thread_await_sleep(&thread);
         assert_false(thread.finished);
         if (v % 2)
-            vulkan_signal(f.device, semaphore, v);
+            vulkan_signal(f->device, semaphore, v);
         else
-            submit(&f, list[0].queue, (struct batch){.signal = semaphore, .signal_value = v});
+            submit(f, list[0].queue, (struct batch){.signal = semaphore, .signal_value = v});
         thread_join(&thread);
         assert_success(w.result);
         assert_value(w.fence, v);
     }
-    fixture_close(&f);
 }
 
 TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
@@ -295,62 +286,54 @@ TEST(queues_and_vk_queues_alternate_strictly)
 }
 
 /* Several fences of one semaphore are one. */
-TEST(two_fences_of_one_semaphore_agree)
+FIXTURE_TEST(two_fences_of_one_semaphore_agree)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkSemaphore semaphore = make_timeline(&f, 2);
-    BfFence one = import(&f, semaphore), other = import(&f, semaphore);
-    BfEvent event = make_event(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    VkSemaphore semaphore = make_timeline(f, 2);
+    BfFence one = import(f, semaphore), other = import(f, semaphore);
+    BfEvent event = make_event(f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     set_event_on(other, 4, event);
     cpu_signal(one, 3);
     assert_value(other, 3);
     queue_signal(queue, one, 4);
     await_event(event);
     assert_value(other, 4);
-    drop_fence(&f, one);
+    drop_fence(f, one);
     cpu_signal(other, 5);
     assert_value(other, 5);
-    fixture_close(&f);
 }
 
 /* The semaphore outlives the fence and goes on by itself. */
-TEST(imported_fence_leaves_its_semaphore)
+FIXTURE_TEST(imported_fence_leaves_its_semaphore)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    BfFence fence = import(&f, semaphore);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfEvent event = make_event(&f);
-    execute(queue, write_word(&f, queue, 0, 1));
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfEvent event = make_event(f);
+    execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fence, 1);
     await_fence(fence, 1);
     set_event_on(fence, 10, event);
     queue_wait(queue, fence, 10);
-    drop_fence(&f, fence);
+    drop_fence(f, fence);
     assert_true(take_event(event));
     await_idle(queue); /* the fence is gone, and so is its wait */
-    assert_int_equal(vulkan_value(f.device, semaphore), 1);
-    vulkan_signal(f.device, semaphore, 2);
-    assert_int_equal(vulkan_value(f.device, semaphore), 2);
-    fence = import(&f, semaphore);
+    assert_int_equal(vulkan_value(f->device, semaphore), 1);
+    vulkan_signal(f->device, semaphore, 2);
+    assert_int_equal(vulkan_value(f->device, semaphore), 2);
+    fence = import(f, semaphore);
     assert_value(fence, 2);
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------------- Export --
  */
 
-TEST(exported_semaphore_follows_the_cpu)
+FIXTURE_TEST(exported_semaphore_follows_the_cpu)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 3);
-    VkSemaphore semaphore = make_timeline(&f, 1);
+    BfFence fence = make_fence(f, 3);
+    VkSemaphore semaphore = make_timeline(f, 1);
     assert_success(bfExportFence(fence, semaphore));
-    vulkan_wait(f.device, semaphore, 3); /* what it has already */
+    vulkan_wait(f->device, semaphore, 3); /* what it has already */
     static const uint64_t values[] = {4, 10, 10, 2, 9, 11, 0, 12, 5};
     uint64_t most = 3;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -358,10 +341,9 @@ TEST(exported_semaphore_follows_the_cpu)
         assert_value(fence, values[i]);
         if (values[i] > most)
             most = values[i];
-        vulkan_wait(f.device, semaphore, most);
-        assert_int_equal(vulkan_value(f.device, semaphore), most); /* it follows no rewind */
+        vulkan_wait(f->device, semaphore, most);
+        assert_int_equal(vulkan_value(f->device, semaphore), most); /* it follows no rewind */
     }
-    fixture_close(&f);
 }
 
 TEST(exported_semaphore_follows_queues)
@@ -473,61 +455,55 @@ TEST(exported_and_imported_fences_make_a_chain)
 }
 
 /* A fence that is gone leaves its semaphore where it was. */
-TEST(exported_semaphore_outlives_its_fence)
+FIXTURE_TEST(exported_semaphore_outlives_its_fence)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0);
-    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    VkSemaphore semaphore = make_timeline(f, 0);
     assert_success(bfExportFence(fence, semaphore));
-    execute(queue, write_word(&f, queue, 0, 1));
+    execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fence, 4);
     await_fence(fence, 4);
-    vulkan_wait(f.device, semaphore, 4);
+    vulkan_wait(f->device, semaphore, 4);
     await_idle(queue);
-    drop_fence(&f, fence);
-    assert_int_equal(vulkan_value(f.device, semaphore), 4);
-    vulkan_signal(f.device, semaphore, 5); /* nobody else's any more */
-    fixture_close(&f);
+    drop_fence(f, fence);
+    assert_int_equal(vulkan_value(f->device, semaphore), 4);
+    vulkan_signal(f->device, semaphore, 5); /* nobody else's any more */
 }
 
 /* ------------------------------------------------------------------------------ The program's own --
  */
 
 /* bfVkQueueSubmit on every VkQueue, scheduled with the BfQueues on it. */
-TEST(vk_queues_are_submitted_to_through_belfry)
+FIXTURE_TEST(vk_queues_are_submitted_to_through_belfry)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    uint32_t n = vk_queues(&f, list);
+    uint32_t n = vk_queues(f, list);
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence;
-    assert_success(vkCreateFence(f.device, &info, NULL, &fence));
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    BfFence imported = import(&f, semaphore);
+    assert_success(vkCreateFence(f->device, &info, NULL, &fence));
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence imported = import(f, semaphore);
     for (uint32_t i = 0; i < n; i++) {
-        submit_by(&f, list[i].queue,
+        submit_by(f, list[i].queue,
                   (struct batch){.wait = semaphore,
                                  .wait_value = i + 1,
-                                 .commands = write_word_in(&f, list[i].family, i, i + 1),
+                                 .commands = write_word_in(f, list[i].family, i, i + 1),
                                  .fence = fence},
                   true);
         /* Only in Belfry's hands may it be asked about while the batch is held. */
-        fixture_settle(&f);
-        assert_int_equal(read_word(&f, i), 0);
+        fixture_settle(f);
+        assert_int_equal(read_word(f, i), 0);
         cpu_signal(imported, i + 1);
-        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
-        assert_success(vkResetFences(f.device, 1, &fence));
-        assert_int_equal(read_word(&f, i), i + 1);
-        assert_success(bfVkQueueSubmit(f.bf, list[i].queue, 0, NULL, fence));
-        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
-        assert_success(vkResetFences(f.device, 1, &fence));
+        assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f->device, 1, &fence));
+        assert_int_equal(read_word(f, i), i + 1);
+        assert_success(bfVkQueueSubmit(f->bf, list[i].queue, 0, NULL, fence));
+        assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f->device, 1, &fence));
     }
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyFence(f.device, fence, NULL);
-    fixture_close(&f);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyFence(f->device, fence, NULL);
 }
 
 struct busy {

@@ -13,26 +13,23 @@ static BfFence import(struct fixture *f, VkSemaphore semaphore)
 
 /* Two signals of one fence, on two engines, the second caused by the first. The idle queue's next
  * signal asks for the second engine alone. */
-TEST(an_idle_queue_applies_no_effect_before_its_cause)
+FIXTURE_TEST(an_idle_queue_applies_no_effect_before_its_cause)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue first = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfQueue second = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence link = import(&f, make_timeline(&f, 0));
-    BfFence fence = make_fence(&f, 0), other = make_fence(&f, 0);
-    VkEvent stall = stall_begin(&f, first);
+    BfQueue first = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfQueue second = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence link = import(f, make_timeline(f, 0));
+    BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
+    VkEvent stall = stall_begin(f, first);
     queue_signal(first, fence, 5);
     queue_signal(first, link, 1);
     queue_wait(second, link, 1);
     queue_signal(second, fence, 3);
-    stall_end(&f, stall);
-    f.icd.quiesce();
+    stall_end(f, stall);
+    f->icd.quiesce();
     queue_signal(second, other, 1);
     await_signals(second);
     assert_value(other, 1);
     assert_value(fence, 3);
-    fixture_close(&f);
 }
 
 /* A batch of a VkQueue's, held for a semaphore that Belfry knows by a fence alone. */

@@ -185,4 +185,16 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 /* What main does where the fixture is: the tests; an argument is a pattern of names. */
 int fixture_main(int argc, char **argv);
 
+/* A test on a fixture that is open from its beginning to its end, 'f'. */
+#define FIXTURE_TEST(name_)                                                                        \
+    static void name_##_on(struct fixture *f);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct fixture f;                                                                          \
+        fixture_open(&f, NULL);                                                                    \
+        name_##_on(&f);                                                                            \
+        fixture_close(&f);                                                                         \
+    }                                                                                              \
+    static void name_##_on(struct fixture *f)
+
 #endif

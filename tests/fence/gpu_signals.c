@@ -99,21 +99,19 @@ TEST(behaviour_22_as_17_two_events_on_one_value_are_both_set)
 }
 
 /* Nobody asks the fence or waits for the queue: the event comes by itself. */
-TEST(behaviour_22_an_event_is_set_with_nobody_asking)
+FIXTURE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
+        BfEvent event = make_event(f);
         for (uint64_t v = 1; v <= 20; v++) {
             bool before = v % 2, held = v % 3 == 0;
             if (before)
                 set_event_on(fence, v, event);
             if (held)
                 queue_wait(queue, gate, v);
-            execute(queue, write_word(&f, queue, 1, (uint32_t)v));
+            execute(queue, write_word(f, queue, 1, (uint32_t)v));
             queue_signal(queue, fence, v);
             if (!before)
                 set_event_on(fence, v, event);
@@ -121,43 +119,37 @@ TEST(behaviour_22_an_event_is_set_with_nobody_asking)
                 cpu_signal(gate, v);
             await_event(event);
             assert_value(fence, v);
-            assert_int_equal(read_word(&f, 1), v);
+            assert_int_equal(read_word(f, 1), v);
             assert_false(take_event(event));
         }
     }
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------------------- 23 to 27: values --
  */
 
-TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
+FIXTURE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0);
         static const uint64_t values[] = {10, 0, BIG, 0, 7, 6};
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
-            execute(queue, write_word(&f, queue, 0, 1));
+            execute(queue, write_word(f, queue, 0, 1));
             queue_signal(queue, fence, values[k]);
             await_idle(queue);
             assert_value(fence, values[k]);
         }
     }
-    fixture_close(&f);
 }
 
 /* Several signals behind one piece of work: the last stays. */
-TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
+FIXTURE_TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    VkEvent stall = stall_begin(f, queue);
     set_event_on(fence, 9, event);
     queue_signal(queue, fence, 3);
     queue_signal(queue, fence, 9);
@@ -165,21 +157,18 @@ TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
     queue_signal(queue, fence, 2);
     assert_value(fence, 0);
     assert_false(take_event(event));
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_event(event); /* 9 has been there, if only for an instant */
     await_idle(queue);
     assert_value(fence, 2);
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_24_great_queue_signals_and_zero_read_back)
+FIXTURE_TEST(behaviour_24_great_queue_signals_and_zero_read_back)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0);
         static const uint64_t values[] = {BIG, BIG << 1, 0};
         for (size_t k = 0; k < 3; k++) {
             queue_signal(queue, fence, values[k]);
@@ -187,19 +176,16 @@ TEST(behaviour_24_great_queue_signals_and_zero_read_back)
             assert_value(fence, values[k]);
         }
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
+FIXTURE_TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
+        BfEvent event = make_event(f);
         for (uint64_t k = 0; k < 200; k++) {
-            execute(queue, write_word(&f, queue, 0, (uint32_t)k));
+            execute(queue, write_word(f, queue, 0, (uint32_t)k));
             queue_signal(queue, fence, BIG + k);
             queue_signal(queue, drain, k + 1);
             switch (k % 3) {
@@ -214,19 +200,16 @@ TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
                 await_idle(queue);
             }
             assert_value(fence, BIG + k);
-            assert_int_equal(read_word(&f, 0), k);
+            assert_int_equal(read_word(f, 0), k);
         }
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
+FIXTURE_TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), other = make_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
         for (uint64_t v = 1; v <= 100; v++) {
             queue_signal(queue, fence, v);
             await_signals(queue);
@@ -237,19 +220,18 @@ TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
         await_signals(queue);
         assert_value(other, 5);
         /* Idle again after work, whoever has found that out. */
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         await_idle(queue);
         queue_signal(queue, fence, 200);
         await_signals(queue);
         assert_value(fence, 200);
-        execute(queue, write_word(&f, queue, 0, 2));
+        execute(queue, write_word(f, queue, 0, 2));
         queue_signal(queue, other, 6);
         await_fence(other, 6);
         queue_signal(queue, fence, 201);
         await_signals(queue);
         assert_value(fence, 201);
     }
-    fixture_close(&f);
 }
 
 /* The work is through, but nobody has asked: the signal itself has to find out. */
@@ -276,23 +258,20 @@ TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once)
     fixture_close(&f);
 }
 
-TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
+FIXTURE_TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queues[2] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                         make_queue(&f, BF_QUEUE_TYPE_COMPUTE)};
-    BfEvent event = make_event(&f);
+    BfQueue queues[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfEvent event = make_event(f);
     for (int repeat = 0; repeat < TIMES(100); repeat++) {
         BfFence fences[4];
         uint64_t values[4] = {0};
         for (int i = 0; i < 4; i++)
-            fences[i] = make_fence(&f, 0);
+            fences[i] = make_fence(f, 0);
         for (int round = 0; round < 10; round++) {
             for (int i = 0; i < 4; i++) {
                 BfQueue queue = queues[i / 2];
                 if (round % 5 == i)
-                    execute(queue, write_word(&f, queue, (uint32_t)i, 1));
+                    execute(queue, write_word(f, queue, (uint32_t)i, 1));
                 for (int k = 0; k < 3; k++)
                     queue_signal(queue, fences[i], ++values[i]);
             }
@@ -303,9 +282,8 @@ TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
             assert_false(take_event(event));
         }
         for (int i = 0; i < 4; i++)
-            drop_fence(&f, fences[i]);
+            drop_fence(f, fences[i]);
     }
-    fixture_close(&f);
 }
 
 struct signalling {
@@ -334,21 +312,19 @@ static void signal_rounds(void *argument)
 }
 
 /* The same with each queue fed by a thread of its own, and a third that waits for them all. */
-TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends)
+FIXTURE_TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     enum { ROUNDS = TIMES(320) };
     static VkCommandBuffer commands[2][ROUNDS];
     struct start_line line = {0};
     struct signalling s[2];
     struct thread threads[2];
     BfFence fences[4];
-    BfEvent event = make_event(&f);
+    BfEvent event = make_event(f);
     for (int i = 0; i < 2; i++) {
         s[i] = (struct signalling){
-            .queue = make_queue(&f, i ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT),
-            .fences = {make_fence(&f, 0), make_fence(&f, 0)},
+            .queue = make_queue(f, i ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT),
+            .fences = {make_fence(f, 0), make_fence(f, 0)},
             .commands = commands[i],
             .line = &line,
             .rounds = ROUNDS,
@@ -356,7 +332,7 @@ TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends)
         fences[2 * i] = s[i].fences[0];
         fences[2 * i + 1] = s[i].fences[1];
         for (int k = 0; k < ROUNDS; k++)
-            commands[i][k] = write_word(&f, s[i].queue, (uint32_t)i, (uint32_t)k + 1);
+            commands[i][k] = write_word(f, s[i].queue, (uint32_t)i, (uint32_t)k + 1);
     }
     for (int i = 0; i < 2; i++)
         thread_start(&threads[i], signal_rounds, &s[i]);
@@ -371,11 +347,10 @@ TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends)
         for (int i = 0; i < 4; i++)
             assert_value(fences[i], last);
         for (uint32_t i = 0; i < 2; i++)
-            assert_int_equal(read_word(&f, i), round + 1);
+            assert_int_equal(read_word(f, i), round + 1);
     }
     for (int i = 0; i < 2; i++) {
         thread_join(&threads[i]);
         assert_success(s[i].result);
     }
-    fixture_close(&f);
 }

@@ -48,57 +48,51 @@ TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
 
 /* The memory of a fence that has gone is used by others at once: what was under way for it must not
  * reach them. */
-TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other)
+FIXTURE_TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0), news[32];
-    BfEvent event = make_event(&f);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0), drain = make_fence(f, 0), news[32];
+    BfEvent event = make_event(f);
+    VkEvent stall = stall_begin(f, queue);
     queue_signal(queue, fence, 7);
     queue_signal(queue, drain, 1);
-    drop_fence(&f, fence);
+    drop_fence(f, fence);
     for (int i = 0; i < 32; i++) {
-        news[i] = make_fence(&f, 0);
+        news[i] = make_fence(f, 0);
         set_event_on(news[i], 7, event);
     }
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(drain, 1);
     for (int i = 0; i < 32; i++)
         assert_value(news[i], 0);
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
+FIXTURE_TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfQueue queues[6];
     BfFence drain[6];
     for (int i = 0; i < 6; i++) {
-        queues[i] = make_queue(&f, types[i % 3]);
-        drain[i] = make_fence(&f, 0);
+        queues[i] = make_queue(f, types[i % 3]);
+        drain[i] = make_fence(f, 0);
     }
-    BfEvent event = make_event(&f);
+    BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= (uint64_t)TIMES(320); round++) {
-        BfFence fence = make_fence(&f, 0);
+        BfFence fence = make_fence(f, 0);
         set_event_on(fence, 50, event);
         for (uint32_t i = 0; i < 6; i++) {
             if (i % 2)
                 queue_wait(queues[i], fence, i + 10 * round % 50);
             if (i % 3 == 0)
-                execute(queues[i], write_word(&f, queues[i], i, 1));
+                execute(queues[i], write_word(f, queues[i], i, 1));
             queue_signal(queues[i], fence, i);
             queue_signal(queues[i], drain[i], round);
         }
-        drop_fence(&f, fence);
+        drop_fence(f, fence);
         for (uint32_t i = 0; i < 6; i++)
             await_fence(drain[i], round);
         assert_true(take_event(event));
     }
-    fixture_close(&f);
 }
 
 TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
@@ -124,32 +118,27 @@ TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
 }
 
 /* A wait that the queue hasn't come to yet is released as well. */
-TEST(behaviour_54_destruction_releases_waits_not_yet_come_to)
+FIXTURE_TEST(behaviour_54_destruction_releases_waits_not_yet_come_to)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence gate = make_fence(&f, 0), fence = make_fence(&f, 0), drain = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence gate = make_fence(f, 0), fence = make_fence(f, 0), drain = make_fence(f, 0);
     queue_wait(queue, gate, 1);
     queue_wait(queue, fence, 5);
     queue_wait(queue, fence, UINT64_MAX);
     queue_signal(queue, drain, 1);
-    drop_fence(&f, fence);
-    fixture_settle(&f);
+    drop_fence(f, fence);
+    fixture_settle(f);
     assert_value(drain, 0); /* the gate still holds it */
     cpu_signal(gate, 1);
     await_fence(drain, 1);
-    fixture_close(&f);
 }
 
-TEST(behaviour_55_destruction_sets_the_events_registered)
+FIXTURE_TEST(behaviour_55_destruction_sets_the_events_registered)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 3), other = make_fence(&f, 0);
-    BfEvent events[4], all = make_event(&f), any = make_event(&f), dropped = make_event(&f);
+    BfFence fence = make_fence(f, 3), other = make_fence(f, 0);
+    BfEvent events[4], all = make_event(f), any = make_event(f), dropped = make_event(f);
     for (uint64_t i = 0; i < 4; i++) {
-        events[i] = make_event(&f);
+        events[i] = make_event(f);
         set_event_on(fence, i < 3 ? 4 + i : UINT64_MAX, events[i]);
     }
     const BfFence both[] = {fence, other};
@@ -157,10 +146,10 @@ TEST(behaviour_55_destruction_sets_the_events_registered)
     assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ALL, all));
     assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
     set_event_on(fence, 10, dropped);
-    drop_event(&f, dropped);
+    drop_event(f, dropped);
     for (int i = 0; i < 4; i++)
         assert_false(take_event(events[i]));
-    drop_fence(&f, fence);
+    drop_fence(f, fence);
     for (int i = 0; i < 4; i++) {
         assert_true(take_event(events[i]));
         assert_false(take_event(events[i]));
@@ -170,7 +159,6 @@ TEST(behaviour_55_destruction_sets_the_events_registered)
     cpu_signal(other, 1);
     assert_true(take_event(all));
     assert_false(take_event(any));
-    fixture_close(&f);
 }
 
 struct blocked {
@@ -284,53 +272,46 @@ TEST(behaviour_57_new_work_runs_after_the_unblocking)
 }
 
 /* A queue that goes has its work done. */
-TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
+FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence gate = make_fence(&f, 0), drain = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfFence gate = make_fence(f, 0), drain = make_fence(f, 0);
+    BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= 9; round++) {
-        BfQueue queue = make_queue(&f, types[round % 3]);
+        BfQueue queue = make_queue(f, types[round % 3]);
         uint32_t word = (uint32_t)round;
         if (round % 2)
             queue_wait(queue, gate, round);
-        execute(queue, write_word(&f, queue, word, word));
+        execute(queue, write_word(f, queue, word, word));
         queue_signal(queue, drain, round);
         set_event_on(drain, round, event);
-        drop_queue(&f, queue);
+        drop_queue(f, queue);
         if (round % 2)
             cpu_signal(gate, round);
         await_event(event);
-        assert_int_equal(read_word(&f, word), word);
+        assert_int_equal(read_word(f, word), word);
     }
-    fixture_close(&f);
 }
 
 /* With waits that nothing satisfies: they last until their fence goes. */
-TEST(behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes)
+FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence gate = make_fence(&f, 0), later = make_fence(&f, 0), last = make_fence(&f, 0);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfFence gate = make_fence(f, 0), later = make_fence(f, 0), last = make_fence(f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
     queue_wait(queue, gate, 1);
-    execute(queue, write_word(&f, queue, 0, 1));
+    execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, later, 1);
     queue_wait(other, later, 1);
     queue_signal(other, gate, 2);
     queue_signal(other, last, 1);
-    drop_queue(&f, other);
-    drop_queue(&f, queue);
-    fixture_settle(&f);
+    drop_queue(f, other);
+    drop_queue(f, queue);
+    fixture_settle(f);
     assert_value(later, 0);
     assert_value(last, 0);
     assert_value(gate, 0);
-    assert_int_equal(read_word(&f, 0), 0);
-    drop_fence(&f, gate);
+    assert_int_equal(read_word(f, 0), 0);
+    drop_fence(f, gate);
     await_fence(last, 1);
     assert_value(later, 1);
-    assert_int_equal(read_word(&f, 0), 1);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 1);
 }

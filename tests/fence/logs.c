@@ -48,30 +48,25 @@ static void signals_are_logged_in_order(struct fixture *f, BfQueue queue, BfFenc
     bfDestroyFenceLogReader(reader);
 }
 
-TEST(signals_of_every_queue_type_are_logged)
+FIXTURE_TEST(signals_of_every_queue_type_are_logged)
 {
-    struct fixture f;
-    fixture_open(&f, &fixture_plain);
     for (int i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        signals_are_logged_in_order(&f, queue, make_fence(&f, 0), 0);
-        signals_are_logged_in_order(&f, queue, make_native_fence(&f, 0), 60);
+        BfQueue queue = make_queue(f, types[i]);
+        signals_are_logged_in_order(f, queue, make_fence(f, 0), 0);
+        signals_are_logged_in_order(f, queue, make_native_fence(f, 0), 60);
     }
-    fixture_close(&f);
 }
 
-TEST(waits_are_logged_when_they_end)
+FIXTURE_TEST(waits_are_logged_when_they_end)
 {
-    struct fixture f;
-    fixture_open(&f, &fixture_plain);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence go = make_native_fence(&f, 0), done = make_native_fence(&f, 0);
-    BfFenceLogReader reader = make_reader(&f, b, BF_FENCE_LOG_TYPE_WAITS);
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence go = make_native_fence(f, 0), done = make_native_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, b, BF_FENCE_LOG_TYPE_WAITS);
     for (uint64_t i = 1; i <= 40; i++) {
         queue_wait(b, go, i);
-        execute(b, write_word(&f, b, (uint32_t)i, (uint32_t)i));
+        execute(b, write_word(f, b, (uint32_t)i, (uint32_t)i));
         queue_signal(b, done, i);
-        execute(a, write_word(&f, a, 100, (uint32_t)i));
+        execute(a, write_word(f, a, 100, (uint32_t)i));
         queue_signal(a, go, i);
     }
     await_fence(done, 40);
@@ -88,18 +83,15 @@ TEST(waits_are_logged_when_they_end)
                     records[i].entry.fenceEndGpuTimestamp);
     }
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }
 
 /* Two readers, of which one reads every log as long as it is there, and the other comes late. */
-TEST(readers_follow_a_log_over_several_re_creations)
+FIXTURE_TEST(readers_follow_a_log_over_several_re_creations)
 {
-    struct fixture f;
-    fixture_open(&f, &fixture_plain);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_native_fence(&f, 0);
-    BfFenceLogReader soon = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
-    BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native_fence(f, 0);
+    BfFenceLogReader soon = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogReader late = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
     BfFenceLogRecord records[20];
     uint32_t count;
     uint64_t lost, value = 0;
@@ -126,7 +118,6 @@ TEST(readers_follow_a_log_over_several_re_creations)
     }
     bfDestroyFenceLogReader(soon);
     bfDestroyFenceLogReader(late);
-    fixture_close(&f);
 }
 
 /* Where the host fills in times, it does so when the batch is over. An entry that the GPU has

@@ -7,15 +7,13 @@
 /* -------------------------------------------------------------------------------------- Memory --
  */
 
-TEST(memory_is_what_the_document_says_to_the_bit)
+FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 0);
-        BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
-        BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 0);
+        BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         size_t size;
         BfFenceLogBuffer *log = dump(signals, &size);
         assert_int_equal(size, 40 + 84 * 48);
@@ -44,10 +42,10 @@ TEST(memory_is_what_the_document_says_to_the_bit)
             assert_int_equal(number_at(log, at + 8, 4), bfGetFenceLogHandle(fence));
             assert_int_equal(number_at(log, at + 12, 4), 0);
             assert_int_equal(number_at(log, at + 16, 8),
-                             is_timed(&f, queue) ? 0 : BF_FENCE_LOG_UNTIMED_BIT);
+                             is_timed(f, queue) ? 0 : BF_FENCE_LOG_UNTIMED_BIT);
             assert_int_equal(number_at(log, at + 24, 8), 0);
             assert_int_equal(number_at(log, at + 32, 8), 0);
-            assert_int_equal(number_at(log, at + 40, 8) != 0, is_timed(&f, queue));
+            assert_int_equal(number_at(log, at + 40, 8) != 0, is_timed(f, queue));
         }
         free(log);
         log = dump(waits, &size);
@@ -68,7 +66,6 @@ TEST(memory_is_what_the_document_says_to_the_bit)
         bfDestroyFenceLogReader(signals);
         bfDestroyFenceLogReader(waits);
     }
-    fixture_close(&f);
 }
 
 /* Value, entry, index, and only then what makes the CPU look. */
@@ -144,14 +141,12 @@ TEST(dumps_are_what_belfry_log_reads)
 /* -------------------------------------------------------------------------------------- Losing --
  */
 
-TEST(what_is_overwritten_is_counted_exactly)
+FIXTURE_TEST(what_is_overwritten_is_counted_exactly)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 0);
-        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 0);
+        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
         struct records r;
         for (uint64_t i = 1; i <= 101; i++) {
             queue_signal(queue, fence, i);
@@ -175,7 +170,6 @@ TEST(what_is_overwritten_is_counted_exactly)
         assert_int_equal(r.lost, 0);
         bfDestroyFenceLogReader(reader);
     }
-    fixture_close(&f);
 }
 
 /* The GPU stands still: nobody waits for slots, the rest isn't logged, and all is signalled. */
@@ -211,13 +205,11 @@ TEST(what_finds_no_slot_is_counted_as_lost)
     fixture_close(&f);
 }
 
-TEST(waits_without_a_batch_are_kept_or_counted)
+FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence fence = make_fence(&f, 1000);
-    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_fence(f, 1000);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
     struct records r;
     for (uint64_t i = 1; i <= 3; i++)
         queue_wait(queue, fence, i);
@@ -237,10 +229,10 @@ TEST(waits_without_a_batch_are_kept_or_counted)
         assert_int_equal(r.at[i].entry.fenceValue, i + 1);
     bfDestroyFenceLogReader(reader);
     /* As many, and each with a batch behind it: none is lost. */
-    reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 200);
+    reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 200);
     for (uint64_t i = 1; i <= 100; i++) {
         queue_wait(queue, fence, i);
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         if (i % 10 == 0)
             await_idle(queue);
     }
@@ -250,20 +242,17 @@ TEST(waits_without_a_batch_are_kept_or_counted)
     for (uint32_t i = 0; i < r.count; i++)
         assert_int_equal(r.at[i].entry.fenceValue, i + 1);
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------------------- Re-creation --
  */
 
-TEST(a_log_is_replaced_while_work_is_queued)
+FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0);
-        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
+        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
         struct records r;
         uint64_t value = 0, seen = 0;
         for (uint32_t round = 1; round <= 6; round++) {
@@ -290,7 +279,7 @@ TEST(a_log_is_replaced_while_work_is_queued)
             assert_int_equal(seen, value);
         }
         /* Who comes later counts as the queue does. */
-        BfFenceLogReader late = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        BfFenceLogReader late = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         queue_signal(queue, fence, ++value);
         await_fence(fence, value);
         read_all(late, &r);
@@ -302,7 +291,7 @@ TEST(a_log_is_replaced_while_work_is_queued)
         assert_bad_input(bfSetFenceLogEntries(reader, 65537));
         bfDestroyFenceLogReader(reader);
         /* One is too few to be asked for, and no error: at least so many. */
-        reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 1);
+        reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 1);
         queue_signal(queue, fence, ++value);
         await_fence(fence, value);
         read_all(reader, &r);
@@ -310,23 +299,20 @@ TEST(a_log_is_replaced_while_work_is_queued)
         assert_int_equal(r.at[0].sequence, seen + 1);
         bfDestroyFenceLogReader(reader);
     }
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------------------------- Times --
  */
 
-TEST(a_satisfied_wait_did_not_stall)
+FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 7), gate = make_fence(&f, 0);
-        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 7), gate = make_fence(f, 0);
+        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         struct records r;
         queue_wait(queue, fence, 7);
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         queue_wait(queue, gate, 1);
         queue_wait(queue, fence, 6); /* satisfied when it was called, behind one that isn't */
         queue_signal(queue, fence, 8);
@@ -335,31 +321,28 @@ TEST(a_satisfied_wait_did_not_stall)
         read_all(reader, &r);
         assert_int_equal(r.count, 3);
         assert_int_equal(r.at[0].entry.fenceObservedGpuTimestamp, 0);
-        assert_int_equal(r.at[1].entry.fenceObservedGpuTimestamp != 0, is_timed(&f, queue));
+        assert_int_equal(r.at[1].entry.fenceObservedGpuTimestamp != 0, is_timed(f, queue));
         assert_int_equal(r.at[2].entry.fenceObservedGpuTimestamp, 0);
         assert_int_equal(r.at[2].entry.fenceValue, 6);
         for (uint32_t i = 0; i < 3; i++)
-            assert_int_equal(r.at[i].entry.fenceEndGpuTimestamp != 0, is_timed(&f, queue));
+            assert_int_equal(r.at[i].entry.fenceEndGpuTimestamp != 0, is_timed(f, queue));
         bfDestroyFenceLogReader(reader);
     }
-    fixture_close(&f);
 }
 
-TEST(a_wait_is_observed_when_the_packet_before_has_ended)
+FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 2; t++) { /* those that can stall */
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence before = make_native_fence(&f, 0), gate = make_fence(&f, 0);
-        BfFence after = make_fence(&f, 0);
-        BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-        BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
-        VkEvent stall = stall_begin(&f, queue);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence before = make_native_fence(f, 0), gate = make_fence(f, 0);
+        BfFence after = make_fence(f, 0);
+        BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        VkEvent stall = stall_begin(f, queue);
         queue_signal(queue, before, 1);
         queue_wait(queue, gate, 1);
         queue_signal(queue, after, 1);
-        stall_end(&f, stall);
+        stall_end(f, stall);
         await_fence(before, 1);
         cpu_signal(gate, 1);
         await_fence(after, 1);
@@ -368,7 +351,7 @@ TEST(a_wait_is_observed_when_the_packet_before_has_ended)
         read_all(signals, &s);
         assert_int_equal(w.count, 1);
         assert_int_equal(s.count, 2);
-        if (is_timed(&f, queue)) {
+        if (is_timed(f, queue)) {
             /* The signal was that packet's end, and its stamp is the time. */
             assert_int_equal(w.at[0].entry.fenceObservedGpuTimestamp,
                              s.at[0].entry.fenceEndGpuTimestamp);
@@ -383,7 +366,7 @@ TEST(a_wait_is_observed_when_the_packet_before_has_ended)
         await_fence(after, 2);
         read_all(waits, &w);
         assert_int_equal(w.count, 1);
-        if (is_timed(&f, queue) && f.calibrated) {
+        if (is_timed(f, queue) && f->calibrated) {
             assert_int_equal(w.at[0].entry.reserved0, BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT);
             assert_true(w.at[0].entry.fenceObservedGpuTimestamp >
                         s.at[1].entry.fenceEndGpuTimestamp);
@@ -391,7 +374,6 @@ TEST(a_wait_is_observed_when_the_packet_before_has_ended)
         bfDestroyFenceLogReader(waits);
         bfDestroyFenceLogReader(signals);
     }
-    fixture_close(&f);
 }
 
 TEST(an_imported_fence_is_called_as_its_semaphore_is)

@@ -19,40 +19,32 @@ typedef VkResult multiple_fn(uint32_t count, const BfFence *fences, const uint64
                              BfFenceWaitFlags flags, BfEvent event);
 static multiple_fn *const forms[] = {with_event, blocking};
 
-TEST(behaviour_60_no_fences_and_null_arrays_are_refused)
+FIXTURE_TEST(behaviour_60_no_fences_and_null_arrays_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
+    BfEvent event = make_event(f);
     for (size_t i = 0; i < 2; i++) {
         assert_bad_input(forms[i](0, NULL, NULL, BF_FENCE_WAIT_ALL, event));
         assert_bad_input(forms[i](0, NULL, NULL, BF_FENCE_WAIT_ANY_BIT, event));
     }
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_61_no_fences_with_arrays_are_refused)
+FIXTURE_TEST(behaviour_61_no_fences_with_arrays_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    const BfFence fence = make_fence(&f, 1);
+    BfEvent event = make_event(f);
+    const BfFence fence = make_fence(f, 1);
     const uint64_t value = 1;
     for (size_t i = 0; i < 2; i++) {
         assert_bad_input(forms[i](0, &fence, &value, BF_FENCE_WAIT_ANY_BIT, event));
         assert_bad_input(forms[i](0, &fence, &value, BF_FENCE_WAIT_ALL, event));
     }
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_62_undefined_flags_are_refused)
+FIXTURE_TEST(behaviour_62_undefined_flags_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    const BfFence fence = make_fence(&f, 1);
+    BfEvent event = make_event(f);
+    const BfFence fence = make_fence(f, 1);
     const uint64_t value = 1;
     static const BfFenceWaitFlags flags[] = {0xffffffff, 2, 3, 0x80000000};
     for (size_t i = 0; i < 2; i++) {
@@ -60,15 +52,12 @@ TEST(behaviour_62_undefined_flags_are_refused)
             assert_bad_input(forms[i](1, &fence, &value, flags[k], event));
     }
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_64_all_of_one_is_the_single_form)
+FIXTURE_TEST(behaviour_64_all_of_one_is_the_single_form)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    const BfFence fence = make_fence(&f, 0);
+    BfEvent event = make_event(f);
+    const BfFence fence = make_fence(f, 0);
     uint64_t value = 2;
     for (BfFenceWaitFlags flags = BF_FENCE_WAIT_ALL; flags <= BF_FENCE_WAIT_ANY_BIT; flags++) {
         cpu_signal(fence, 0);
@@ -85,28 +74,25 @@ TEST(behaviour_64_all_of_one_is_the_single_form)
         assert_success(bfSetEventOnFences(1, &fence, &value, flags, event));
         assert_true(take_event(event));
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
+FIXTURE_TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT), make_queue(&f, BF_QUEUE_TYPE_COPY)};
-    BfEvent event = make_event(&f);
+    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COPY)};
+    BfEvent event = make_event(f);
     for (int last = 0; last < 4; last++) {
         BfFence fences[4];
         static const uint64_t values[4] = {1, 2, 3, 4};
         for (int i = 0; i < 4; i++)
-            fences[i] = make_fence(&f, 0);
+            fences[i] = make_fence(f, 0);
         assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ALL, event));
         assert_false(take_event(event));
         for (int i = 1; i <= 4; i++) {
             int fence = (last + i) % 4;
-            fixture_settle(&f);
+            fixture_settle(f);
             assert_false(take_event(event));
             if (fence % 2) {
-                execute(queues[fence / 2], write_word(&f, queues[fence / 2], 0, 1));
+                execute(queues[fence / 2], write_word(f, queues[fence / 2], 0, 1));
                 queue_signal(queues[fence / 2], fences[fence], values[fence]);
             } else {
                 cpu_signal(fences[fence], values[fence] + 10);
@@ -119,16 +105,13 @@ TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
         }
         assert_false(take_event(event));
     }
-    fixture_close(&f);
 }
 
 /* They need not be there at the same time: each is satisfied for good. */
-TEST(behaviour_65_all_does_not_ask_for_the_same_time)
+FIXTURE_TEST(behaviour_65_all_does_not_ask_for_the_same_time)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 7), make_fence(&f, 0)};
+    BfEvent event = make_event(f);
+    BfFence fences[3] = {make_fence(f, 0), make_fence(f, 7), make_fence(f, 0)};
     static const uint64_t values[3] = {5, 5, 5};
     assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ALL, event));
     cpu_signal(fences[0], 5);
@@ -140,16 +123,13 @@ TEST(behaviour_65_all_does_not_ask_for_the_same_time)
     cpu_signal(fences[2], 5);
     assert_true(take_event(event));
     assert_int_equal(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ALL, 0), VK_TIMEOUT);
-    fixture_close(&f);
 }
 
 /* One fence several times, with values of its own. */
-TEST(behaviour_65_all_takes_one_fence_several_times)
+FIXTURE_TEST(behaviour_65_all_takes_one_fence_several_times)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent all = make_event(&f), any = make_event(&f);
-    BfFence fence = make_fence(&f, 0);
+    BfEvent all = make_event(f), any = make_event(f);
+    BfFence fence = make_fence(f, 0);
     const BfFence fences[3] = {fence, fence, fence};
     static const uint64_t values[3] = {3, 1, 2};
     assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ALL, all));
@@ -161,7 +141,6 @@ TEST(behaviour_65_all_takes_one_fence_several_times)
     cpu_signal(fence, 3);
     assert_true(take_event(all));
     assert_false(take_event(any));
-    fixture_close(&f);
 }
 
 /* A great many: more than fit any small array. */
@@ -190,36 +169,31 @@ TEST(behaviour_65_all_of_two_hundred)
     fixture_close(&f);
 }
 
-TEST(behaviour_66_all_without_event_returns_when_all_are_there)
+FIXTURE_TEST(behaviour_66_all_without_event_returns_when_all_are_there)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fences[3] = {make_fence(&f, 1), make_fence(&f, 0), make_fence(&f, BIG)};
+    BfFence fences[3] = {make_fence(f, 1), make_fence(f, 0), make_fence(f, BIG)};
     static const uint64_t values[3] = {1, 0, BIG - 1};
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ALL, 0));
     /* And when the last of them comes from a queue. */
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     static const uint64_t more[3] = {1, 6, BIG};
-    execute(queue, write_word(&f, queue, 0, 1));
+    execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fences[1], 6);
     assert_success(bfWaitFences(3, fences, more, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_value(fences[1], 6);
-    assert_int_equal(read_word(&f, 0), 1);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 1);
 }
 
-TEST(behaviour_67_any_is_set_by_the_first_alone)
+FIXTURE_TEST(behaviour_67_any_is_set_by_the_first_alone)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfEvent event = make_event(f);
     for (int first = 0; first < 4; first++) {
         BfFence fences[4];
         static const uint64_t values[4] = {1, 2, 3, 4};
         for (int i = 0; i < 4; i++)
-            fences[i] = make_fence(&f, 0);
+            fences[i] = make_fence(f, 0);
         assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
         for (int i = 0; i < 4; i++)
             if (values[i] > 1)
@@ -228,47 +202,41 @@ TEST(behaviour_67_any_is_set_by_the_first_alone)
         for (int i = 0; i < 4; i++) {
             int fence = (first + i) % 4;
             if (fence % 2) {
-                execute(queue, write_word(&f, queue, 0, 1));
+                execute(queue, write_word(f, queue, 0, 1));
                 queue_signal(queue, fences[fence], values[fence]);
                 await_idle(queue);
             } else {
                 cpu_signal(fences[fence], values[fence]);
             }
-            fixture_settle(&f);
+            fixture_settle(f);
             assert_int_equal(take_event(event), i == 0);
             assert_value(fences[fence], values[fence]);
         }
         assert_false(take_event(event));
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_68_any_without_event_returns_when_one_is_there)
+FIXTURE_TEST(behaviour_68_any_without_event_returns_when_one_is_there)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 5), make_fence(&f, 0)};
+    BfFence fences[3] = {make_fence(f, 0), make_fence(f, 5), make_fence(f, 0)};
     static const uint64_t values[3] = {1, 5, UINT64_MAX};
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, 0));
     cpu_signal(fences[1], 4);
     assert_int_equal(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, 0), VK_TIMEOUT);
     /* And when the first of them comes from a queue. */
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    execute(queue, write_word(&f, queue, 0, 1));
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fences[0], 1);
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
     assert_value(fences[0], 1);
-    assert_int_equal(read_word(&f, 0), 1);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 1);
 }
 
-TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
+FIXTURE_TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 0), make_fence(&f, 5)};
+    BfEvent event = make_event(f);
+    BfFence fences[3] = {make_fence(f, 0), make_fence(f, 0), make_fence(f, 5)};
     static const uint64_t values[3] = {1, 1, 5};
     assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
     assert_true(take_event(event));
@@ -276,7 +244,6 @@ TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
     cpu_signal(fences[1], 1);
     cpu_signal(fences[2], 6);
     assert_false(take_event(event)); /* it has had its one */
-    fixture_close(&f);
 }
 
 /* Blocked threads, by either rule. */
@@ -293,13 +260,11 @@ static void block(void *argument)
     b->result = bfWaitFences(3, b->fences, b->values, b->flags, UINT64_MAX);
 }
 
-TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
+FIXTURE_TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     for (int round = 0; round < 10; round++) {
-        BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 0), make_fence(&f, 0)};
+        BfFence fences[3] = {make_fence(f, 0), make_fence(f, 0), make_fence(f, 0)};
         static const uint64_t values[3] = {1, 2, 3};
         struct blocked b[2] = {
             {fences, values, BF_FENCE_WAIT_ALL, VK_RESULT_MAX_ENUM},
@@ -312,7 +277,7 @@ TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
         }
         cpu_signal(fences[1], 1);
         assert_false(threads[0].finished || threads[1].finished);
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         queue_signal(queue, fences[2], 3);
         thread_join(&threads[1]);
         assert_success(b[1].result);
@@ -323,5 +288,4 @@ TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
         thread_join(&threads[0]);
         assert_success(b[0].result);
     }
-    fixture_close(&f);
 }

@@ -52,27 +52,22 @@ static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfFen
 /* -------------------------------------------------------------------------------------- Values --
  */
 
-TEST(initial_values_are_in_memory)
+FIXTURE_TEST(initial_values_are_in_memory)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const uint64_t values[] = {0, 1, UINT32_MAX, BIG, UINT64_C(1) << 63, UINT64_MAX};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        BfFence fence = make_native_fence(&f, values[i]);
+        BfFence fence = make_native_fence(f, values[i]);
         assert_int_equal(load(word_of(fence)), values[i]);
         assert_value(fence, values[i]);
-        drop_fence(&f, fence); /* its place is taken by the next */
+        drop_fence(f, fence); /* its place is taken by the next */
     }
-    fixture_close(&f);
 }
 
-TEST(a_queues_signal_is_stored_by_the_gpu)
+FIXTURE_TEST(a_queues_signal_is_stored_by_the_gpu)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 7);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 7);
         const volatile uint64_t *word = word_of(fence);
         for (uint64_t i = 1; i < 100; i++) {
             queue_signal(queue, fence, BIG + i);
@@ -81,13 +76,10 @@ TEST(a_queues_signal_is_stored_by_the_gpu)
         }
         await_fence(fence, BIG + 99);
     }
-    fixture_close(&f);
 }
 
-TEST(any_64_bits_follow_any_others)
+FIXTURE_TEST(any_64_bits_follow_any_others)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const uint64_t values[] = {1,
                                       UINT64_C(1) << 63,
                                       0,
@@ -98,8 +90,8 @@ TEST(any_64_bits_follow_any_others)
                                       7,
                                       UINT64_MAX - 1};
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 5);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 5);
         const volatile uint64_t *word = word_of(fence);
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
             queue_signal(queue, fence, values[i]);
@@ -111,7 +103,6 @@ TEST(any_64_bits_follow_any_others)
             assert_value(fence, ~values[i]);
         }
     }
-    fixture_close(&f);
 }
 
 /* The moment between a packet's work and the signal of its end, held. */
@@ -166,13 +157,11 @@ static void poll_word(void *argument)
     }
 }
 
-TEST(nobody_sees_half_a_value)
+FIXTURE_TEST(nobody_sees_half_a_value)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 0);
         struct poller poller = {.word = word_of(fence)};
         struct thread thread;
         thread_start(&thread, poll_word, &poller);
@@ -185,7 +174,6 @@ TEST(nobody_sees_half_a_value)
         thread_join(&thread);
         assert_int_equal(poller.torn, 0);
     }
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------- Mapping --
@@ -228,16 +216,14 @@ TEST(caps_say_whether_the_mapping_can_be_written)
     }
 }
 
-TEST(values_share_pages_a_stride_apart)
+FIXTURE_TEST(values_share_pages_a_stride_apart)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfNativeFenceCaps caps;
-    assert_success(bfGetNativeFenceCaps(f.bf, &caps));
+    assert_success(bfGetNativeFenceCaps(f->bf, &caps));
     enum { FENCES = 100 };
     BfNativeFenceMapping mappings[FENCES];
     for (int i = 0; i < FENCES; i++)
-        mappings[i] = mapping_of(make_native_fence(&f, 0));
+        mappings[i] = mapping_of(make_native_fence(f, 0));
     for (int i = 0; i < FENCES; i++) {
         const BfNativeFenceMapping *m = &mappings[i];
         assert_ptr_equal(m->currentValueBuffer, mappings[0].currentValueBuffer);
@@ -257,7 +243,6 @@ TEST(values_share_pages_a_stride_apart)
             assert_int_not_equal(m->monitoredValueOffset, mappings[k].monitoredValueOffset);
         }
     }
-    fixture_close(&f);
 }
 
 TEST(three_thousand_fences_have_a_word_each)
@@ -299,15 +284,13 @@ static void wait_for_value(void *argument)
     w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-TEST(the_gpu_sees_what_is_monitored)
+FIXTURE_TEST(the_gpu_sees_what_is_monitored)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native_fence(&f, 0);
-    BfEvent event = make_event(&f), gone = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_native_fence(f, 0);
+    BfEvent event = make_event(f), gone = make_event(f);
     const BfNativeFenceMapping m = mapping_of(fence);
-#define MONITORED() gpu_reads(&f, queue, m.monitoredValueBuffer, m.monitoredValueOffset)
+#define MONITORED() gpu_reads(f, queue, m.monitoredValueBuffer, m.monitoredValueOffset)
     assert_int_equal(MONITORED(), UINT64_MAX);
     set_event_on(fence, BIG, event);
     assert_int_equal(MONITORED(), BIG - 1);
@@ -333,20 +316,17 @@ TEST(the_gpu_sees_what_is_monitored)
     set_event_on(fence, 1, event);
     assert_int_equal(MONITORED(), 0); /* 1 is the least that can be waited for */
 #undef MONITORED
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------------- Types --
  */
 
-TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
+FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native_with(&f, BF_NATIVE_FENCE_TYPE_INTRA_GPU, 0, 4);
-    BfFence plain = make_fence(&f, 0), done = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_native_with(f, BF_NATIVE_FENCE_TYPE_INTRA_GPU, 0, 4);
+    BfFence plain = make_fence(f, 0), done = make_fence(f, 0);
+    BfEvent event = make_event(f);
     const BfNativeFenceMapping m = mapping_of(fence);
     const uint64_t values[] = {1, 1};
     const BfFence both[] = {plain, fence};
@@ -362,34 +342,31 @@ TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
     /* Queues alone. */
     queue_wait(b, fence, 4); /* the initial value */
     queue_wait(b, fence, BIG);
-    execute(b, copy_word(&f, b, 8, 9));
+    execute(b, copy_word(f, b, 8, 9));
     queue_signal(b, done, 1);
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(done, 0);
-    execute(a, write_word(&f, a, 8, 88));
+    execute(a, write_word(f, a, 8, 88));
     queue_signal(a, fence, BIG);
     await_fence(done, 1);
-    assert_int_equal(read_word(&f, 9), 88);
-    assert_int_equal(gpu_reads(&f, b, m.currentValueBuffer, m.currentValueOffset), BIG);
+    assert_int_equal(read_word(f, 9), 88);
+    assert_int_equal(gpu_reads(f, b, m.currentValueBuffer, m.currentValueOffset), BIG);
     /* Whose signals the CPU writes can't write there. */
     const BfQueueCreateInfo software = {.type = BF_QUEUE_TYPE_DIRECT,
                                         .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
     BfQueue queue;
-    assert_success(bfCreateQueue(f.bf, &software, &queue));
+    assert_success(bfCreateQueue(f->bf, &software, &queue));
     assert_bad_input(bfQueueSignal(queue, fence, 9));
     assert_success(bfQueueWait(queue, fence, BIG));
     bfDestroyQueue(queue);
-    fixture_close(&f);
 }
 
-TEST(flags_forbid_signals_and_waits)
+FIXTURE_TEST(flags_forbid_signals_and_waits)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence mute = make_native_with(&f, 0, BF_FENCE_NO_SIGNAL_BIT, 3);
-    BfFence deaf = make_native_with(&f, 0, BF_FENCE_NO_WAIT_BIT, 3);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence mute = make_native_with(f, 0, BF_FENCE_NO_SIGNAL_BIT, 3);
+    BfFence deaf = make_native_with(f, 0, BF_FENCE_NO_WAIT_BIT, 3);
+    BfEvent event = make_event(f);
     const uint64_t three = 3;
     assert_bad_input(bfQueueSignal(queue, mute, 4));
     assert_bad_input(bfSignalFence(mute, 4));
@@ -406,23 +383,22 @@ TEST(flags_forbid_signals_and_waits)
     BfNativeFenceCreateInfo info = {.type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
                                     .flags = BF_FENCE_SHARED_BIT};
     BfFence none;
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, &none));
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info = (BfNativeFenceCreateInfo){.flags = 1u << 31};
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, &none));
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info = (BfNativeFenceCreateInfo){.type = (BfNativeFenceType)2};
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, &none));
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info = (BfNativeFenceCreateInfo){.pNext = &info};
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, &none));
-    assert_bad_input(bfCreateNativeFence(f.bf, NULL, &none));
-    assert_bad_input(bfCreateNativeFence(f.bf, &info, NULL));
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
+    assert_bad_input(bfCreateNativeFence(f->bf, NULL, &none));
+    assert_bad_input(bfCreateNativeFence(f->bf, &info, NULL));
     BfNativeFenceMapping mapping;
     BfFence plain;
     const BfFenceCreateInfo ordinary = {0};
-    assert_success(bfCreateFence(f.bf, &ordinary, &plain));
+    assert_success(bfCreateFence(f->bf, &ordinary, &plain));
     assert_bad_input(bfGetNativeFenceMapping(plain, &mapping));
     assert_bad_input(bfGetNativeFenceMapping(deaf, NULL));
     bfDestroyFence(plain);
-    fixture_close(&f);
 }
 
 /* -------------------------------------------------------------------------------- Enablement --
@@ -482,13 +458,11 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
 /* ------------------------------------------------------------------------------------- Batches --
  */
 
-TEST(a_batch_sets_all_or_nothing)
+FIXTURE_TEST(a_batch_sets_all_or_nothing)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence native = make_native_fence(&f, 1), plain = make_fence(&f, 1);
-    BfFence mute = make_native_with(&f, 0, BF_FENCE_NO_SIGNAL_BIT, 1);
-    BfEvent event = make_event(&f);
+    BfFence native = make_native_fence(f, 1), plain = make_fence(f, 1);
+    BfFence mute = make_native_with(f, 0, BF_FENCE_NO_SIGNAL_BIT, 1);
+    BfEvent event = make_event(f);
     set_event_on(plain, 3, event);
     const BfFence good[] = {native, plain, native}, bad[] = {native, plain, mute};
     const uint64_t values[] = {9, 3, BIG};
@@ -512,18 +486,15 @@ TEST(a_batch_sets_all_or_nothing)
     assert_int_equal(load(word_of(native)), BIG);
     assert_value(plain, 3);
     assert_true(take_event(event));
-    fixture_close(&f);
 }
 
 /* Signals on their way, and signals that a queue still holds: neither changes value or word. */
-TEST(always_signaled_means_always)
+FIXTURE_TEST(always_signaled_means_always)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue busy = make_queue(&f, BF_QUEUE_TYPE_DIRECT), held = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfQueue waits = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0), done = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue busy = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfQueue waits = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0), done = make_fence(f, 0);
+    BfEvent event = make_event(f);
     const volatile uint64_t *word = word_of(fence);
     set_event_on(fence, BIG, event);
     queue_wait(waits, fence, UINT64_MAX);
@@ -531,20 +502,20 @@ TEST(always_signaled_means_always)
     queue_wait(held, gate, 1);
     queue_signal(held, fence, 6);
     queue_signal(held, done, 2);
-    VkEvent stall = stall_begin(&f, busy);
+    VkEvent stall = stall_begin(f, busy);
     queue_signal(busy, fence, 5);
     assert_success(bfUpdateFenceValues(1, &fence, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT));
     assert_true(take_event(event));
     assert_value(fence, UINT64_MAX);
     assert_success(bfSignalFence(fence, 3));
     assert_value(fence, UINT64_MAX);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(done, 1);
     await_idle(busy);
     assert_int_equal(load(word), UINT64_MAX);
     cpu_signal(gate, 1);
-    if (f.icd.library) {
-        f.icd.quiesce();
+    if (f->icd.library) {
+        f->icd.quiesce();
         assert_int_equal(load(word), UINT64_MAX); /* with nobody looking how far the GPU is */
     }
     await_fence(done, 2);
@@ -554,7 +525,6 @@ TEST(always_signaled_means_always)
     await_idle(busy);
     assert_int_equal(load(word), UINT64_MAX);
     assert_value(fence, UINT64_MAX);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------ Progress --
@@ -604,19 +574,17 @@ static void execute_all(void *argument)
         e->failures += bfQueueExecute(e->queue, 1, &e->commands[i]) != VK_SUCCESS;
 }
 
-TEST(several_threads_make_progress_on_one_queue)
+FIXTURE_TEST(several_threads_make_progress_on_one_queue)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence progress, gate = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence progress, gate = make_fence(f, 0);
     assert_success(bfGetQueueProgressFence(queue, &progress));
     static struct executor executors[THREADS];
     struct thread threads[THREADS];
     for (int t = 0; t < THREADS; t++) {
         executors[t] = (struct executor){.queue = queue};
         for (int i = 0; i < EXECUTIONS; i++)
-            executors[t].commands[i] = write_word(&f, queue, (uint32_t)i, 1);
+            executors[t].commands[i] = write_word(f, queue, (uint32_t)i, 1);
     }
     queue_wait(queue, gate, 1);
     for (int t = 0; t < THREADS; t++)
@@ -630,33 +598,29 @@ TEST(several_threads_make_progress_on_one_queue)
     await_idle(queue);
     assert_value(progress, THREADS * EXECUTIONS);
     assert_int_equal(load(word_of(progress)), THREADS * EXECUTIONS);
-    fixture_close(&f);
 }
 
-TEST(a_queue_goes_with_its_progress_fence_and_work_in_flight)
+FIXTURE_TEST(a_queue_goes_with_its_progress_fence_and_work_in_flight)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue other = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence done = make_fence(&f, 0), gate = make_fence(&f, 0);
+    BfQueue other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence done = make_fence(f, 0), gate = make_fence(f, 0);
     for (uint64_t i = 1; i <= 20; i++) {
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
         BfFence progress;
-        BfEvent event = make_event(&f);
+        BfEvent event = make_event(f);
         assert_success(bfGetQueueProgressFence(queue, &progress));
         set_event_on(progress, 50, event);
         if (i % 2)
             queue_wait(queue, gate, i);
         for (uint32_t k = 0; k < 4; k++)
-            execute(queue, write_word(&f, queue, k, (uint32_t)i));
+            execute(queue, write_word(f, queue, k, (uint32_t)i));
         queue_signal(queue, done, i);
-        drop_queue(&f, queue);
+        drop_queue(f, queue);
         assert_true(take_event(event)); /* who waits for a fence that goes is let go */
         assert_value(progress, UINT64_MAX);
         cpu_signal(gate, i);
         await_fence(done, i);
-        assert_int_equal(read_word(&f, 3), i);
+        assert_int_equal(read_word(f, 3), i);
     }
     await_idle(other);
-    fixture_close(&f);
 }

@@ -75,30 +75,27 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t e
 
 /* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other one's
  * value is what is monitored. */
-TEST(the_example_of_41_and_42)
+FIXTURE_TEST(the_example_of_41_and_42)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_flagged(&f, 0, 40);
-    BfEvent on_42 = make_event(&f), on_43 = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_flagged(f, 0, 40);
+    BfEvent on_42 = make_event(f), on_43 = make_event(f);
     set_event_on(fence, 43, on_43);
-    assert_int_equal(monitored_of(&f, queue, fence), 42);
+    assert_int_equal(monitored_of(f, queue, fence), 42);
     set_event_on(fence, 42, on_42);
-    assert_int_equal(monitored_of(&f, queue, fence), 41);
-    fixture_settle(&f);
-    uint64_t before = counters(&f).sleeperWakeups;
+    assert_int_equal(monitored_of(f, queue, fence), 41);
+    fixture_settle(f);
+    uint64_t before = counters(f).sleeperWakeups;
     queue_signal(queue, fence, 41);
     await_word(fence, 41);
-    assert_int_equal(counters(&f).sleeperWakeups, before);
-    assert_int_equal(monitored_of(&f, queue, fence), 41);
+    assert_int_equal(counters(f).sleeperWakeups, before);
+    assert_int_equal(monitored_of(f, queue, fence), 41);
     assert_false(take_event(on_42));
     queue_signal(queue, fence, 42);
     await_event(on_42);
     assert_false(take_event(on_43));
     assert_int_equal(word(fence), 42);
-    assert_int_equal(monitored_of(&f, queue, fence), 42);
-    fixture_close(&f);
+    assert_int_equal(monitored_of(f, queue, fence), 42);
 }
 
 /* The GPU stands still, and has both queues' work all the same: nobody's CPU is in between. */
@@ -132,16 +129,14 @@ TEST(a_queue_waits_for_another_without_the_cpu)
 /* ------------------------------------------------------------------------------------- Storage --
  */
 
-TEST(values_of_shared_fences_have_pages_of_their_own)
+FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     enum { FENCES = 5 };
     static const BfFenceFlags flags[FENCES] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT,
                                                BF_FENCE_SHARED_BIT, 0};
     BfNativeFenceMapping m[FENCES];
     for (int i = 0; i < FENCES; i++) {
-        m[i] = mapping_of(make_flagged(&f, flags[i], 0));
+        m[i] = mapping_of(make_flagged(f, flags[i], 0));
         for (int k = 0; k < i; k++) {
             bool together = !flags[i] && !flags[k];
             uintptr_t one = (uintptr_t)m[i].pCurrentValue, other = (uintptr_t)m[k].pCurrentValue;
@@ -150,7 +145,6 @@ TEST(values_of_shared_fences_have_pages_of_their_own)
             assert_true(together || one / 4096 != other / 4096);
         }
     }
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------- Interrupts --
@@ -359,13 +353,11 @@ TEST(a_global_fence_outlives_the_local_one_of_its_maker)
 }
 
 /* 'Always' is for the object that was asked for: the others, and the global fence, may be set on. */
-TEST(a_local_fence_that_is_always_signaled_stays_so)
+FIXTURE_TEST(a_local_fence_that_is_always_signaled_stays_so)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence one = make_flagged(&f, BF_FENCE_SHARED_BIT, 1), other = open_again(&f, one);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfEvent event = make_event(&f);
+    BfFence one = make_flagged(f, BF_FENCE_SHARED_BIT, 1), other = open_again(f, one);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfEvent event = make_event(f);
     assert_success(bfUpdateFenceValues(1, &one, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT));
     assert_value(one, UINT64_MAX);
     assert_value(other, UINT64_MAX);
@@ -380,7 +372,6 @@ TEST(a_local_fence_that_is_always_signaled_stays_so)
     assert_int_equal(word(one), UINT64_MAX);
     set_event_on(one, UINT64_MAX, event);
     assert_true(take_event(event));
-    fixture_close(&f);
 }
 
 TEST(an_orphan_takes_no_batch)

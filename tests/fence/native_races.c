@@ -124,12 +124,10 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
     fixture_close(&f);
 }
 
-TEST(races_leave_word_and_value_alike)
+FIXTURE_TEST(races_leave_word_and_value_alike)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native_fence(&f, 0);
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_native_fence(f, 0);
     const volatile uint64_t *word = word_of(fence);
     for (uint64_t i = 0; i < TIMES(500); i++) {
         queue_signal(a, fence, 3 * i + 5);
@@ -141,16 +139,13 @@ TEST(races_leave_word_and_value_alike)
         await_idle(b);
         assert_int_equal(bfGetFenceValue(fence), load(word));
     }
-    fixture_close(&f);
 }
 
 /* Signals of one queue, and of queues that wait for each other, are in order: nobody has to look. */
-TEST(signals_in_order_wake_nobody)
+FIXTURE_TEST(signals_in_order_wake_nobody)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0);
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
     const volatile uint64_t *word = word_of(fence);
     queue_wait(a, gate, 1);
     for (uint64_t i = 1; i <= 20; i++) /* held, and handed over in few batches */
@@ -163,8 +158,7 @@ TEST(signals_in_order_wake_nobody)
     await_word(word, 25);
     while (bfGetFenceValue(fence) != 25) /* it may lag behind the word */
         sched_yield();
-    assert_int_equal(counters(&f).sleeperWakeups, 0);
-    fixture_close(&f);
+    assert_int_equal(counters(f).sleeperWakeups, 0);
 }
 
 TEST(software_queues_store_by_the_cpu)
@@ -209,17 +203,15 @@ TEST(software_queues_store_by_the_cpu)
 }
 
 /* Of a shared fence this object alone: others signal theirs. */
-TEST(always_signaled_stays_so_whatever_others_signal)
+FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     const BfNativeFenceCreateInfo info = {.initialValue = 2, .flags = BF_FENCE_SHARED_BIT};
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence one, other;
     int fd;
-    assert_success(bfCreateNativeFence(f.bf, &info, &one));
+    assert_success(bfCreateNativeFence(f->bf, &info, &one));
     assert_success(bfExportFenceFd(one, 0, &fd));
-    assert_success(bfOpenFenceFd(f.bf, fd, 0, &other));
+    assert_success(bfOpenFenceFd(f->bf, fd, 0, &other));
     close(fd);
     cpu_signal(other, 7);
     assert_value(one, 7);
@@ -235,7 +227,6 @@ TEST(always_signaled_stays_so_whatever_others_signal)
     await_idle(queue);
     bfDestroyFence(other);
     bfDestroyFence(one);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------ Random threads --

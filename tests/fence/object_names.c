@@ -85,16 +85,14 @@ TEST(a_trace_shows_the_names)
     decoded_free(&d);
 }
 
-TEST(messages_show_the_names)
+FIXTURE_TEST(messages_show_the_names)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
-    assert_success(bfCreateFence(f.bf, &unsignalled, &fence));
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfEvent event = make_event(&f);
+    assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfEvent event = make_event(f);
 
     assert_int_equal(bfSignalFence(fence, 1), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_non_null(find_message("bfSignalFence: the fence may not"));
@@ -118,19 +116,16 @@ TEST(messages_show_the_names)
     assert_non_null(find_message(" 'bell'"));
     bfDestroyFence(fence);
     assert_success(bfSetMessageCallback(NULL, NULL));
-    fixture_close(&f);
 }
 
 /* 127 bytes, without half a character at the end. */
-TEST(a_long_name_is_cut_off)
+FIXTURE_TEST(a_long_name_is_cut_off)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
     char name[256], shown[300];
-    assert_success(bfCreateFence(f.bf, &unsignalled, &fence));
+    assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
     for (uint32_t begin = 125; begin <= 128; begin++) {
         memset(name, 'x', begin);
         strcpy(name + begin, "ü and more");
@@ -142,34 +137,28 @@ TEST(a_long_name_is_cut_off)
     }
     bfDestroyFence(fence);
     assert_success(bfSetMessageCallback(NULL, NULL));
-    fixture_close(&f);
 }
 
 /* The next object may have the same address. */
-TEST(a_name_ends_with_its_object)
+FIXTURE_TEST(a_name_ends_with_its_object)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
     for (uint32_t i = 0; i < 8; i++) {
         BfFence fence;
-        assert_success(bfCreateFence(f.bf, &unsignalled, &fence));
+        assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
         bfSignalFence(fence, 1);
         assert_non_null(find_message("bfSignalFence: the fence may not"));
         assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "short-lived"));
         bfDestroyFence(fence);
     }
     assert_success(bfSetMessageCallback(NULL, NULL));
-    fixture_close(&f);
 }
 
-TEST(bad_input)
+FIXTURE_TEST(bad_input)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     assert_success(bfSetMessageCallback(hear, NULL));
-    BfFence fence = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0);
     const struct {
         BfObjectType type;
         const void *object;
@@ -178,7 +167,7 @@ TEST(bad_input)
         {BF_OBJECT_TYPE_QUEUE, fence},  {BF_OBJECT_TYPE_EVENT, fence},
         {BF_OBJECT_TYPE_DEVICE, fence}, {BF_OBJECT_TYPE_FENCE_LOG_READER, fence},
         {BF_OBJECT_TYPE_FENCE, NULL},   {BF_OBJECT_TYPE_DEVICE, NULL},
-        {BF_OBJECT_TYPE_FENCE, f.bf},
+        {BF_OBJECT_TYPE_FENCE, f->bf},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         last[0] = '\0';
@@ -187,5 +176,4 @@ TEST(bad_input)
         assert_non_null(find_message("bfSetObjectName: "));
     }
     assert_success(bfSetMessageCallback(NULL, NULL));
-    fixture_close(&f);
 }

@@ -4,24 +4,21 @@
 static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                     BF_QUEUE_TYPE_COPY};
 
-TEST(behaviour_32_wait_for_a_reached_value_passes)
+FIXTURE_TEST(behaviour_32_wait_for_a_reached_value_passes)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 5), drain = make_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 5), drain = make_fence(f, 0);
         static const uint64_t reached[] = {0, 1, 4, 5};
         for (uint32_t k = 0; k < 4; k++) {
             queue_wait(queue, fence, reached[k]);
-            execute(queue, write_word(&f, queue, k, 1 + k + (uint32_t)i * 4));
+            execute(queue, write_word(f, queue, k, 1 + k + (uint32_t)i * 4));
             queue_signal(queue, drain, k + 1);
             await_fence(drain, k + 1);
-            assert_int_equal(read_word(&f, k), 1 + k + i * 4);
+            assert_int_equal(read_word(f, k), 1 + k + i * 4);
         }
         assert_value(fence, 5);
     }
-    fixture_close(&f);
 }
 
 /* The queue stands at its wait: neither the work behind it has run nor the signal come. */
@@ -57,17 +54,15 @@ TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals)
 }
 
 /* A signal alone behind the wait, with nothing to execute. */
-TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone)
+FIXTURE_TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0), later = make_fence(f, 0);
     queue_wait(queue, fence, 1);
     queue_signal(queue, later, 3);
     queue_wait(queue, fence, 2);
     queue_signal(queue, later, 4);
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(later, 0);
     cpu_signal(fence, 1);
     if (fixture_has_native_fences())
@@ -76,7 +71,6 @@ TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone)
     cpu_signal(fence, 2);
     await_signals(queue);
     assert_value(later, 4);
-    fixture_close(&f);
 }
 
 TEST(behaviour_34_wait_before_the_signal_of_another_queue)
@@ -159,17 +153,15 @@ TEST(behaviour_36_a_queue_may_wait_for_its_own_signal)
     }
 }
 
-TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
+FIXTURE_TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
+    BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= 5; round++) {
         queue_wait(other, fence, 5);
         queue_signal(other, drain, round);
-        execute(one, write_word(&f, one, 0, 1));
+        execute(one, write_word(f, one, 0, 1));
         queue_signal(one, fence, 5);
         await_fence(drain, round);
         assert_value(fence, 5);
@@ -182,7 +174,6 @@ TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
         assert_true(take_event(event));
         cpu_signal(fence, 0);
     }
-    fixture_close(&f);
 }
 
 /* 24 steps, each of which copies what the one before has left: a step that runs too early carries
@@ -207,24 +198,17 @@ static void ping_pong(struct fixture *f, BfQueue *queues, uint32_t count, uint32
         assert_int_equal(read_word(f, i), 24);
 }
 
-TEST(behaviour_38_compute_and_graphics_alternate_strictly)
+FIXTURE_TEST(behaviour_38_compute_and_graphics_alternate_strictly)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
-                        make_queue(&f, BF_QUEUE_TYPE_DIRECT)};
-    ping_pong(&f, queues, 2, 24);
-    fixture_close(&f);
+    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_COMPUTE), make_queue(f, BF_QUEUE_TYPE_DIRECT)};
+    ping_pong(f, queues, 2, 24);
 }
 
-TEST(behaviour_38_three_queues_alternate_strictly)
+FIXTURE_TEST(behaviour_38_three_queues_alternate_strictly)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queues[] = {make_queue(&f, BF_QUEUE_TYPE_COPY), make_queue(&f, BF_QUEUE_TYPE_COMPUTE),
-                        make_queue(&f, BF_QUEUE_TYPE_DIRECT)};
-    ping_pong(&f, queues, 3, TIMES(1200));
-    fixture_close(&f);
+    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_COPY), make_queue(f, BF_QUEUE_TYPE_COMPUTE),
+                        make_queue(f, BF_QUEUE_TYPE_DIRECT)};
+    ping_pong(f, queues, 3, TIMES(1200));
 }
 
 /* The same queued backwards: every wait is there long before its signal. */
@@ -284,12 +268,10 @@ TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value)
 }
 
 /* A registration, and a wait of the CPU's, too. */
-TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value)
+FIXTURE_TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 10);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 10);
+    BfEvent event = make_event(f);
     const uint64_t value = 5;
     set_event_on(fence, 5, event);
     assert_true(take_event(event));
@@ -300,16 +282,13 @@ TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_value)
     cpu_signal(fence, 5);
     assert_true(take_event(event));
     assert_success(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 0));
-    fixture_close(&f);
 }
 
-TEST(behaviour_40_wait_for_zero_always_passes)
+FIXTURE_TEST(behaviour_40_wait_for_zero_always_passes)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
+        BfQueue queue = make_queue(f, types[i]);
+        BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
         const uint64_t zero = 0;
         queue_wait(queue, fence, 0);
         queue_signal(queue, drain, 1);
@@ -319,26 +298,22 @@ TEST(behaviour_40_wait_for_zero_always_passes)
         cpu_signal(fence, BIG);
         cpu_signal(fence, 0);
         queue_wait(queue, fence, 0);
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         queue_wait(queue, fence, 0);
         queue_signal(queue, drain, 2);
         await_fence(drain, 2);
     }
-    fixture_close(&f);
 }
 
 /* Work of one call that lies behind a wait, and work of several calls: each behind the other. */
-TEST(behaviour_32_calls_on_one_queue_follow_each_other)
+FIXTURE_TEST(behaviour_32_calls_on_one_queue_follow_each_other)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    f.words[0] = 3;
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    f->words[0] = 3;
     enum { STEPS = TIMES(640) };
     for (uint32_t i = 0; i < STEPS; i++)
-        execute(queue, copy_word(&f, queue, i, i + 1));
+        execute(queue, copy_word(f, queue, i, i + 1));
     await_idle(queue);
     for (uint32_t i = 0; i <= STEPS; i++)
-        assert_int_equal(read_word(&f, i), 3);
-    fixture_close(&f);
+        assert_int_equal(read_word(f, i), 3);
 }

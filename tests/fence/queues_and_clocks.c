@@ -72,10 +72,8 @@ TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set)
 /* --------------------------------------------------------------------------------- 73: descriptions --
  */
 
-TEST(behaviour_73_a_queue_echoes_its_description)
+FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_NORMAL, BF_QUEUE_PRIORITY_HIGH};
     for (size_t i = 0; i < 3; i++) {
         for (BfQueueFlags flags = 0; flags <= 3; flags++) {
@@ -85,8 +83,8 @@ TEST(behaviour_73_a_queue_echoes_its_description)
                                                 .flags = flags,
                                                 .nodeMask = k / 2};
                 BfQueue queue = NULL;
-                assert_success(bfCreateQueue(f.bf, &info, &queue));
-                BfQueueCreateInfo echo = {.type = BF_QUEUE_TYPE_BUNDLE, .pNext = &f};
+                assert_success(bfCreateQueue(f->bf, &info, &queue));
+                BfQueueCreateInfo echo = {.type = BF_QUEUE_TYPE_BUNDLE, .pNext = f};
                 assert_success(bfGetQueueInfo(queue, &echo));
                 assert_null(echo.pNext);
                 assert_int_equal(echo.type, info.type);
@@ -97,43 +95,37 @@ TEST(behaviour_73_a_queue_echoes_its_description)
             }
         }
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_73_thirty_two_queues_of_each_type_work)
+FIXTURE_TEST(behaviour_73_thirty_two_queues_of_each_type_work)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfQueue queues[96];
-    BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
     for (uint32_t i = 0; i < 96; i++) {
-        queues[i] = make_queue(&f, types[i / 32]);
+        queues[i] = make_queue(f, types[i / 32]);
         if (i % 3 == 0)
             queue_wait(queues[i], gate, 1);
-        execute(queues[i], write_word(&f, queues[i], i, i + 1));
+        execute(queues[i], write_word(f, queues[i], i, i + 1));
     }
     cpu_signal(gate, 1);
     for (uint32_t i = 0; i < 96; i++) {
         queue_signal(queues[i], fence, i + 1);
         await_idle(queues[i]);
         assert_value(fence, i + 1);
-        assert_int_equal(read_word(&f, i), i + 1);
+        assert_int_equal(read_word(f, i), i + 1);
     }
-    fixture_close(&f);
 }
 
 /* The family a queue names can do what its type says, and is one of the program's. */
-TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
+FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const VkQueueFlags needed[] = {VK_QUEUE_GRAPHICS_BIT, VK_QUEUE_COMPUTE_BIT,
                                           VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT |
                                               VK_QUEUE_TRANSFER_BIT};
     uint32_t pure[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    for (uint32_t i = f.family_count; i-- > 0;) {
-        const VkQueueFlags flags = f.families[i].queueFlags;
-        if (!f.queue_counts[i])
+    for (uint32_t i = f->family_count; i-- > 0;) {
+        const VkQueueFlags flags = f->families[i].queueFlags;
+        if (!f->queue_counts[i])
             continue;
         if (flags & VK_QUEUE_GRAPHICS_BIT)
             pure[0] = i;
@@ -143,21 +135,18 @@ TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
             pure[2] = i;
     }
     for (size_t i = 0; i < 3; i++) {
-        uint32_t family = bfGetQueueFamilyIndex(make_queue(&f, types[i]));
-        assert_true(family < f.family_count && f.queue_counts[family]);
-        assert_true(f.families[family].queueFlags & needed[i]);
+        uint32_t family = bfGetQueueFamilyIndex(make_queue(f, types[i]));
+        assert_true(family < f->family_count && f->queue_counts[family]);
+        assert_true(f->families[family].queueFlags & needed[i]);
         /* A family of its own is taken where there is one. (Of the layer's families some are run
          * by others, which may be named in their place.) */
-        if (pure[i] != UINT32_MAX && !f.layered)
+        if (pure[i] != UINT32_MAX && !f->layered)
             assert_int_equal(family, pure[i]);
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
+FIXTURE_TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     const BfQueueCreateInfo infos[] = {
         {.type = BF_QUEUE_TYPE_DIRECT, .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
         {.type = BF_QUEUE_TYPE_DIRECT},
@@ -165,7 +154,7 @@ TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
     BfQueue queues[2];
     BfQueueCreateInfo echo;
     for (int i = 0; i < 2; i++)
-        assert_success(bfCreateQueue(f.bf, &infos[i], &queues[i]));
+        assert_success(bfCreateQueue(f->bf, &infos[i], &queues[i]));
     static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_HIGH, BF_QUEUE_PRIORITY_HIGH,
                                                  BF_QUEUE_PRIORITY_NORMAL};
     for (int i = 0; i < 3; i++) {
@@ -179,7 +168,6 @@ TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     for (int i = 0; i < 2; i++)
         bfDestroyQueue(queues[i]);
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------------------- 74 to 76: clocks --
@@ -269,18 +257,16 @@ static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
     assert_int_equal(read_word(f, 3), 4);
 }
 
-TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
+FIXTURE_TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
-        uint64_t frequency, mask = mask_of(&f, queue);
+        BfQueue queue = make_queue(f, types[i]);
+        uint64_t frequency, mask = mask_of(f, queue);
         assert_success(bfGetQueueTimestampFrequency(queue, &frequency));
         for (int round = 0; round < 5; round++) {
             struct stamps s;
             uint64_t before = now();
-            run_stamps(&f, queue, &s);
+            run_stamps(f, queue, &s);
             uint64_t wall = now() - before;
             for (int k = 1; k < 4; k++)
                 assert_true(ticks_between(s.ticks[k - 1], s.ticks[k], mask) >= 0);
@@ -288,7 +274,6 @@ TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
             assert_true(span <= (double)wall * (double)frequency / 1e9 + 1);
         }
     }
-    fixture_close(&f);
 }
 
 static void stamps_between_calibrations(bool uncalibrated)

@@ -148,18 +148,16 @@ TEST(behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending)
 
 /* Rewinds by queues on several engines keep to the order that the queues' waits make: what the CPU
  * sees first decides nothing. */
-TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits)
+FIXTURE_TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_fence(&f, 0), between = make_fence(&f, 0);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_fence(f, 0), between = make_fence(f, 0);
     for (uint64_t round = 1; round <= (uint64_t)TIMES(320); round++) {
-        execute(one, write_word(&f, one, 0, 1));
+        execute(one, write_word(f, one, 0, 1));
         queue_signal(one, fence, 5);
         queue_signal(one, between, round);
         queue_wait(other, between, round);
-        execute(other, write_word(&f, other, 1, 1));
+        execute(other, write_word(f, other, 1, 1));
         queue_signal(other, fence, 3);
         if (round % 2)
             await_idle(other);
@@ -169,7 +167,6 @@ TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits)
         }
         assert_value(fence, 3);
     }
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------ 45, 46: an instant is long enough --
@@ -235,13 +232,11 @@ TEST(behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends)
 /* Every wait is queued before its signal; a second fence goes to and fro beside, and is set back to
  * 0 by a queue at the end of each round. The next one begins when it is: a wait that is queued while
  * it still has its last value is satisfied by that one (47), and orders nothing. */
-TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
+FIXTURE_TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue waits = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            signals = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence fence = make_fence(&f, 0), side = make_fence(&f, 0), rounds = make_fence(&f, 0);
+    BfQueue waits = make_queue(f, BF_QUEUE_TYPE_DIRECT),
+            signals = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_fence(f, 0), side = make_fence(f, 0), rounds = make_fence(f, 0);
     for (uint32_t round = 0; round < TIMES(16384); round++) {
         bool work = round % 32 == 0 && round / 32 < FIXTURE_WORDS - 1;
         for (uint64_t v = 1; v <= 10; v++) {
@@ -249,7 +244,7 @@ TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
             queue_signal(waits, side, v);
         }
         if (work)
-            execute(signals, write_word(&f, signals, round / 32, round + 1));
+            execute(signals, write_word(f, signals, round / 32, round + 1));
         for (uint64_t v = 1; v <= 10; v++) {
             queue_signal(signals, fence, v);
             queue_wait(signals, side, v);
@@ -258,14 +253,13 @@ TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
         queue_signal(signals, rounds, round + 1);
         await_fence(fence, 10);
         if (work)
-            assert_int_equal(read_word(&f, round / 32), round + 1);
+            assert_int_equal(read_word(f, round / 32), round + 1);
         cpu_signal(fence, 0);
         await_fence(rounds, round + 1);
     }
     await_idle(waits);
     assert_value(fence, 0);
     assert_value(side, 0);
-    fixture_close(&f);
 }
 
 /* ----------------------------------------------------------------------------- 47 to 49: tickets --

@@ -20,12 +20,10 @@
  */
 
 /* Behaviour 58. */
-TEST(objects_of_one_fence_see_the_same_value)
+FIXTURE_TEST(objects_of_one_fence_see_the_same_value)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence one = make_shared(&f, 99, 0), two = open_again(&f, one), three = open_again(&f, two);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence one = make_shared(f, 99, 0), two = open_again(f, one), three = open_again(f, two);
     assert_value(one, 99);
     assert_value(two, 99);
     assert_value(three, 99);
@@ -41,22 +39,19 @@ TEST(objects_of_one_fence_see_the_same_value)
     queue_signal(queue, two, 0);
     assert_value(one, 0);
     assert_value(three, 0);
-    drop_fence(&f, one); /* the global fence lives on */
+    drop_fence(f, one); /* the global fence lives on */
     cpu_signal(two, 5);
     assert_value(three, 5);
-    BfFence four = open_again(&f, three);
+    BfFence four = open_again(f, three);
     assert_value(four, 5);
-    fixture_close(&f);
 }
 
-TEST(a_wait_on_one_object_is_satisfied_by_another)
+FIXTURE_TEST(a_wait_on_one_object_is_satisfied_by_another)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue signals = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            waits = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one), after = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue signals = make_queue(f, BF_QUEUE_TYPE_DIRECT),
+            waits = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
+    BfEvent event = make_event(f);
     for (uint64_t round = 0; round < 4; round++) {
         uint64_t value = 10 * round + 5;
         set_event_on(two, value, event);
@@ -69,7 +64,7 @@ TEST(a_wait_on_one_object_is_satisfied_by_another)
         if (round % 2) {
             cpu_signal(one, value);
         } else {
-            execute(signals, write_word(&f, signals, 0, 1));
+            execute(signals, write_word(f, signals, 0, 1));
             queue_signal(signals, one, value);
         }
         await_event(event);
@@ -77,7 +72,6 @@ TEST(a_wait_on_one_object_is_satisfied_by_another)
         assert_value(two, value);
     }
     await_idle(signals);
-    fixture_close(&f);
 }
 
 struct blocked {
@@ -92,11 +86,9 @@ static void block(void *argument)
     b->result = bfWaitFences(1, &b->fence, &b->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
-TEST(a_blocked_thread_is_released_by_another_object)
+FIXTURE_TEST(a_blocked_thread_is_released_by_another_object)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
     struct blocked b = {.fence = two, .value = 2};
     struct thread thread;
     thread_start(&thread, block, &b);
@@ -108,17 +100,14 @@ TEST(a_blocked_thread_is_released_by_another_object)
     assert_success(b.result);
     const uint64_t far = 3;
     assert_int_equal(bfWaitFences(1, &two, &far, BF_FENCE_WAIT_ALL, 0), VK_TIMEOUT);
-    fixture_close(&f);
 }
 
 /* Behaviours 39 and 47, on one thread: whatever the other object does between two looks here. */
-TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone)
+FIXTURE_TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one), after = make_fence(&f, 0);
-    BfEvent before = make_event(&f), above = make_event(&f), later = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
+    BfEvent before = make_event(f), above = make_event(f), later = make_event(f);
     for (uint64_t round = 1; round <= TIMES(1000); round++) {
         set_event_on(two, 5, before);
         set_event_on(two, 9, above);
@@ -137,23 +126,19 @@ TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone)
         cpu_signal(one, 0);
         assert_value(two, 0);
     }
-    fixture_close(&f);
 }
 
-TEST(an_exported_semaphore_follows_what_others_set)
+FIXTURE_TEST(an_exported_semaphore_follows_what_others_set)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one);
-    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
+    VkSemaphore semaphore = make_timeline(f, 0);
     assert_success(bfExportFence(two, semaphore));
     cpu_signal(one, 4);
     cpu_signal(one, 1);
-    vulkan_wait(f.device, semaphore, 4);
+    vulkan_wait(f->device, semaphore, 4);
     cpu_signal(one, 6);
-    vulkan_wait(f.device, semaphore, 6);
-    assert_int_equal(vulkan_value(f.device, semaphore), 6);
-    fixture_close(&f);
+    vulkan_wait(f->device, semaphore, 6);
+    assert_int_equal(vulkan_value(f->device, semaphore), 6);
 }
 
 /* ------------------------------------------------------------------------------------ Two devices --
@@ -256,76 +241,67 @@ TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
 /* ------------------------------------------------------------------------------------------ Ends --
  */
 
-TEST(by_default_waiters_end_with_their_own_object)
+FIXTURE_TEST(by_default_waiters_end_with_their_own_object)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one), after = make_fence(&f, 0);
-    BfEvent of_one = make_event(&f), of_two = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
+    BfEvent of_one = make_event(f), of_two = make_event(f);
     set_event_on(one, 1, of_one);
     set_event_on(two, UINT64_MAX, of_two);
     queue_wait(queue, two, UINT64_MAX);
     queue_signal(queue, after, 1);
-    drop_fence(&f, two);
+    drop_fence(f, two);
     assert_true(take_event(of_two));
     await_fence(after, 1);
     assert_false(take_event(of_one));
     assert_value(one, 0);
-    drop_fence(&f, one);
+    drop_fence(f, one);
     assert_true(take_event(of_one));
-    fixture_close(&f);
 }
 
 /* Behaviour 59. */
-TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
+FIXTURE_TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence one = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
-            two = open_again(&f, one), three = open_again(&f, one), after = make_fence(&f, 0);
-    BfEvent of_one = make_event(&f), of_two = make_event(&f), early = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence one = make_shared(f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
+            two = open_again(f, one), three = open_again(f, one), after = make_fence(f, 0);
+    BfEvent of_one = make_event(f), of_two = make_event(f), early = make_event(f);
     set_event_on(one, UINT64_MAX, of_one);
     set_event_on(two, UINT64_MAX, of_two);
     set_event_on(two, 7, early);
     queue_wait(queue, two, UINT64_MAX);
     queue_signal(queue, after, 1);
-    drop_fence(&f, two);
+    drop_fence(f, two);
     await_fence(after, 1); /* queues go on */
     assert_false(take_event(of_two));
-    drop_fence(&f, one);
+    drop_fence(f, one);
     assert_false(take_event(of_one));
     assert_false(take_event(early));
     cpu_signal(three, 7);
     await_event(early);
     assert_false(take_event(of_two));
-    drop_fence(&f, three);
+    drop_fence(f, three);
     await_event(of_one);
     await_event(of_two);
-    fixture_close(&f);
 }
 
 /* A descriptor can be opened: as long as it is there, so is the fence. */
-TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting)
+FIXTURE_TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence one = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
-    BfEvent event = make_event(&f), other = make_event(&f);
+    BfFence one = make_shared(f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfEvent event = make_event(f), other = make_event(f);
     int fd = export_fence(one);
     set_event_on(one, 3, event);
     set_event_on(one, 9, other);
-    drop_fence(&f, one);
+    drop_fence(f, one);
     assert_false(take_event(event));
-    BfFence two = open_fence(&f, fd);
+    BfFence two = open_fence(f, fd);
     cpu_signal(two, 3);
     await_event(event);
-    drop_fence(&f, two);
+    drop_fence(f, two);
     assert_false(take_event(other));
     close(fd);
     await_event(other);
-    fixture_close(&f);
 }
 
 TEST(waiters_that_linger_end_with_their_device)
@@ -345,23 +321,20 @@ TEST(waiters_that_linger_end_with_their_device)
     close(fd);
 }
 
-TEST(a_signal_under_way_comes_though_its_object_has_gone)
+FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one), gate = make_fence(&f, 0);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one), gate = make_fence(f, 0);
+    VkEvent stall = stall_begin(f, queue);
     queue_signal(queue, two, 4);
     queue_wait(queue, gate, 1);
     queue_signal(queue, two, 5);
-    drop_fence(&f, two);
+    drop_fence(f, two);
     assert_value(one, 0);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(one, 4);
     cpu_signal(gate, 1);
     await_fence(one, 5);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------------ Costs --
@@ -533,10 +506,8 @@ struct message {
 #define MAGIC UINT64_C(0x65636e6566796662)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-TEST(descriptors_that_lead_to_no_fence_are_refused)
+FIXTURE_TEST(descriptors_that_lead_to_no_fence_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfFence none = NULL;
     int pipes[2], cloexec = open("/dev/null", O_RDWR | O_CLOEXEC);
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
@@ -544,7 +515,7 @@ TEST(descriptors_that_lead_to_no_fence_are_refused)
     const int plain[] = {-1, 12345, pipes[0], cloexec};
     for (int i = 0; i < 4; i++)
         assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1,
-                       bfOpenFenceFd(f.bf, plain[i], 0, &none));
+                       bfOpenFenceFd(f->bf, plain[i], 0, &none));
 
     const struct {
         off_t size;
@@ -566,7 +537,7 @@ TEST(descriptors_that_lead_to_no_fence_are_refused)
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         int page = memory(pages[i].size, pages[i].seals, pages[i].magic, pages[i].version);
         int fd = forge(&good, sizeof(good), &page, 1);
-        assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f.bf, fd, 0, &none));
+        assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f->bf, fd, 0, &none));
         close(fd);
         close(page);
     }
@@ -591,7 +562,7 @@ TEST(descriptors_that_lead_to_no_fence_are_refused)
         many[i] = page;
     for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
         int fd = forge(&messages[i].message, messages[i].size, many, messages[i].fds);
-        assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f.bf, fd, 0, &none));
+        assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f->bf, fd, 0, &none));
         close(fd);
     }
     close(page);
@@ -599,24 +570,21 @@ TEST(descriptors_that_lead_to_no_fence_are_refused)
     assert_int_equal(open_descriptors(), descriptors);
 
     /* One that somebody has emptied. */
-    BfFence fence = make_shared(&f, 0, 0);
+    BfFence fence = make_shared(f, 0, 0);
     int fd = export_fence(fence);
     char byte;
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
-    assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f.bf, fd, 0, &none));
+    assert_refused(VK_ERROR_INVALID_EXTERNAL_HANDLE, 1, bfOpenFenceFd(f->bf, fd, 0, &none));
     cpu_signal(fence, 1);
     close(fd);
     close(pipes[0]);
     close(pipes[1]);
     close(cloexec);
-    fixture_close(&f);
 }
 
-TEST(bad_input_is_told_in_one_line)
+FIXTURE_TEST(bad_input_is_told_in_one_line)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence shared = make_shared(&f, 0, 0), plain = make_fence(&f, 0), none = NULL;
+    BfFence shared = make_shared(f, 0, 0), plain = make_fence(f, 0), none = NULL;
     int fd = export_fence(shared), out = -1;
     const VkResult bad = VK_ERROR_VALIDATION_FAILED_EXT;
     const BfFenceFlags flags[] = {BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT << 1,
@@ -624,27 +592,26 @@ TEST(bad_input_is_told_in_one_line)
                                   BF_FENCE_SHARED_BIT | 0x80000000, 0x80000000};
     for (int i = 0; i < 4; i++) {
         const BfFenceCreateInfo info = {.flags = flags[i]};
-        assert_refused(bad, 1, bfCreateFence(f.bf, &info, &none));
+        assert_refused(bad, 1, bfCreateFence(f->bf, &info, &none));
     }
     assert_refused(bad, 1, bfExportFenceFd(plain, 0, &out));
     assert_refused(bad, 1, bfExportFenceFd(shared, 0, NULL));
     assert_refused(bad, 1, bfExportFenceFd(shared, 2, &out));
     assert_refused(bad, 1, bfExportFenceFd(NULL, 0, &out));
-    assert_refused(bad, 1, bfOpenFenceFd(f.bf, fd, 2, &none));
-    assert_refused(bad, 1, bfOpenFenceFd(f.bf, fd, 0, NULL));
+    assert_refused(bad, 1, bfOpenFenceFd(f->bf, fd, 2, &none));
+    assert_refused(bad, 1, bfOpenFenceFd(f->bf, fd, 0, NULL));
     assert_refused(bad, 1, bfOpenFenceFd(NULL, fd, 0, &none));
     BfShareFlags known = BF_SHARE_TRUSTED_BIT;
     assert_refused(bad, 1, bfGetDeviceShareFlags(NULL, &known));
-    assert_refused(bad, 1, bfGetDeviceShareFlags(f.bf, NULL));
-    assert_success(bfGetDeviceShareFlags(f.bf, &known));
+    assert_refused(bad, 1, bfGetDeviceShareFlags(f->bf, NULL));
+    assert_success(bfGetDeviceShareFlags(f->bf, &known));
     if (!known) { /* the driver's semaphores stay in their process */
         assert_refused(VK_ERROR_FEATURE_NOT_PRESENT, 1,
                        bfExportFenceFd(shared, BF_SHARE_TRUSTED_BIT, &out));
         assert_refused(VK_ERROR_FEATURE_NOT_PRESENT, 1,
-                       bfOpenFenceFd(f.bf, fd, BF_SHARE_TRUSTED_BIT, &none));
+                       bfOpenFenceFd(f->bf, fd, BF_SHARE_TRUSTED_BIT, &none));
     }
     assert_int_equal(out, -1);
     assert_null(none);
     close(fd);
-    fixture_close(&f);
 }

@@ -60,23 +60,21 @@ static uint32_t failures;
         }                                                                                          \
     } while (0)
 
-TEST(shared_fences_survive_a_lack_of_memory)
+FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     failures = 0;
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
+            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfEvent event = make_event(f);
     const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
     const BfFenceCreateInfo info = {.flags = BF_FENCE_SHARED_BIT | flags};
     const uint64_t three = 3;
-    BfFence one, two, three_times, after = make_fence(&f, 0);
+    BfFence one, two, three_times, after = make_fence(f, 0);
     int fd = -1;
-    SHORT_OF_MEMORY(bfCreateFence(f.bf, &info, &one));
+    SHORT_OF_MEMORY(bfCreateFence(f->bf, &info, &one));
     SHORT_OF_MEMORY(bfExportFenceFd(one, *sharing(), &fd));
-    SHORT_OF_MEMORY(bfOpenFenceFd(f.bf, fd, *sharing(), &two));
-    SHORT_OF_MEMORY(bfOpenFenceFd(f.bf, fd, *sharing(), &three_times));
+    SHORT_OF_MEMORY(bfOpenFenceFd(f->bf, fd, *sharing(), &two));
+    SHORT_OF_MEMORY(bfOpenFenceFd(f->bf, fd, *sharing(), &three_times));
     close(fd);
     SHORT_OF_MEMORY(bfSetEventOnFence(two, 3, event));
     SHORT_OF_MEMORY(bfQueueWait(queue, three_times, 3));
@@ -89,16 +87,16 @@ TEST(shared_fences_survive_a_lack_of_memory)
     await_idle(queue);
     assert_value(one, 1);
     /* Behind work, and before it is over: by a carrier, where there are any. */
-    VkEvent stall = stall_begin(&f, queue);
+    VkEvent stall = stall_begin(f, queue);
     SHORT_OF_MEMORY(bfQueueSignal(queue, two, 4));
     SHORT_OF_MEMORY(bfQueueWait(other, three_times, 4));
     SHORT_OF_MEMORY(bfQueueSignal(other, after, 2));
     BfDeviceCounters counters;
     do {
-        assert_success(bfGetDeviceCounters(f.bf, &counters));
+        assert_success(bfGetDeviceCounters(f->bf, &counters));
     } while (*sharing() && counters.peerWaits == 0);
     assert_int_equal(counters.peerWaits, *sharing() ? 1 : 0);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(after, 2);
     assert_value(one, 4);
     assert_true(failures > 8);
@@ -109,7 +107,6 @@ TEST(shared_fences_survive_a_lack_of_memory)
      * before the driver's call returns (E-5). */
     while (mapped_pages())
         sched_yield();
-    fixture_close(&f);
 }
 
 /* With none free, then with one, two and so on, until it has enough. */
@@ -136,10 +133,8 @@ TEST(shared_fences_survive_a_lack_of_memory)
         }                                                                                          \
     } while (0)
 
-TEST(shared_fences_survive_a_lack_of_descriptors)
+FIXTURE_TEST(shared_fences_survive_a_lack_of_descriptors)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     failures = 0;
     uint32_t descriptors = 0;
     for (int round = 0; round < 3; round++) {
@@ -147,9 +142,9 @@ TEST(shared_fences_survive_a_lack_of_descriptors)
         const BfFenceCreateInfo info = {.flags = BF_FENCE_SHARED_BIT | flags};
         BfFence one, two;
         int fd = -1;
-        SHORT_OF_DESCRIPTORS(bfCreateFence(f.bf, &info, &one));
+        SHORT_OF_DESCRIPTORS(bfCreateFence(f->bf, &info, &one));
         SHORT_OF_DESCRIPTORS(bfExportFenceFd(one, *sharing(), &fd));
-        SHORT_OF_DESCRIPTORS(bfOpenFenceFd(f.bf, fd, *sharing(), &two));
+        SHORT_OF_DESCRIPTORS(bfOpenFenceFd(f->bf, fd, *sharing(), &two));
         close(fd);
         cpu_signal(one, 2);
         assert_value(two, 2);
@@ -160,5 +155,4 @@ TEST(shared_fences_survive_a_lack_of_descriptors)
     }
     assert_int_equal(open_descriptors(), descriptors);
     assert_true(failures > 20);
-    fixture_close(&f);
 }

@@ -142,12 +142,10 @@ TEST(behaviour_30_threads_are_released_each_at_its_value)
 }
 
 /* Waits that end by their time, under a fence that is reached only later. */
-TEST(behaviour_28_a_wait_may_end_by_its_time)
+FIXTURE_TEST(behaviour_28_a_wait_may_end_by_its_time)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     const uint64_t value = 1;
     static const uint64_t times[] = {0, 1, 1000000};
     for (size_t i = 0; i < 3; i++) {
@@ -159,5 +157,4 @@ TEST(behaviour_28_a_wait_may_end_by_its_time)
     for (size_t i = 0; i < 3; i++)
         assert_success(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, times[i]));
     assert_true(take_event(event));
-    fixture_close(&f);
 }

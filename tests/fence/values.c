@@ -1,63 +1,48 @@
 /* Behaviours 1 to 19: a fence's value, and the CPU's signals. */
 #include "registrations.h"
 
-TEST(behaviour_01_created_value_reads_back)
+FIXTURE_TEST(behaviour_01_created_value_reads_back)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const uint64_t values[] = {0, 1, 99, BIG, UINT64_MAX - 1, UINT64_MAX};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-        assert_value(make_fence(&f, values[i]), values[i]);
-    fixture_close(&f);
+        assert_value(make_fence(f, values[i]), values[i]);
 }
 
-TEST(behaviour_02_cpu_signal_reads_at_once)
+FIXTURE_TEST(behaviour_02_cpu_signal_reads_at_once)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0);
     static const uint64_t values[] = {1, 2, 10, BIG, BIG + 1};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         cpu_signal(fence, values[i]);
         assert_value(fence, values[i]);
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_03_cpu_signal_of_a_lower_value_reads_back)
+FIXTURE_TEST(behaviour_03_cpu_signal_of_a_lower_value_reads_back)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0);
     cpu_signal(fence, 10);
     assert_value(fence, 10);
     cpu_signal(fence, 5);
     assert_value(fence, 5);
-    fixture_close(&f);
 }
 
-TEST(behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero)
+FIXTURE_TEST(behaviour_04_cpu_signal_of_zero_after_a_great_value_reads_zero)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0);
     cpu_signal(fence, BIG);
     assert_value(fence, BIG);
     cpu_signal(fence, 0);
     assert_value(fence, 0);
-    fixture_close(&f);
 }
 
-TEST(behaviour_05_a_hundred_great_steps_read_back_exactly)
+FIXTURE_TEST(behaviour_05_a_hundred_great_steps_read_back_exactly)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
+    BfFence fence = make_fence(f, 0);
     for (uint64_t i = 0; i < 100; i++) {
         cpu_signal(fence, BIG + i * 10000);
         assert_value(fence, BIG + i * 10000);
     }
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------------------- Registrations --
@@ -92,12 +77,10 @@ TEST(behaviour_08_later_signals_do_not_set_a_fired_event_again)
     run(registration_is_consumed);
 }
 
-TEST(behaviour_09_every_reached_value_sets_the_event_at_registration)
+FIXTURE_TEST(behaviour_09_every_reached_value_sets_the_event_at_registration)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     static const uint64_t currents[] = {0, 10};
     for (size_t i = 0; i < 2; i++) {
         cpu_signal(fence, currents[i]);
@@ -111,15 +94,12 @@ TEST(behaviour_09_every_reached_value_sets_the_event_at_registration)
             assert_true(take_event(event));
         }
     }
-    fixture_close(&f);
 }
 
-TEST(behaviour_10_the_next_value_stays_unset_until_signalled)
+FIXTURE_TEST(behaviour_10_the_next_value_stays_unset_until_signalled)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 10);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 10);
+    BfEvent event = make_event(f);
     set_event_on(fence, 11, event);
     assert_false(take_event(event));
     for (uint64_t v = 0; v <= 10; v++) {
@@ -128,7 +108,6 @@ TEST(behaviour_10_the_next_value_stays_unset_until_signalled)
     }
     cpu_signal(fence, 11);
     assert_true(take_event(event));
-    fixture_close(&f);
 }
 
 TEST(behaviour_11_one_event_for_several_values_is_set_at_each)
@@ -166,12 +145,10 @@ TEST(behaviour_17_two_events_on_one_value_are_both_set)
     run(registration_of_two_events_on_one_value);
 }
 
-TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again)
+FIXTURE_TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     assert_success(bfSetEvent(event));
     set_event_on(fence, 1, event);
     assert_true(take_event(event)); /* registering hasn't reset it */
@@ -184,15 +161,12 @@ TEST(behaviour_18_an_event_set_before_stays_set_and_is_set_again)
     cpu_signal(fence, 2);
     assert_true(take_event(event));
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
-TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing)
+FIXTURE_TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     cpu_signal(fence, 0);
     assert_value(fence, 0);
     set_event_on(fence, 7, event);
@@ -203,7 +177,6 @@ TEST(behaviour_19_signalling_the_current_value_succeeds_and_sets_nothing)
         assert_value(fence, 7);
         assert_false(take_event(event));
     }
-    fixture_close(&f);
 }
 
 /* 20 and 21 are about COM's reference counts and interfaces; there are none here. */

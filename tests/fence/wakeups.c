@@ -265,16 +265,13 @@ TEST(a_queue_signal_wakes_many_threads_once_each)
 }
 
 /* Waiters that give up leave nothing behind that would wake anybody. */
-TEST(waiters_that_gave_up_cost_nothing)
+FIXTURE_TEST(waiters_that_gave_up_cost_nothing)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
     for (uint64_t value = 1; value <= TIMES(1000); value++) {
         assert_int_equal(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 0), VK_TIMEOUT);
         assert_int_equal(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 1), VK_TIMEOUT);
     }
-    signal_unwatched(&f, queue, fence, TIMES(1000));
-    fixture_close(&f);
+    signal_unwatched(f, queue, fence, TIMES(1000));
 }

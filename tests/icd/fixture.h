@@ -35,4 +35,16 @@ void fixture_open_beside(struct fixture *f, const struct fixture *first, uint32_
  * vulkan_expect was last called. */
 void fixture_close(struct fixture *f);
 
+/* A test on a fixture that is open from its beginning to its end, 'f'. */
+#define FIXTURE_TEST(name_, environment_)                                                          \
+    static void name_##_on(struct fixture *f);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct fixture f;                                                                          \
+        fixture_open(&f, environment_);                                                            \
+        name_##_on(&f);                                                                            \
+        fixture_close(&f);                                                                         \
+    }                                                                                              \
+    static void name_##_on(struct fixture *f)
+
 #endif

@@ -12,19 +12,16 @@
 
 #define QUIET "SHAPE=q2 QUIET=1"
 
-TEST(test_binary_wait_before_signal)
+FIXTURE_TEST(test_binary_wait_before_signal, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore binary = vulkan_binary(f.device);
-    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = binary}));
-    f.icd.quiesce();
-    assert_int_equal(f.icd.queue_depth(0, 0), 1);
-    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-    assert_success(vulkan_submit1(f.queues[0][1], (struct vulkan_batch){.signal = binary}));
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroySemaphore(f.device, binary, NULL);
-    fixture_close(&f);
+    VkSemaphore binary = vulkan_binary(f->device);
+    assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.wait = binary}));
+    f->icd.quiesce();
+    assert_int_equal(f->icd.queue_depth(0, 0), 1);
+    vulkan_expect(&f->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    assert_success(vulkan_submit1(f->queues[0][1], (struct vulkan_batch){.signal = binary}));
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroySemaphore(f->device, binary, NULL);
 }
 
 static void *wait_idle(void *queue)
@@ -33,259 +30,226 @@ static void *wait_idle(void *queue)
     return NULL;
 }
 
-TEST(test_queue_race)
+FIXTURE_TEST(test_queue_race, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    f.icd.pause();
-    VkFence fence = vulkan_fence(f.device, false);
-    assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
+    f->icd.pause();
+    VkFence fence = vulkan_fence(f->device, false);
+    assert_success(vkQueueSubmit(f->queues[0][0], 0, NULL, fence));
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, wait_idle, f.queues[0][0]), 0);
-    while (!vulkan_counters(&f.icd).queue_wait_idles)
+    assert_int_equal(pthread_create(&thread, NULL, wait_idle, f->queues[0][0]), 0);
+    while (!vulkan_counters(&f->icd).queue_wait_idles)
         sched_yield();
     /* The other thread is inside and can't leave. */
-    VkSemaphore a = vulkan_timeline(f.device, 0);
-    VkSemaphore b = vulkan_timeline(f.device, 0);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkSemaphore b = vulkan_timeline(f->device, 0);
     assert_success(
-        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+        vulkan_submit(f->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_success(
-        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = b, .signal_value = 1}));
-    vulkan_expect(&f.icd, BELFRY_ICD_QUEUE_RACE, 1);
-    f.icd.resume();
+        vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = b, .signal_value = 1}));
+    vulkan_expect(&f->icd, BELFRY_ICD_QUEUE_RACE, 1);
+    f->icd.resume();
     pthread_join(thread, NULL);
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySemaphore(f.device, a, NULL);
-    vkDestroySemaphore(f.device, b, NULL);
-    fixture_close(&f);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySemaphore(f->device, a, NULL);
+    vkDestroySemaphore(f->device, b, NULL);
 }
 
-TEST(test_empty_info)
+FIXTURE_TEST(test_empty_info, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore a = vulkan_timeline(f.device, 0);
-    VkFence fence = vulkan_fence(f.device, false);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkFence fence = vulkan_fence(f->device, false);
     assert_success(
-        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.fence = fence}));
-    assert_int_equal(vulkan_counters(&f.icd).infos_without_command_buffer, 2);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){0}));
-    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){0}));
-    vulkan_expect(&f.icd, BELFRY_ICD_EMPTY_INFO, 2);
-    assert_success(vkQueueSubmit2(f.queues[0][0], 0, NULL, VK_NULL_HANDLE));
-    assert_int_equal(vulkan_counters(&f.icd).empty_calls, 1);
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySemaphore(f.device, a, NULL);
-    fixture_close(&f);
+        vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.fence = fence}));
+    assert_int_equal(vulkan_counters(&f->icd).infos_without_command_buffer, 2);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){0}));
+    assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){0}));
+    vulkan_expect(&f->icd, BELFRY_ICD_EMPTY_INFO, 2);
+    assert_success(vkQueueSubmit2(f->queues[0][0], 0, NULL, VK_NULL_HANDLE));
+    assert_int_equal(vulkan_counters(&f->icd).empty_calls, 1);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySemaphore(f->device, a, NULL);
 }
 
-TEST(test_binary_resignal)
+FIXTURE_TEST(test_binary_resignal, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore binary = vulkan_binary(f.device);
-    f.icd.pause();
-    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = binary}));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = binary}));
-    vulkan_expect(&f.icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
+    VkSemaphore binary = vulkan_binary(f->device);
+    f->icd.pause();
+    assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.signal = binary}));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.signal = binary}));
+    vulkan_expect(&f->icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
     /* And once more as the second one runs. */
-    vulkan_expect(&f.icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
-    vkDestroySemaphore(f.device, binary, NULL);
-    fixture_close(&f);
+    vulkan_expect(&f->icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
+    vkDestroySemaphore(f->device, binary, NULL);
 }
 
-TEST(test_fence_busy)
+FIXTURE_TEST(test_fence_busy, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkFence fence = vulkan_fence(f.device, false);
-    f.icd.pause();
-    assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vkResetFences(f.device, 1, &fence));
-    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
-    assert_success(vkQueueSubmit(f.queues[0][1], 0, NULL, fence));
-    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
-    assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
-    vulkan_expect(&f.icd, BELFRY_ICD_FENCE_BUSY, 1);
-    assert_success(vkDeviceWaitIdle(f.device));
-    assert_success(vkResetFences(f.device, 1, &fence));
-    vkDestroyFence(f.device, fence, NULL);
-    fixture_close(&f);
+    VkFence fence = vulkan_fence(f->device, false);
+    f->icd.pause();
+    assert_success(vkQueueSubmit(f->queues[0][0], 0, NULL, fence));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vkResetFences(f->device, 1, &fence));
+    vulkan_expect(&f->icd, BELFRY_ICD_FENCE_BUSY, 1);
+    assert_success(vkQueueSubmit(f->queues[0][1], 0, NULL, fence));
+    vulkan_expect(&f->icd, BELFRY_ICD_FENCE_BUSY, 1);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
+    assert_success(vkQueueSubmit(f->queues[0][0], 0, NULL, fence));
+    vulkan_expect(&f->icd, BELFRY_ICD_FENCE_BUSY, 1);
+    assert_success(vkDeviceWaitIdle(f->device));
+    assert_success(vkResetFences(f->device, 1, &fence));
+    vkDestroyFence(f->device, fence, NULL);
 }
 
-TEST(test_timeline_not_increasing)
+FIXTURE_TEST(test_timeline_not_increasing, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore a = vulkan_timeline(f.device, 5);
+    VkSemaphore a = vulkan_timeline(f->device, 5);
     assert_success(
-        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
-    assert_success(vkDeviceWaitIdle(f.device));
-    vulkan_expect(&f.icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
-    vulkan_signal(f.device, a, 4);
-    vulkan_expect(&f.icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
-    assert_int_equal(vulkan_value(f.device, a), 5);
-    vkDestroySemaphore(f.device, a, NULL);
-    fixture_close(&f);
+        vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
+    assert_success(vkDeviceWaitIdle(f->device));
+    vulkan_expect(&f->icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
+    vulkan_signal(f->device, a, 4);
+    vulkan_expect(&f->icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
+    assert_int_equal(vulkan_value(f->device, a), 5);
+    vkDestroySemaphore(f->device, a, NULL);
 }
 
 /* Reachable, so that the leak sanitizer leaves the finding to the driver. */
 static VkFence leaked[2];
 
-TEST(test_leak)
+FIXTURE_TEST(test_leak, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    leaked[0] = vulkan_fence(f.device, false);
-    leaked[1] = vulkan_fence(f.device, false);
+    leaked[0] = vulkan_fence(f->device, false);
+    leaked[1] = vulkan_fence(f->device, false);
     assert_ptr_not_equal(leaked[0], leaked[1]);
-    device_close(&f.base);
-    vulkan_expect(&f.icd, BELFRY_ICD_LEAK, 2);
-    fixture_close(&f);
+    device_close(&f->base);
+    vulkan_expect(&f->icd, BELFRY_ICD_LEAK, 2);
 }
 
-TEST(test_destroy_pending)
+FIXTURE_TEST(test_destroy_pending, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore signalled = vulkan_timeline(f.device, 0);
-    VkSemaphore waited = vulkan_binary(f.device);
-    VkFence fence = vulkan_fence(f.device, false);
-    VkCommandBuffer commands = device_store(&f.base, 0, 0, 42);
-    f.icd.pause();
-    assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.signal = waited}));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.wait = waited,
-                                                                       .commands = commands,
-                                                                       .signal = signalled,
-                                                                       .signal_value = 1,
-                                                                       .fence = fence}));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkDestroySemaphore(f.device, signalled, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    vkDestroySemaphore(f.device, waited, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    vkDestroyFence(f.device, fence, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    VkSemaphore signalled = vulkan_timeline(f->device, 0);
+    VkSemaphore waited = vulkan_binary(f->device);
+    VkFence fence = vulkan_fence(f->device, false);
+    VkCommandBuffer commands = device_store(&f->base, 0, 0, 42);
+    f->icd.pause();
+    assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.signal = waited}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.wait = waited,
+                                                                        .commands = commands,
+                                                                        .signal = signalled,
+                                                                        .signal_value = 1,
+                                                                        .fence = fence}));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkDestroySemaphore(f->device, signalled, NULL);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    vkDestroySemaphore(f->device, waited, NULL);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    vkDestroyFence(f->device, fence, NULL);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
     assert_success(vkResetCommandBuffer(commands, 0));
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
-    assert_int_equal(f.words[0], 42);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
+    assert_int_equal(f->words[0], 42);
 
-    commands = device_store(&f.base, 0, 0, 43);
-    f.icd.pause();
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
-    vkFreeCommandBuffers(f.device, f.pools[0], 1, &commands);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
-    assert_int_equal(f.words[0], 43);
-    fixture_close(&f);
+    commands = device_store(&f->base, 0, 0, 43);
+    f->icd.pause();
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    vkFreeCommandBuffers(f->device, f->pools[0], 1, &commands);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
+    assert_int_equal(f->words[0], 43);
 }
 
 /* A device destroyed with work in it doesn't hang, not even over a wait that nothing will end. */
-TEST(test_destroy_busy_device)
+FIXTURE_TEST(test_destroy_busy_device, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
     assert_success(
-        vulkan_submit(f.queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
-    f.icd.quiesce();
-    f.icd.reset_counters();
-    vkDestroySemaphore(f.device, a, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    device_close(&f.base);
-    vulkan_expect(&f.icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    fixture_close(&f);
+        vulkan_submit(f->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    f->icd.quiesce();
+    f->icd.reset_counters();
+    vkDestroySemaphore(f->device, a, NULL);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    device_close(&f->base);
+    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
 }
 
-TEST(test_command_buffer_state)
+FIXTURE_TEST(test_command_buffer_state, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkCommandBuffer once = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
-    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
-    assert_success(vkDeviceWaitIdle(f.device));
-    once = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    VkCommandBuffer once = device_begin(&f->base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = once}));
+    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    assert_success(vkDeviceWaitIdle(f->device));
+    once = device_begin(&f->base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkEndCommandBuffer(once));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
-    assert_success(vkDeviceWaitIdle(f.device));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = once}));
-    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = once}));
+    assert_success(vkDeviceWaitIdle(f->device));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = once}));
+    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
 
-    VkCommandBuffer single = device_store(&f.base, 0, 0, 1);
-    VkCommandBuffer many = device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    VkCommandBuffer single = device_store(&f->base, 0, 0, 1);
+    VkCommandBuffer many = device_begin(&f->base, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     assert_success(vkEndCommandBuffer(many));
-    f.icd.pause();
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = single}));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = many}));
-    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = many}));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = single}));
-    vulkan_expect(&f.icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
-    fixture_close(&f);
+    f->icd.pause();
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = single}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = many}));
+    assert_success(vulkan_submit(f->queues[0][1], (struct vulkan_batch){.commands = many}));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vulkan_submit(f->queues[0][1], (struct vulkan_batch){.commands = single}));
+    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
 }
 
-TEST(test_unknown_family)
+FIXTURE_TEST(test_unknown_family, QUIET)
 {
-    struct fixture f;
-    fixture_open(&f, QUIET);
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     VkBufferMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .buffer = f.buffer,
+        .buffer = f->buffer,
         .size = VK_WHOLE_SIZE,
     };
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     barrier.srcQueueFamilyIndex = 0;
     barrier.dstQueueFamilyIndex = 1;
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
-    vulkan_expect(&f.icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
+    vulkan_expect(&f->icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = 3};
     VkCommandPool pool;
-    assert_success(vkCreateCommandPool(f.device, &info, NULL, &pool));
-    vulkan_expect(&f.icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
-    vkDestroyCommandPool(f.device, pool, NULL);
-    fixture_close(&f);
+    assert_success(vkCreateCommandPool(f->device, &info, NULL, &pool));
+    vulkan_expect(&f->icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
+    vkDestroyCommandPool(f->device, pool, NULL);
 }
 
-TEST(test_label_unbalanced)
+FIXTURE_TEST(test_label_unbalanced, "SHAPE=q2 QUIET=1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2 QUIET=1");
     const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                         .pLabelName = "a"};
-    vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
-    vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkQueueBeginDebugUtilsLabelEXT(f.queues[0][0], &label);
-    vkQueueEndDebugUtilsLabelEXT(f.queues[0][1]); /* the other's is none of its business */
-    vulkan_expect(&f.icd, BELFRY_ICD_LABEL_UNBALANCED, 1);
-    vkQueueEndDebugUtilsLabelEXT(f.queues[0][0]);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    fixture_close(&f);
+    vkQueueBeginDebugUtilsLabelEXT(f->queues[0][0], &label);
+    vkQueueEndDebugUtilsLabelEXT(f->queues[0][0]);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkQueueBeginDebugUtilsLabelEXT(f->queues[0][0], &label);
+    vkQueueEndDebugUtilsLabelEXT(f->queues[0][1]); /* the other's is none of its business */
+    vulkan_expect(&f->icd, BELFRY_ICD_LABEL_UNBALANCED, 1);
+    vkQueueEndDebugUtilsLabelEXT(f->queues[0][0]);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
 }
 
 /* First of all, while the process has no thread yet. */

@@ -13,36 +13,31 @@ static void run(struct fixture *f, VkCommandBuffer commands)
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
-TEST(test_transfers)
+FIXTURE_TEST(test_transfers, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     const char text[] = "a text, not aligned to anything";
-    vkCmdFillBuffer(commands, f.buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
-    vkCmdUpdateBuffer(commands, f.buffer, 64, sizeof(text), text);
+    vkCmdFillBuffer(commands, f->buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
+    vkCmdUpdateBuffer(commands, f->buffer, 64, sizeof(text), text);
     VkBufferCopy copies[2] = {{.srcOffset = 65, .dstOffset = 131, .size = 9},
                               {.srcOffset = 64, .dstOffset = 1024, .size = sizeof(text)}};
-    vkCmdCopyBuffer(commands, f.buffer, f.buffer, 2, copies);
-    run(&f, commands);
-    const char *bytes = (const char *)f.words;
-    assert_int_equal(f.words[0], 0xabcdef01);
-    assert_int_equal(f.words[FIXTURE_WORDS - 1], 0xabcdef01);
+    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 2, copies);
+    run(f, commands);
+    const char *bytes = (const char *)f->words;
+    assert_int_equal(f->words[0], 0xabcdef01);
+    assert_int_equal(f->words[FIXTURE_WORDS - 1], 0xabcdef01);
     assert_memory_equal(bytes + 64, text, sizeof(text));
     assert_memory_equal(bytes + 131, text + 1, 9);
     assert_memory_equal(bytes + 1024, text, sizeof(text));
     assert_int_equal((unsigned char)bytes[140], 0x01);
-    fixture_close(&f);
 }
 
-TEST(test_secondary)
+FIXTURE_TEST(test_secondary, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     VkCommandBuffer secondary;
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = f.pools[0],
+        .commandPool = f->pools[0],
         .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
         .commandBufferCount = 1};
     const VkCommandBufferInheritanceInfo inheritance = {
@@ -50,20 +45,19 @@ TEST(test_secondary)
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &inheritance};
-    assert_success(vkAllocateCommandBuffers(f.device, &allocate, &secondary));
+    assert_success(vkAllocateCommandBuffers(f->device, &allocate, &secondary));
     assert_success(vkBeginCommandBuffer(secondary, &begin));
     VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 4, .size = 4};
-    vkCmdCopyBuffer(secondary, f.buffer, f.buffer, 1, &copy);
+    vkCmdCopyBuffer(secondary, f->buffer, f->buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(secondary));
 
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
-    vkCmdFillBuffer(commands, f.buffer, 0, 4, 5);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    vkCmdFillBuffer(commands, f->buffer, 0, 4, 5);
     vkCmdExecuteCommands(commands, 1, &secondary);
-    vkCmdFillBuffer(commands, f.buffer, 0, 4, 6);
-    run(&f, commands);
-    assert_int_equal(f.words[0], 6);
-    assert_int_equal(f.words[1], 5);
-    fixture_close(&f);
+    vkCmdFillBuffer(commands, f->buffer, 0, 4, 6);
+    run(f, commands);
+    assert_int_equal(f->words[0], 6);
+    assert_int_equal(f->words[1], 5);
 }
 
 static VkQueryPool query_pool(struct fixture *f, uint32_t count)
@@ -77,41 +71,38 @@ static VkQueryPool query_pool(struct fixture *f, uint32_t count)
     return pool;
 }
 
-TEST(test_queries)
+FIXTURE_TEST(test_queries, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkQueryPool pool = query_pool(&f, 4);
+    VkQueryPool pool = query_pool(f, 4);
     uint64_t results[4] = {7, 7, 7, 7};
     assert_int_equal(
-        vkGetQueryPoolResults(f.device, pool, 0, 1, 16, results, 16,
+        vkGetQueryPoolResults(f->device, pool, 0, 1, 16, results, 16,
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT),
         VK_NOT_READY);
     assert_int_equal(results[1], 0);
 
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     vkCmdResetQueryPool(commands, pool, 0, 4);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 2);
     /* A log's entry: the value alone at 0, value and availability at 16. */
-    vkCmdCopyQueryPoolResults(commands, pool, 1, 2, f.buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
-    vkCmdCopyQueryPoolResults(commands, pool, 1, 1, f.buffer, 16, 8,
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 2, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 1, f->buffer, 16, 8,
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
-    run(&f, commands);
-    assert_success(vkGetQueryPoolResults(f.device, pool, 1, 2, sizeof(results), results, 8,
+    run(f, commands);
+    assert_success(vkGetQueryPoolResults(f->device, pool, 1, 2, sizeof(results), results, 8,
                                          VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
     assert_true(results[0] && results[0] <= results[1]);
-    const uint64_t *copied = (const uint64_t *)f.words;
+    const uint64_t *copied = (const uint64_t *)f->words;
     assert_int_equal(copied[0], results[0]);
     assert_int_equal(copied[1], results[1]);
     assert_int_equal(copied[2], results[0]);
     assert_int_equal(copied[3], 1);
-    vkResetQueryPool(f.device, pool, 1, 1);
+    vkResetQueryPool(f->device, pool, 1, 1);
     assert_int_equal(
-        vkGetQueryPoolResults(f.device, pool, 1, 1, 8, results, 8, VK_QUERY_RESULT_64_BIT),
+        vkGetQueryPoolResults(f->device, pool, 1, 1, 8, results, 8, VK_QUERY_RESULT_64_BIT),
         VK_NOT_READY);
-    vkDestroyQueryPool(f.device, pool, NULL);
-    fixture_close(&f);
+    vkDestroyQueryPool(f->device, pool, NULL);
 }
 
 struct query_waiter {
@@ -131,27 +122,24 @@ static void *query_wait(void *argument)
 }
 
 /* A thread sleeps for a query that the device has yet to write. */
-TEST(test_query_wait)
+FIXTURE_TEST(test_query_wait, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    struct query_waiter w = {.f = &f, .pool = query_pool(&f, 1)};
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    struct query_waiter w = {.f = f, .pool = query_pool(f, 1)};
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, w.pool, 0);
     assert_success(vkEndCommandBuffer(commands));
-    f.icd.pause();
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+    f->icd.pause();
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, query_wait, &w), 0);
-    while (!f.icd.sleepers())
+    while (!f->icd.sleepers())
         sched_yield();
-    f.icd.resume();
+    f->icd.resume();
     pthread_join(thread, NULL);
     assert_success(w.result);
     assert_true(w.stamp != 0);
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyQueryPool(f.device, w.pool, NULL);
-    fixture_close(&f);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyQueryPool(f->device, w.pool, NULL);
 }
 
 static uint64_t device_time(struct fixture *f, uint64_t *host, uint64_t *deviation)
@@ -214,66 +202,61 @@ TEST(test_calibrated)
     }
 }
 
-TEST(test_memory)
+FIXTURE_TEST(test_memory, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     VkPhysicalDeviceMemoryProperties properties;
-    vkGetPhysicalDeviceMemoryProperties(f.physical, &properties);
+    vkGetPhysicalDeviceMemoryProperties(f->physical, &properties);
     assert_int_equal(properties.memoryTypeCount, 2);
     assert_true(properties.memoryTypes[0].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     assert_false(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     assert_true(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
 
     const VkBufferDeviceAddressInfo address = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = f.buffer};
-    assert_true(vkGetBufferDeviceAddress(f.device, &address) != 0);
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = f->buffer};
+    assert_true(vkGetBufferDeviceAddress(f->device, &address) != 0);
 
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                  .allocationSize = 4096,
                                  .memoryTypeIndex = 1};
     VkDeviceMemory memory;
     void *data;
-    assert_success(vkAllocateMemory(f.device, &info, NULL, &memory));
-    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    assert_success(vkAllocateMemory(f->device, &info, NULL, &memory));
+    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
     const VkMappedMemoryRange range = {
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
-    assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-    assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
-    assert_int_equal(vulkan_counters(&f.icd).flushes, 1);
-    assert_int_equal(vulkan_counters(&f.icd).invalidates, 1);
-    vkFreeMemory(f.device, memory, NULL);
+    assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
+    assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
+    assert_int_equal(vulkan_counters(&f->icd).flushes, 1);
+    assert_int_equal(vulkan_counters(&f->icd).invalidates, 1);
+    vkFreeMemory(f->device, memory, NULL);
     VkPhysicalDeviceVulkan11Properties limits = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
     VkPhysicalDeviceProperties2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                          .pNext = &limits};
-    vkGetPhysicalDeviceProperties2(f.physical, &query);
+    vkGetPhysicalDeviceProperties2(f->physical, &query);
     info.allocationSize = limits.maxMemoryAllocationSize + 1;
-    assert_int_equal(vkAllocateMemory(f.device, &info, NULL, &memory),
+    assert_int_equal(vkAllocateMemory(f->device, &info, NULL, &memory),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    fixture_close(&f);
 }
 
 /* Binds take effect in the queue's order, behind their waits, and can be undone. */
-TEST(test_sparse)
+FIXTURE_TEST(test_sparse, "SHAPE=q2")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2");
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT,
         .size = 2 * 65536,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkBuffer sparse;
-    assert_success(vkCreateBuffer(f.device, &info, NULL, &sparse));
+    assert_success(vkCreateBuffer(f->device, &info, NULL, &sparse));
     VkMemoryRequirements requirements;
-    vkGetBufferMemoryRequirements(f.device, sparse, &requirements);
+    vkGetBufferMemoryRequirements(f->device, sparse, &requirements);
     const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                            .allocationSize = requirements.size};
     VkDeviceMemory memory;
-    assert_success(vkAllocateMemory(f.device, &allocate, NULL, &memory));
+    assert_success(vkAllocateMemory(f->device, &allocate, NULL, &memory));
     uint32_t *data;
-    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&data));
+    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&data));
 
     /* The halves crossed over. */
     VkSparseMemoryBind binds[2] = {
@@ -281,7 +264,7 @@ TEST(test_sparse)
         {.resourceOffset = 65536, .size = 65536, .memory = memory, .memoryOffset = 0}};
     const VkSparseBufferMemoryBindInfo buffer_bind = {
         .buffer = sparse, .bindCount = 2, .pBinds = binds};
-    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
     const uint64_t one = 1, two = 2;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -297,28 +280,28 @@ TEST(test_sparse)
                              .pBufferBinds = &buffer_bind,
                              .signalSemaphoreCount = 1,
                              .pSignalSemaphores = &a};
-    f.icd.pause();
+    f->icd.pause();
     assert_success(
-        vulkan_submit(f.queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
-    assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, VK_NULL_HANDLE));
-    f.icd.quiesce();
+        vulkan_submit(f->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_success(vkQueueBindSparse(f->queues[0][0], 1, &bind, VK_NULL_HANDLE));
+    f->icd.quiesce();
     struct belfry_icd_sparse_bind told[4];
-    assert_int_equal(f.icd.sparse_binds(told, 4), 0);
-    f.icd.resume();
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    assert_int_equal(f->icd.sparse_binds(told, 4), 0);
+    f->icd.resume();
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     vkCmdFillBuffer(commands, sparse, 65536 - 8, 16, 9);
     vkCmdFillBuffer(commands, sparse, 0, 4, 1);
     vkCmdFillBuffer(commands, sparse, 65536 + 64, 4, 2);
-    run(&f, commands);
+    run(f, commands);
     assert_int_equal(data[16384], 1);
     assert_int_equal(data[16], 2);
     assert_int_equal(data[2 * 16384 - 1], 9);
     assert_int_equal(data[2 * 16384 - 2], 9);
     assert_int_equal(data[0], 9);
     assert_int_equal(data[1], 9);
-    assert_int_equal(vulkan_value(f.device, a), 2);
+    assert_int_equal(vulkan_value(f->device, a), 2);
 
-    assert_int_equal(f.icd.sparse_binds(told, 4), 2);
+    assert_int_equal(f->icd.sparse_binds(told, 4), 2);
     assert_int_equal(told[1].resource, (uint64_t)(uintptr_t)sparse);
     assert_int_equal(told[1].offset, 65536);
     assert_int_equal(told[1].memory, (uint64_t)(uintptr_t)memory);
@@ -327,41 +310,37 @@ TEST(test_sparse)
     binds[0].memory = VK_NULL_HANDLE;
     bind.pNext = NULL;
     bind.waitSemaphoreCount = bind.signalSemaphoreCount = 0;
-    VkFence fence = vulkan_fence(f.device, false);
-    assert_success(vkQueueBindSparse(f.queues[0][0], 1, &bind, fence));
-    assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
-    f.words[0] = f.words[1] = 77;
-    commands = device_begin(&f.base, 0, 0);
+    VkFence fence = vulkan_fence(f->device, false);
+    assert_success(vkQueueBindSparse(f->queues[0][0], 1, &bind, fence));
+    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    f->words[0] = f->words[1] = 77;
+    commands = device_begin(&f->base, 0, 0);
     VkBufferCopy copies[2] = {{.srcOffset = 0, .dstOffset = 0, .size = 4},
                               {.srcOffset = 65536 + 64, .dstOffset = 4, .size = 4}};
-    vkCmdCopyBuffer(commands, sparse, f.buffer, 2, copies);
-    run(&f, commands);
-    assert_int_equal(f.words[0], 0);
-    assert_int_equal(f.words[1], 2);
-    assert_int_equal(vulkan_counters(&f.icd).bind_sparse_calls, 2);
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySemaphore(f.device, a, NULL);
-    vkDestroyBuffer(f.device, sparse, NULL);
-    vkFreeMemory(f.device, memory, NULL);
-    fixture_close(&f);
+    vkCmdCopyBuffer(commands, sparse, f->buffer, 2, copies);
+    run(f, commands);
+    assert_int_equal(f->words[0], 0);
+    assert_int_equal(f->words[1], 2);
+    assert_int_equal(vulkan_counters(&f->icd).bind_sparse_calls, 2);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySemaphore(f->device, a, NULL);
+    vkDestroyBuffer(f->device, sparse, NULL);
+    vkFreeMemory(f->device, memory, NULL);
 }
 
-TEST(test_private_data)
+FIXTURE_TEST(test_private_data, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     const VkPrivateDataSlotCreateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
     VkPrivateDataSlot slot;
     uint64_t data = 1;
-    assert_success(vkCreatePrivateDataSlot(f.device, &info, NULL, &slot));
-    uint64_t queue = (uint64_t)(uintptr_t)f.queues[0][0];
-    vkGetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_success(vkCreatePrivateDataSlot(f->device, &info, NULL, &slot));
+    uint64_t queue = (uint64_t)(uintptr_t)f->queues[0][0];
+    vkGetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
     assert_int_equal(data, 0);
-    assert_success(vkSetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, 99));
-    vkGetPrivateData(f.device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_success(vkSetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, 99));
+    vkGetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
     assert_int_equal(data, 99);
-    vkDestroyPrivateDataSlot(f.device, slot, NULL);
-    fixture_close(&f);
+    vkDestroyPrivateDataSlot(f->device, slot, NULL);
 }

@@ -65,73 +65,64 @@ static void *waiter_run(void *argument)
 }
 
 /* Who waits when the device is lost, thread or queue, is told. */
-TEST(test_lose_wakes_waiters)
+FIXTURE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2 QUIET=1");
-    VkSemaphore a = vulkan_timeline(f.device, 0);
-    VkSemaphore b = vulkan_timeline(f.device, 0);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkSemaphore b = vulkan_timeline(f->device, 0);
     VkEvent event;
     const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
-    assert_success(vkCreateEvent(f.device, &info, NULL, &event));
-    VkCommandBuffer waits = device_begin(&f.base, 0, 0);
+    assert_success(vkCreateEvent(f->device, &info, NULL, &event));
+    VkCommandBuffer waits = device_begin(&f->base, 0, 0);
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(waits));
     assert_success(vulkan_submit(
-        f.queues[0][0],
+        f->queues[0][0],
         (struct vulkan_batch){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
-    assert_success(vulkan_submit(f.queues[0][1], (struct vulkan_batch){.commands = waits}));
-    f.icd.quiesce();
-    f.icd.reset_counters();
-    struct waiter w = {.f = &f, .semaphore = b, .queue = f.queues[0][0]};
+    assert_success(vulkan_submit(f->queues[0][1], (struct vulkan_batch){.commands = waits}));
+    f->icd.quiesce();
+    f->icd.reset_counters();
+    struct waiter w = {.f = f, .semaphore = b, .queue = f->queues[0][0]};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
-    while (!f.icd.sleepers())
+    while (!f->icd.sleepers())
         sched_yield();
-    f.icd.lose();
+    f->icd.lose();
     pthread_join(thread, NULL);
     assert_int_equal(w.wait, VK_ERROR_DEVICE_LOST);
     assert_int_equal(w.idle, VK_ERROR_DEVICE_LOST);
-    f.icd.quiesce();
-    assert_int_equal(f.icd.queue_depth(0, 0), 0);
-    assert_int_equal(f.icd.queue_depth(0, 1), 0);
-    vkDestroySemaphore(f.device, a, NULL);
-    vkDestroySemaphore(f.device, b, NULL);
-    vkDestroyEvent(f.device, event, NULL);
-    fixture_close(&f);
+    f->icd.quiesce();
+    assert_int_equal(f->icd.queue_depth(0, 0), 0);
+    assert_int_equal(f->icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(f->device, a, NULL);
+    vkDestroySemaphore(f->device, b, NULL);
+    vkDestroyEvent(f->device, event, NULL);
 }
 
-TEST(test_lose_paused)
+FIXTURE_TEST(test_lose_paused, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
-    VkFence fence = vulkan_fence(f.device, false);
-    f.icd.pause();
-    assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
-    f.icd.lose();
-    assert_int_equal(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX),
+    VkFence fence = vulkan_fence(f->device, false);
+    f->icd.pause();
+    assert_success(vkQueueSubmit(f->queues[0][0], 0, NULL, fence));
+    f->icd.lose();
+    assert_int_equal(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);
-    f.icd.quiesce();
-    assert_int_equal(f.icd.queue_depth(0, 0), 0);
-    f.icd.resume();
-    vkDestroyFence(f.device, fence, NULL);
-    fixture_close(&f);
+    f->icd.quiesce();
+    assert_int_equal(f->icd.queue_depth(0, 0), 0);
+    f->icd.resume();
+    vkDestroyFence(f->device, fence, NULL);
 }
 
-TEST(test_oom_at_submit)
+FIXTURE_TEST(test_oom_at_submit, "SHAPE=q1 OOM_AT_SUBMIT=2")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1 OOM_AT_SUBMIT=2");
-    VkSemaphore a = vulkan_timeline(f.device, 0);
+    VkSemaphore a = vulkan_timeline(f->device, 0);
     for (uint64_t i = 1; i <= 3; i++) {
         VkResult result =
-            vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = i});
+            vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = i});
         assert_int_equal(result, i == 2 ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS);
     }
-    vulkan_wait(f.device, a, 3);
-    vkDestroySemaphore(f.device, a, NULL);
-    fixture_close(&f);
+    vulkan_wait(f->device, a, 3);
+    vkDestroySemaphore(f->device, a, NULL);
 }
 
 /* A little of everything; the first failure ends it, and what had been made is unmade. */
@@ -284,34 +275,31 @@ TEST(test_pipelines)
 }
 
 /* Asked for by the program, for a command or for all. */
-TEST(test_asked)
+FIXTURE_TEST(test_asked, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    const uint64_t live = f.icd.live(NULL), fences = f.icd.live("fence");
+    const uint64_t live = f->icd.live(NULL), fences = f->icd.live("fence");
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence;
-    f.icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
-    assert_int_equal(compute_create(&f, "main"), VK_SUCCESS);
+    f->icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
+    assert_int_equal(compute_create(f, "main"), VK_SUCCESS);
     for (uint32_t i = 1; i <= 3; i++) {
-        assert_int_equal(vkCreateFence(f.device, &info, NULL, &fence),
+        assert_int_equal(vkCreateFence(f->device, &info, NULL, &fence),
                          i == 2 ? VK_ERROR_FRAGMENTATION : VK_SUCCESS);
-        assert_int_equal(f.icd.fault_calls(), i);
-        assert_int_equal(f.icd.live("fence"), fences + (i != 2));
-        assert_int_equal(f.icd.live(NULL), live + (i != 2));
+        assert_int_equal(f->icd.fault_calls(), i);
+        assert_int_equal(f->icd.live("fence"), fences + (i != 2));
+        assert_int_equal(f->icd.live(NULL), live + (i != 2));
         if (i != 2)
-            vkDestroyFence(f.device, fence, NULL);
+            vkDestroyFence(f->device, fence, NULL);
     }
-    f.icd.set_fault(NULL, 3, VK_PIPELINE_COMPILE_REQUIRED);
-    assert_success(vkCreateFence(f.device, &info, NULL, &fence));
-    assert_int_equal(vkGetFenceStatus(f.device, fence), VK_NOT_READY);
-    assert_int_equal(compute_create(&f, "main"), VK_PIPELINE_COMPILE_REQUIRED);
-    f.icd.set_fault("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(vkQueueSubmit(f.queues[0][0], 0, NULL, fence), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    f.icd.set_fault("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkQueueSubmit(f.queues[0][0], 0, NULL, fence), VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkDeviceWaitIdle(f.device), VK_ERROR_DEVICE_LOST);
-    f.icd.set_fault(NULL, 0, VK_SUCCESS);
-    vkDestroyFence(f.device, fence, NULL);
-    fixture_close(&f);
+    f->icd.set_fault(NULL, 3, VK_PIPELINE_COMPILE_REQUIRED);
+    assert_success(vkCreateFence(f->device, &info, NULL, &fence));
+    assert_int_equal(vkGetFenceStatus(f->device, fence), VK_NOT_READY);
+    assert_int_equal(compute_create(f, "main"), VK_PIPELINE_COMPILE_REQUIRED);
+    f->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(vkQueueSubmit(f->queues[0][0], 0, NULL, fence), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    f->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueSubmit(f->queues[0][0], 0, NULL, fence), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(f->device), VK_ERROR_DEVICE_LOST);
+    f->icd.set_fault(NULL, 0, VK_SUCCESS);
+    vkDestroyFence(f->device, fence, NULL);
 }

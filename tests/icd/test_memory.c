@@ -88,79 +88,74 @@ TEST(test_host_memory_is_offered_unless_switched_off)
 }
 
 /* The device reads and writes the program's own memory, and leaves it to the program. */
-TEST(test_imported_memory_is_the_program_s_own)
+FIXTURE_TEST(test_imported_memory_is_the_program_s_own, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
     uint64_t *words = pages_new(2);
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     assert_success(
-        vkGetMemoryHostPointerPropertiesEXT(f.device, host_allocation, words, &properties));
+        vkGetMemoryHostPointerPropertiesEXT(f->device, host_allocation, words, &properties));
     assert_true(properties.memoryTypeBits & 1);
     VkDeviceMemory memories[2];
     VkBuffer buffers[2];
     for (int i = 0; i < 2; i++) { /* twice the same: both see one memory */
-        assert_success(import(f.device, words, 2 * PAGE, 0, &memories[i]));
-        buffers[i] = buffer_for(&f, host_allocation);
-        assert_success(vkBindBufferMemory(f.device, buffers[i], memories[i], i ? PAGE : 0));
+        assert_success(import(f->device, words, 2 * PAGE, 0, &memories[i]));
+        buffers[i] = buffer_for(f, host_allocation);
+        assert_success(vkBindBufferMemory(f->device, buffers[i], memories[i], i ? PAGE : 0));
     }
     void *mapped;
-    assert_success(vkMapMemory(f.device, memories[0], PAGE, VK_WHOLE_SIZE, 0, &mapped));
+    assert_success(vkMapMemory(f->device, memories[0], PAGE, VK_WHOLE_SIZE, 0, &mapped));
     assert_ptr_equal(mapped, words + PAGE / 8);
 
     words[0] = UINT64_C(0x0102030405060708);
     const uint64_t update = UINT64_C(0x1112131415161718);
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     vkCmdCopyBuffer(commands, buffers[0], buffers[1], 1, &copy);
     vkCmdUpdateBuffer(commands, buffers[0], 16, sizeof(update), &update);
-    run(&f, commands);
+    run(f, commands);
     assert_int_equal(words[PAGE / 8 + 1], UINT64_C(0x0102030405060708));
     assert_int_equal(words[2], update);
     for (int i = 0; i < 2; i++) {
-        vkDestroyBuffer(f.device, buffers[i], NULL);
-        vkFreeMemory(f.device, memories[i], NULL);
+        vkDestroyBuffer(f->device, buffers[i], NULL);
+        vkFreeMemory(f->device, memories[i], NULL);
     }
     assert_int_equal(words[2], update);
     assert_int_equal(munmap(words, 2 * PAGE), 0);
-    fixture_close(&f);
 }
 
-TEST(test_imports_are_checked)
+FIXTURE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1 QUIET=1");
     uint8_t *bytes = pages_new(2);
     VkDeviceMemory memory;
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     assert_int_equal(
-        vkGetMemoryHostPointerPropertiesEXT(f.device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+        vkGetMemoryHostPointerPropertiesEXT(f->device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
                                             bytes, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_int_equal(
-        vkGetMemoryHostPointerPropertiesEXT(f.device, host_allocation, bytes + 64, &properties),
+        vkGetMemoryHostPointerPropertiesEXT(f->device, host_allocation, bytes + 64, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(import(f.device, bytes + 64, PAGE, 0, &memory),
+    assert_int_equal(import(f->device, bytes + 64, PAGE, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(import(f.device, bytes, PAGE + 64, 0, &memory),
+    assert_int_equal(import(f->device, bytes, PAGE + 64, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     /* Host memory is coherent, type 1 isn't. */
-    assert_int_equal(import(f.device, bytes, PAGE, 1, &memory), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 4);
+    assert_int_equal(import(f->device, bytes, PAGE, 1, &memory), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 4);
 
-    assert_success(import(f.device, bytes, PAGE, 0, &memory));
-    VkBuffer announced = buffer_for(&f, host_allocation);
-    assert_success(vkBindBufferMemory(f.device, announced, memory, 0));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    VkBuffer plain = buffer_for(&f, 0);
-    assert_success(vkBindBufferMemory(f.device, plain, memory, 0));
-    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
-    vkDestroyBuffer(f.device, plain, NULL);
-    vkDestroyBuffer(f.device, announced, NULL);
-    vkFreeMemory(f.device, memory, NULL);
+    assert_success(import(f->device, bytes, PAGE, 0, &memory));
+    VkBuffer announced = buffer_for(f, host_allocation);
+    assert_success(vkBindBufferMemory(f->device, announced, memory, 0));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    VkBuffer plain = buffer_for(f, 0);
+    assert_success(vkBindBufferMemory(f->device, plain, memory, 0));
+    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vkDestroyBuffer(f->device, plain, NULL);
+    vkDestroyBuffer(f->device, announced, NULL);
+    vkFreeMemory(f->device, memory, NULL);
 
     const float priority = 1.0f;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -170,13 +165,12 @@ TEST(test_imports_are_checked)
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue};
     VkDevice plain_device;
-    assert_success(vkCreateDevice(f.physical, &info, NULL, &plain_device));
+    assert_success(vkCreateDevice(f->physical, &info, NULL, &plain_device));
     assert_int_equal(import(plain_device, bytes, PAGE, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     vkDestroyDevice(plain_device, NULL);
     munmap(bytes, 2 * PAGE);
-    fixture_close(&f);
 }
 
 /* Types --------------------------------------------------------------------------------------- */
@@ -376,10 +370,8 @@ TEST(test_memory_is_used_for_what_takes_it)
     fixture_close(&f);
 }
 
-TEST(test_mappings_are_checked)
+FIXTURE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1 QUIET=1");
     static const struct {
         VkDeviceSize offset, size;
         bool wrong;
@@ -389,30 +381,29 @@ TEST(test_mappings_are_checked)
         {2048, 128, true},   {3072, 64, true},    {1032, 64, true},
         {1024, 72, true},
     };
-    VkDeviceMemory memory = allocate(&f, 1);
+    VkDeviceMemory memory = allocate(f, 1);
     void *data;
-    assert_success(vkMapMemory(f.device, memory, 1024, 1024 + 64, 0, &data));
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vkMapMemory(f->device, memory, 1024, 1024 + 64, 0, &data));
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
                                            .memory = memory,
                                            .offset = ranges[i].offset,
                                            .size = ranges[i].size};
-        assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-        vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
-        assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
-        vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
+        vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
+        vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
     }
-    assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, &data));
-    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
-    vkUnmapMemory(f.device, memory);
-    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkUnmapMemory(f.device, memory);
-    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
+    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
+    vkUnmapMemory(f->device, memory);
+    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkUnmapMemory(f->device, memory);
+    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
     const VkMappedMemoryRange range = {
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
-    assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-    vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
-    vkFreeMemory(f.device, memory, NULL);
-    fixture_close(&f);
+    assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
+    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
+    vkFreeMemory(f->device, memory, NULL);
 }

@@ -48,132 +48,121 @@ static VkResult present(VkQueue queue, VkSwapchainKHR swapchain, uint32_t image,
     return result;
 }
 
-TEST(test_surface)
+FIXTURE_TEST(test_surface, "SHAPE=copy")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=copy");
-    VkSurfaceKHR surface = surface_create(&f);
+    VkSurfaceKHR surface = surface_create(f);
     VkBool32 supported;
-    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 0, surface, &supported));
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f->physical, 0, surface, &supported));
     assert_true(supported);
-    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 1, surface, &supported));
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f->physical, 1, surface, &supported));
     assert_false(supported);
     VkSurfaceCapabilitiesKHR capabilities;
-    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f.physical, surface, &capabilities));
+    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f->physical, surface, &capabilities));
     assert_true(capabilities.minImageCount <= 2);
     uint32_t n = 0;
-    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f.physical, surface, &n, NULL));
+    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f->physical, surface, &n, NULL));
     assert_true(n > 0);
-    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f.physical, surface, &n, NULL));
+    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f->physical, surface, &n, NULL));
     assert_true(n > 0);
-    vkDestroySurfaceKHR(f.instance, surface, NULL);
-    fixture_close(&f);
+    vkDestroySurfaceKHR(f->instance, surface, NULL);
 }
 
 /* An image comes back when the queue has come to its present, and not before. */
-TEST(test_order)
+FIXTURE_TEST(test_order, "SHAPE=q2")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2");
-    VkSurfaceKHR surface = surface_create(&f);
-    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
+    VkSurfaceKHR surface = surface_create(f);
+    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
     uint32_t n = 8;
     VkImage images[8];
-    assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
+    assert_success(vkGetSwapchainImagesKHR(f->device, swapchain, &n, images));
     assert_int_equal(n, 2);
 
-    VkSemaphore acquired = vulkan_binary(f.device);
-    VkSemaphore rendered = vulkan_binary(f.device);
-    VkFence fence = vulkan_fence(f.device, false);
+    VkSemaphore acquired = vulkan_binary(f->device);
+    VkSemaphore rendered = vulkan_binary(f->device);
+    VkFence fence = vulkan_fence(f->device, false);
     uint32_t first, second, third;
-    assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired, fence, &first));
-    assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(
+        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, acquired, fence, &first));
+    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
     const VkAcquireNextImageInfoKHR acquire = {.sType =
                                                    VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
                                                .swapchain = swapchain,
                                                .timeout = UINT64_MAX,
-                                               .semaphore = vulkan_binary(f.device),
+                                               .semaphore = vulkan_binary(f->device),
                                                .deviceMask = 1};
-    assert_success(vkAcquireNextImage2KHR(f.device, &acquire, &second));
+    assert_success(vkAcquireNextImage2KHR(f->device, &acquire, &second));
     assert_int_not_equal(first, second);
     assert_int_equal(
-        vkAcquireNextImageKHR(f.device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(f->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
         VK_NOT_READY);
     assert_int_equal(
-        vkAcquireNextImageKHR(f.device, swapchain, 1000, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(f->device, swapchain, 1000, rendered, VK_NULL_HANDLE, &third),
         VK_TIMEOUT);
 
-    f.icd.pause();
-    assert_success(vulkan_submit1(f.queues[0][0],
+    f->icd.pause();
+    assert_success(vulkan_submit1(f->queues[0][0],
                                   (struct vulkan_batch){.wait = acquired, .signal = rendered}));
-    assert_success(present(f.queues[0][0], swapchain, first, rendered));
-    f.icd.quiesce();
+    assert_success(present(f->queues[0][0], swapchain, first, rendered));
+    f->icd.quiesce();
     assert_int_equal(
-        vkAcquireNextImageKHR(f.device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(f->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
         VK_NOT_READY);
-    f.icd.resume();
+    f->icd.resume();
     assert_success(
-        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
+        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
     assert_int_equal(third, first);
-    assert_int_equal(vulkan_counters(&f.icd).presents, 1);
+    assert_int_equal(vulkan_counters(&f->icd).presents, 1);
 
     /* A newer swapchain retires the old one. */
-    VkSwapchainKHR newer = swapchain_create(&f, surface, swapchain);
+    VkSwapchainKHR newer = swapchain_create(f, surface, swapchain);
     assert_int_equal(
-        vkAcquireNextImageKHR(f.device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(f->device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
         VK_ERROR_OUT_OF_DATE_KHR);
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroySwapchainKHR(f.device, swapchain, NULL);
-    vkDestroySwapchainKHR(f.device, newer, NULL);
-    vkDestroySemaphore(f.device, acquire.semaphore, NULL);
-    vkDestroySemaphore(f.device, acquired, NULL);
-    vkDestroySemaphore(f.device, rendered, NULL);
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySurfaceKHR(f.instance, surface, NULL);
-    fixture_close(&f);
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroySwapchainKHR(f->device, swapchain, NULL);
+    vkDestroySwapchainKHR(f->device, newer, NULL);
+    vkDestroySemaphore(f->device, acquire.semaphore, NULL);
+    vkDestroySemaphore(f->device, acquired, NULL);
+    vkDestroySemaphore(f->device, rendered, NULL);
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySurfaceKHR(f->instance, surface, NULL);
 }
 
 /* A present that waits for what nobody has signalled yet is found, and blocks its queue alone. */
-TEST(test_wait_before_signal)
+FIXTURE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2 QUIET=1");
-    VkSurfaceKHR surface = surface_create(&f);
-    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
-    VkSemaphore rendered = vulkan_binary(f.device);
-    VkFence fence = vulkan_fence(f.device, false);
+    VkSurfaceKHR surface = surface_create(f);
+    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
+    VkSemaphore rendered = vulkan_binary(f->device);
+    VkFence fence = vulkan_fence(f->device, false);
     uint32_t image;
     assert_success(
-        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
-    assert_success(present(f.queues[0][0], swapchain, image, rendered));
-    vulkan_expect(&f.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-    f.icd.quiesce();
-    assert_int_equal(f.icd.queue_depth(0, 0), 1);
-    assert_success(vulkan_submit1(f.queues[0][1], (struct vulkan_batch){.signal = rendered}));
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroySwapchainKHR(f.device, swapchain, NULL);
-    vkDestroySemaphore(f.device, rendered, NULL);
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySurfaceKHR(f.instance, surface, NULL);
-    fixture_close(&f);
+        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    assert_success(present(f->queues[0][0], swapchain, image, rendered));
+    vulkan_expect(&f->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    f->icd.quiesce();
+    assert_int_equal(f->icd.queue_depth(0, 0), 1);
+    assert_success(vulkan_submit1(f->queues[0][1], (struct vulkan_batch){.signal = rendered}));
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroySwapchainKHR(f->device, swapchain, NULL);
+    vkDestroySemaphore(f->device, rendered, NULL);
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySurfaceKHR(f->instance, surface, NULL);
 }
 
-TEST(test_destroy_while_presenting)
+FIXTURE_TEST(test_destroy_while_presenting, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
-    VkSurfaceKHR surface = surface_create(&f);
-    VkSwapchainKHR swapchain = swapchain_create(&f, surface, VK_NULL_HANDLE);
-    VkFence fence = vulkan_fence(f.device, false);
+    VkSurfaceKHR surface = surface_create(f);
+    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
+    VkFence fence = vulkan_fence(f->device, false);
     uint32_t image;
     assert_success(
-        vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
-    f.icd.pause();
-    assert_success(present(f.queues[0][0], swapchain, image, VK_NULL_HANDLE));
-    vkDestroySwapchainKHR(f.device, swapchain, NULL);
-    f.icd.resume();
-    assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySurfaceKHR(f.instance, surface, NULL);
-    fixture_close(&f);
+        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    f->icd.pause();
+    assert_success(present(f->queues[0][0], swapchain, image, VK_NULL_HANDLE));
+    vkDestroySwapchainKHR(f->device, swapchain, NULL);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySurfaceKHR(f->instance, surface, NULL);
 }

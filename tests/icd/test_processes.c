@@ -254,25 +254,22 @@ TEST(a_dead_process_leaves_the_semaphore_usable)
     fixture_close(&f);
 }
 
-TEST(a_lost_device_leaves_no_queue_asleep)
+FIXTURE_TEST(a_lost_device_leaves_no_queue_asleep, ENVIRONMENT)
 {
-    struct fixture f;
-    fixture_open(&f, ENVIRONMENT);
-    VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = device_store(&f.base, 0, 1, 5);
-    f.icd.pause();
-    assert_success(vulkan_submit(f.queues[0][0],
+    VkSemaphore semaphore = make(f, 0);
+    VkCommandBuffer store = device_store(&f->base, 0, 1, 5);
+    f->icd.pause();
+    assert_success(vulkan_submit(f->queues[0][0],
                                  (struct vulkan_batch){.signal = semaphore, .signal_value = 1}));
     assert_success(vulkan_submit(
-        f.queues[0][1],
+        f->queues[0][1],
         (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
-    f.icd.quiesce();
-    f.icd.lose();
-    f.icd.resume();
-    f.icd.quiesce();
-    assert_int_equal(f.icd.queue_depth(0, 1), 0);
-    vkDestroySemaphore(f.device, semaphore, NULL);
-    fixture_close(&f);
+    f->icd.quiesce();
+    f->icd.lose();
+    f->icd.resume();
+    f->icd.quiesce();
+    assert_int_equal(f->icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(f->device, semaphore, NULL);
 }
 
 static uint32_t features(struct fixture *f, VkSemaphoreType type)

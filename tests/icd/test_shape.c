@@ -66,19 +66,16 @@ TEST(test_families)
     }
 }
 
-TEST(test_same_queue_twice)
+FIXTURE_TEST(test_same_queue_twice, "SHAPE=q2")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q2");
     VkQueue again;
-    vkGetDeviceQueue(f.device, 0, 1, &again);
-    assert_ptr_equal(again, f.queues[0][1]);
-    assert_ptr_not_equal(f.queues[0][0], f.queues[0][1]);
+    vkGetDeviceQueue(f->device, 0, 1, &again);
+    assert_ptr_equal(again, f->queues[0][1]);
+    assert_ptr_not_equal(f->queues[0][0], f->queues[0][1]);
     const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
                                      .queueIndex = 1};
-    vkGetDeviceQueue2(f.device, &info, &again);
-    assert_ptr_equal(again, f.queues[0][1]);
-    fixture_close(&f);
+    vkGetDeviceQueue2(f->device, &info, &again);
+    assert_ptr_equal(again, f->queues[0][1]);
 }
 
 TEST(test_timestamp_bits)
@@ -208,14 +205,11 @@ TEST(test_int64_is_offered_on_demand_alone)
     }
 }
 
-TEST(test_null_queue)
+FIXTURE_TEST(test_null_queue, "SHAPE=nvidia NULL_QUEUE=2:3")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=nvidia NULL_QUEUE=2:3");
-    for (uint32_t i = 0; i < f.family_count; i++)
-        for (uint32_t k = 0; k < f.families[i].queueCount; k++)
-            assert_int_equal(f.queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
-    fixture_close(&f);
+    for (uint32_t i = 0; i < f->family_count; i++)
+        for (uint32_t k = 0; k < f->families[i].queueCount; k++)
+            assert_int_equal(f->queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
 }
 
 static VkResult realtime_device(struct fixture *f)
@@ -249,10 +243,8 @@ TEST(test_global_priority)
 }
 
 /* Every core command is there to be called: what a loader or layer asks for it gets. */
-TEST(test_core_commands)
+FIXTURE_TEST(test_core_commands, NULL)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     static const char *const some[] = {
         "vkCmdDraw",          "vkCmdDispatch",        "vkCmdBeginRenderPass2",
         "vkCmdBlitImage2",    "vkCmdBeginRendering",  "vkCmdSetCullMode",
@@ -262,9 +254,8 @@ TEST(test_core_commands)
         "vkCmdNextSubpass2",  "vkCmdDispatchBase",    "vkUpdateDescriptorSetWithTemplate",
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-        if (!vkGetDeviceProcAddr(f.device, some[i]))
+        if (!vkGetDeviceProcAddr(f->device, some[i]))
             fail_msg("%s is missing", some[i]);
-    fixture_close(&f);
 }
 
 /* Nothing but driverInfo tells one build from another. */
@@ -318,37 +309,34 @@ static size_t cache_size(VkDevice device, VkPipelineCache cache)
     return size;
 }
 
-TEST(test_caches_grow)
+FIXTURE_TEST(test_caches_grow, "PIPELINE_SIZE=1000")
 {
-    struct fixture f;
-    fixture_open(&f, "PIPELINE_SIZE=1000");
     const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkPipelineCache caches[2];
     for (int i = 0; i < 2; i++)
-        assert_success(vkCreatePipelineCache(f.device, &info, NULL, &caches[i]));
+        assert_success(vkCreatePipelineCache(f->device, &info, NULL, &caches[i]));
     const VkComputePipelineCreateInfo made = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .pName = "main"}};
     for (size_t i = 0; i < 3; i++) {
         VkPipeline pipeline;
-        assert_int_equal(cache_size(f.device, caches[0]), header + 1000 * i);
-        assert_success(vkCreateComputePipelines(f.device, caches[0], 1, &made, NULL, &pipeline));
-        vkDestroyPipeline(f.device, pipeline, NULL);
+        assert_int_equal(cache_size(f->device, caches[0]), header + 1000 * i);
+        assert_success(vkCreateComputePipelines(f->device, caches[0], 1, &made, NULL, &pipeline));
+        vkDestroyPipeline(f->device, pipeline, NULL);
     }
-    assert_success(vkMergePipelineCaches(f.device, caches[1], 1, &caches[0]));
-    assert_int_equal(cache_size(f.device, caches[1]), header + 3000);
+    assert_success(vkMergePipelineCaches(f->device, caches[1], 1, &caches[0]));
+    assert_int_equal(cache_size(f->device, caches[1]), header + 3000);
     unsigned char data[4000];
     size_t size = sizeof(data);
-    assert_success(vkGetPipelineCacheData(f.device, caches[1], &size, data));
+    assert_success(vkGetPipelineCacheData(f->device, caches[1], &size, data));
     assert_int_equal(size, header + 3000);
     size = 100;
-    assert_int_equal(vkGetPipelineCacheData(f.device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(vkGetPipelineCacheData(f->device, caches[1], &size, data), VK_INCOMPLETE);
     assert_int_equal(size, 100);
     size = header - 1;
-    assert_int_equal(vkGetPipelineCacheData(f.device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(vkGetPipelineCacheData(f->device, caches[1], &size, data), VK_INCOMPLETE);
     assert_int_equal(size, 0);
     for (int i = 0; i < 2; i++)
-        vkDestroyPipelineCache(f.device, caches[i], NULL);
-    fixture_close(&f);
+        vkDestroyPipelineCache(f->device, caches[i], NULL);
 }

@@ -151,51 +151,45 @@ TEST(test_fills_store_whole_words)
 }
 
 /* A long fill from the middle of a word, whose pieces all lie askew. */
-TEST(test_long_fills_store_whole_words)
+FIXTURE_TEST(test_long_fills_store_whole_words, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
-    struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 64),
+    struct reader r = {.word = (const uint64_t *)(const void *)(f->words + 64),
                        .allowed = {0, UINT64_MAX}};
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     for (int i = 0; i < WRITES / 4; i++)
-        vkCmdFillBuffer(commands, f.buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
-    run_beside(&f, commands, &r);
-    fixture_close(&f);
+        vkCmdFillBuffer(commands, f->buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
+    run_beside(f, commands, &r);
 }
 
 /* Two stamps, taken at different times, copied in turns. */
-TEST(test_query_copies_store_whole_words)
+FIXTURE_TEST(test_query_copies_store_whole_words, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
-    struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 16)};
+    struct reader r = {.word = (const uint64_t *)(const void *)(f->words + 16)};
     const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                         .queryCount = 2};
     VkQueryPool pool;
-    assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
-    vkResetQueryPool(f.device, pool, 0, 2);
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
+    vkResetQueryPool(f->device, pool, 0, 2);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
     for (int i = 0; i < WRITES / 8; i++)
-        vkCmdFillBuffer(commands, f.buffer, 1024, 1024, 0);
+        vkCmdFillBuffer(commands, f->buffer, 1024, 1024, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 1);
-    vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f.buffer, 64, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f->buffer, 64, 8, VK_QUERY_RESULT_64_BIT);
     assert_success(vkEndCommandBuffer(commands));
-    run(&f, commands);
-    assert_success(vkGetQueryPoolResults(f.device, pool, 0, 2, sizeof(r.allowed), r.allowed, 8,
+    run(f, commands);
+    assert_success(vkGetQueryPoolResults(f->device, pool, 0, 2, sizeof(r.allowed), r.allowed, 8,
                                          VK_QUERY_RESULT_64_BIT));
     assert_int_equal(word_load(r.word), r.allowed[0]);
     assert_true(r.allowed[1] > r.allowed[0]);
 
-    commands = device_begin(&f.base, 0, 0);
+    commands = device_begin(&f->base, 0, 0);
     for (uint32_t i = 0; i < WRITES; i++)
-        vkCmdCopyQueryPoolResults(commands, pool, i & 1, 1, f.buffer, 64, 8,
+        vkCmdCopyQueryPoolResults(commands, pool, i & 1, 1, f->buffer, 64, 8,
                                   VK_QUERY_RESULT_64_BIT);
-    run_beside(&f, commands, &r);
-    vkDestroyQueryPool(f.device, pool, NULL);
-    fixture_close(&f);
+    run_beside(f, commands, &r);
+    vkDestroyQueryPool(f->device, pool, NULL);
 }
 
 /* Order -------------------------------------------------------------------------------------- */
@@ -225,52 +219,46 @@ static void *log_follow(void *argument)
     return NULL;
 }
 
-TEST(test_a_later_write_is_never_seen_before_an_earlier_one)
+FIXTURE_TEST(test_a_later_write_is_never_seen_before_an_earlier_one, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         const VkDeviceSize at = (4 + i) * sizeof(uint32_t);
         uint64_t count = i + 1;
         if (i % 2) {
-            vkCmdFillBuffer(commands, f.buffer, at, 4, 0xe0000000u + i);
+            vkCmdFillBuffer(commands, f->buffer, at, 4, 0xe0000000u + i);
         } else {
             const uint32_t entry = 0xe0000000u + i;
-            vkCmdUpdateBuffer(commands, f.buffer, 2048, 4, &entry);
+            vkCmdUpdateBuffer(commands, f->buffer, 2048, 4, &entry);
             const VkBufferCopy copy = {.srcOffset = 2048, .dstOffset = at, .size = 4};
-            vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
+            vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
         }
-        vkCmdUpdateBuffer(commands, f.buffer, 0, sizeof(count), &count);
+        vkCmdUpdateBuffer(commands, f->buffer, 0, sizeof(count), &count);
     }
     assert_success(vkEndCommandBuffer(commands));
-    struct follower follower = {.words = f.words};
+    struct follower follower = {.words = f->words};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, log_follow, &follower), 0);
-    run(&f, commands);
+    run(f, commands);
     pthread_join(thread, NULL);
     if (follower.wrong)
         fail_msg("entry %u was counted before it was there", follower.wrong - 1);
-    fixture_close(&f);
 }
 
 /* The device reads what the host has released, too: a copy's source may be written at any time. */
-TEST(test_commands_run_at_execution_time)
+FIXTURE_TEST(test_commands_run_at_execution_time, "SHAPE=q1")
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
-    vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
-    f.icd.pause();
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+    f->icd.pause();
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     uint64_t word = UINT64_C(0x1122334455667788);
-    memcpy(f.words, &word, sizeof(word));
-    f.icd.quiesce();
-    assert_int_equal(word_load(f.words + 2), 0);
-    f.icd.resume();
-    assert_success(vkQueueWaitIdle(f.queues[0][0]));
-    assert_int_equal(word_load(f.words + 2), word);
-    fixture_close(&f);
+    memcpy(f->words, &word, sizeof(word));
+    f->icd.quiesce();
+    assert_int_equal(word_load(f->words + 2), 0);
+    f->icd.resume();
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+    assert_int_equal(word_load(f->words + 2), word);
 }

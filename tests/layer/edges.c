@@ -149,79 +149,73 @@ static void *run_present(void *argument)
 }
 
 /* The signal that an image waits for is held behind a timeline: the present comes after it. */
-TEST(test_present_behind_held_work)
+DEVICE_TEST(test_present_behind_held_work, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
     struct screen s;
-    screen_open(&w, &s, NULL, 0);
-    VkSemaphore acquired = vulkan_binary(w.device), drawn = vulkan_binary(w.device),
-                t = vulkan_timeline(w.device, 0);
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), drawn = vulkan_binary(w->device),
+                t = vulkan_timeline(w->device, 0);
     for (uint64_t round = 1; round <= 10; round++) {
         struct belfry_icd_record records[8];
-        struct presenter p = {.screen = &s, .queue = w.queues[0][1], .wait = drawn};
-        assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired,
+        struct presenter p = {.screen = &s, .queue = w->queues[0][1], .wait = drawn};
+        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &p.image));
-        w.icd.record_start(records, 8);
-        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = acquired}));
+        w->icd.record_start(records, 8);
+        assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = acquired}));
         assert_success(
-            vulkan_submit(w.queues[0][0],
+            vulkan_submit(w->queues[0][0],
                           (struct vulkan_batch){.wait = t, .wait_value = round, .signal = drawn}));
-        assert_int_equal(w.icd.record_count(), 1);
+        assert_int_equal(w->icd.record_count(), 1);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
         while (!p.started)
             sched_yield();
         if (round % 2)
-            vulkan_signal(w.device, t, round);
+            vulkan_signal(w->device, t, round);
         else
             assert_success(vulkan_submit(
-                w.queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = round}));
+                w->queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = round}));
         pthread_join(thread, NULL);
         assert_success(p.result);
-        size_t n = w.icd.record_stop();
+        size_t n = w->icd.record_stop();
         assert_int_equal(n, round % 2 ? 3 : 4);
         assert_int_equal(records[n - 1].call, BELFRY_ICD_CALL_PRESENT);
         assert_int_equal(records[n - 1].waits, 1);
-        assert_success(vkQueueWaitIdle(w.queues[0][0]));
-        assert_success(vkQueueWaitIdle(w.queues[0][1]));
+        assert_success(vkQueueWaitIdle(w->queues[0][0]));
+        assert_success(vkQueueWaitIdle(w->queues[0][1]));
     }
-    vkDestroySemaphore(w.device, acquired, NULL);
-    vkDestroySemaphore(w.device, drawn, NULL);
-    vkDestroySemaphore(w.device, t, NULL);
-    screen_close(&w, &s);
-    world_close(&w);
+    vkDestroySemaphore(w->device, acquired, NULL);
+    vkDestroySemaphore(w->device, drawn, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+    screen_close(w, &s);
 }
 
 /* With presents outstanding the driver alone knows when a queue is idle. */
-TEST(test_present_and_idle)
+DEVICE_TEST(test_present_and_idle, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
     struct screen s;
-    screen_open(&w, &s, NULL, 0);
-    VkSemaphore acquired = vulkan_binary(w.device);
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device);
     uint32_t image;
-    assert_success(
-        vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
-    assert_success(vulkan_submit(w.queues[0][1],
-                                 (struct vulkan_batch){.commands = device_store(&w, 0, 0, 1)}));
-    assert_success(vkQueueWaitIdle(w.queues[0][1]));
-    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 0);
-    assert_success(present(w.queues[0][0], &s, image, acquired));
-    assert_success(vkQueueWaitIdle(w.queues[0][0]));
-    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 1);
-    assert_success(vkQueueWaitIdle(w.queues[0][0]));
-    assert_success(vkQueueWaitIdle(w.queues[0][1]));
-    assert_int_equal(vulkan_counters(&w.icd).queue_wait_idles, 1);
+    assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
+                                         VK_NULL_HANDLE, &image));
+    assert_success(vulkan_submit(w->queues[0][1],
+                                 (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)}));
+    assert_success(vkQueueWaitIdle(w->queues[0][1]));
+    assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 0);
+    assert_success(present(w->queues[0][0], &s, image, acquired));
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 1);
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    assert_success(vkQueueWaitIdle(w->queues[0][1]));
+    assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 1);
     /* The wait consumed the semaphore. */
-    assert_success(
-        vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
-    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = acquired}));
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, acquired, NULL);
-    screen_close(&w, &s);
-    world_close(&w);
+    assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
+                                         VK_NULL_HANDLE, &image));
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = acquired}));
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, acquired, NULL);
+    screen_close(w, &s);
 }
 
 /* Sparse binds ------------------------------------------------------------------------------- */
@@ -516,20 +510,17 @@ TEST(test_external_many)
 }
 
 /* A lost device ends the watch. */
-TEST(test_external_and_lost)
+DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1 QUIET=1", two);
-    VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine);
-    VkFence fence = vulkan_fence(w.device, false);
+    VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
+    VkFence fence = vulkan_fence(w->device, false);
     assert_success(vulkan_submit(
-        w.queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
-    w.icd.lose();
-    assert_int_equal(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX),
+        w->queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    w->icd.lose();
+    assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
-    vkDestroyFence(w.device, fence, NULL);
-    vkDestroySemaphore(w.device, theirs, NULL);
-    vkDestroySemaphore(w.device, mine, NULL);
-    world_close(&w);
+    assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySemaphore(w->device, theirs, NULL);
+    vkDestroySemaphore(w->device, mine, NULL);
 }

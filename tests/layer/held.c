@@ -85,119 +85,110 @@ static void hold(struct device *w, uint32_t queue, VkSemaphore t, uint64_t value
                                             .fence = fence}));
 }
 
-TEST(test_fence_timeouts)
+DEVICE_TEST(test_fence_timeouts, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
-    VkFence a = vulkan_fence(w.device, false), b = vulkan_fence(w.device, false),
-            on = vulkan_fence(w.device, true), never = vulkan_fence(w.device, false);
-    hold(&w, 0, t, 1, a);
-    hold(&w, 1, t, 2, b);
-    assert_int_equal(world_accepted(&w), 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    VkFence a = vulkan_fence(w->device, false), b = vulkan_fence(w->device, false),
+            on = vulkan_fence(w->device, true), never = vulkan_fence(w->device, false);
+    hold(w, 0, t, 1, a);
+    hold(w, 1, t, 2, b);
+    assert_int_equal(world_accepted(w), 0);
     static const uint64_t timeouts[] = {0, 1, MS};
     for (size_t i = 0; i < 3; i++) {
         uint64_t timeout = timeouts[i];
-        assert_int_equal(vkWaitForFences(w.device, 1, &a, VK_TRUE, timeout), VK_TIMEOUT);
-        assert_int_equal(vkWaitForFences(w.device, 1, &a, VK_FALSE, timeout), VK_TIMEOUT);
+        assert_int_equal(vkWaitForFences(w->device, 1, &a, VK_TRUE, timeout), VK_TIMEOUT);
+        assert_int_equal(vkWaitForFences(w->device, 1, &a, VK_FALSE, timeout), VK_TIMEOUT);
         const VkFence both[] = {a, b}, mixed[] = {a, on}, last[] = {a, b, on},
                       waiting[] = {a, never};
-        assert_int_equal(vkWaitForFences(w.device, 2, both, VK_TRUE, timeout), VK_TIMEOUT);
-        assert_int_equal(vkWaitForFences(w.device, 2, both, VK_FALSE, timeout), VK_TIMEOUT);
-        assert_int_equal(vkWaitForFences(w.device, 2, mixed, VK_TRUE, timeout), VK_TIMEOUT);
-        assert_success(vkWaitForFences(w.device, 2, mixed, VK_FALSE, timeout));
-        assert_success(vkWaitForFences(w.device, 3, last, VK_FALSE, timeout));
-        assert_int_equal(vkWaitForFences(w.device, 2, waiting, VK_FALSE, timeout), VK_TIMEOUT);
-        assert_int_equal(vkGetFenceStatus(w.device, a), VK_NOT_READY);
-        assert_int_equal(vkGetFenceStatus(w.device, on), VK_SUCCESS);
+        assert_int_equal(vkWaitForFences(w->device, 2, both, VK_TRUE, timeout), VK_TIMEOUT);
+        assert_int_equal(vkWaitForFences(w->device, 2, both, VK_FALSE, timeout), VK_TIMEOUT);
+        assert_int_equal(vkWaitForFences(w->device, 2, mixed, VK_TRUE, timeout), VK_TIMEOUT);
+        assert_success(vkWaitForFences(w->device, 2, mixed, VK_FALSE, timeout));
+        assert_success(vkWaitForFences(w->device, 3, last, VK_FALSE, timeout));
+        assert_int_equal(vkWaitForFences(w->device, 2, waiting, VK_FALSE, timeout), VK_TIMEOUT);
+        assert_int_equal(vkGetFenceStatus(w->device, a), VK_NOT_READY);
+        assert_int_equal(vkGetFenceStatus(w->device, on), VK_SUCCESS);
     }
     const VkFence mixed[] = {a, on};
-    assert_success(vkWaitForFences(w.device, 2, mixed, VK_FALSE, UINT64_MAX));
+    assert_success(vkWaitForFences(w->device, 2, mixed, VK_FALSE, UINT64_MAX));
     /* Waiting for any takes the first that comes, be it in the middle of the wait. */
-    struct blocker any = {.w = &w, .fences = {b, never, a}, .count = 3, .all = VK_FALSE};
-    struct blocker all = {.w = &w, .fences = {a, b, on}, .count = 3, .all = VK_TRUE};
-    struct blocker one = {.w = &w, .fences = {b}, .count = 1, .all = VK_FALSE};
+    struct blocker any = {.w = w, .fences = {b, never, a}, .count = 3, .all = VK_FALSE};
+    struct blocker all = {.w = w, .fences = {a, b, on}, .count = 3, .all = VK_TRUE};
+    struct blocker one = {.w = w, .fences = {b}, .count = 1, .all = VK_FALSE};
     blocker_start(&all, wait_fences);
     blocker_start(&one, wait_fences);
     /* A fence that the driver is about to be handed must not be in the hands of a driver's wait. */
-    assert_int_equal(w.icd.sleepers(), 0);
+    assert_int_equal(w->icd.sleepers(), 0);
     blocker_start(&any, wait_fences);
-    vulkan_signal(w.device, t, 1);
+    vulkan_signal(w->device, t, 1);
     assert_success(blocker_join(&any));
-    assert_success(vkGetFenceStatus(w.device, a));
-    assert_int_equal(vkGetFenceStatus(w.device, b), VK_NOT_READY);
-    vulkan_signal(w.device, t, 2);
+    assert_success(vkGetFenceStatus(w->device, a));
+    assert_int_equal(vkGetFenceStatus(w->device, b), VK_NOT_READY);
+    vulkan_signal(w->device, t, 2);
     assert_success(blocker_join(&all));
     assert_success(blocker_join(&one));
-    assert_success(vkGetFenceStatus(w.device, b));
-    assert_int_equal(w.words[0], 1);
-    assert_int_equal(w.words[1], 2);
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroyFence(w.device, a, NULL);
-    vkDestroyFence(w.device, b, NULL);
-    vkDestroyFence(w.device, on, NULL);
-    vkDestroyFence(w.device, never, NULL);
-    world_close(&w);
+    assert_success(vkGetFenceStatus(w->device, b));
+    assert_int_equal(w->words[0], 1);
+    assert_int_equal(w->words[1], 2);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroyFence(w->device, a, NULL);
+    vkDestroyFence(w->device, b, NULL);
+    vkDestroyFence(w->device, on, NULL);
+    vkDestroyFence(w->device, never, NULL);
 }
 
 /* More fences than fit any small array. */
-TEST(test_many_fences)
+DEVICE_TEST(test_many_fences, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     VkFence fences[80];
     for (uint32_t i = 0; i < 80; i++) {
-        fences[i] = vulkan_fence(w.device, false);
-        hold(&w, i % 2, t, 1 + i / 2, fences[i]);
+        fences[i] = vulkan_fence(w->device, false);
+        hold(w, i % 2, t, 1 + i / 2, fences[i]);
     }
-    assert_int_equal(vkWaitForFences(w.device, 80, fences, VK_FALSE, 0), VK_TIMEOUT);
-    vulkan_signal(w.device, t, 1);
-    assert_success(vkWaitForFences(w.device, 80, fences, VK_FALSE, UINT64_MAX));
-    assert_int_equal(vkWaitForFences(w.device, 80, fences, VK_TRUE, MS), VK_TIMEOUT);
-    vulkan_signal(w.device, t, 40);
-    assert_success(vkWaitForFences(w.device, 80, fences, VK_TRUE, UINT64_MAX));
-    assert_success(vkResetFences(w.device, 80, fences));
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
+    assert_int_equal(vkWaitForFences(w->device, 80, fences, VK_FALSE, 0), VK_TIMEOUT);
+    vulkan_signal(w->device, t, 1);
+    assert_success(vkWaitForFences(w->device, 80, fences, VK_FALSE, UINT64_MAX));
+    assert_int_equal(vkWaitForFences(w->device, 80, fences, VK_TRUE, MS), VK_TIMEOUT);
+    vulkan_signal(w->device, t, 40);
+    assert_success(vkWaitForFences(w->device, 80, fences, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w->device, 80, fences));
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
     for (uint32_t i = 0; i < 80; i++)
-        vkDestroyFence(w.device, fences[i], NULL);
-    world_close(&w);
+        vkDestroyFence(w->device, fences[i], NULL);
 }
 
 /* Reset and used again, held and at once, with its handle coming back for another fence. */
-TEST(test_fence_reuse)
+DEVICE_TEST(test_fence_reuse, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
-    VkFence fence = vulkan_fence(w.device, false);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    VkFence fence = vulkan_fence(w->device, false);
     for (uint64_t i = 1; i <= 60; i++) {
         bool held = i % 3 != 0;
-        hold(&w, i % 2, t, held ? i : i - 1, fence);
+        hold(w, i % 2, t, held ? i : i - 1, fence);
         if (held) {
-            assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
-            assert_int_equal(vkWaitForFences(w.device, 1, &fence, VK_TRUE, 0), VK_TIMEOUT);
+            assert_int_equal(vkGetFenceStatus(w->device, fence), VK_NOT_READY);
+            assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, 0), VK_TIMEOUT);
         }
-        vulkan_signal(w.device, t, i);
-        assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        vulkan_signal(w->device, t, i);
+        assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
         if (i % 5 == 0) {
-            vkDestroyFence(w.device, fence, NULL);
-            fence = vulkan_fence(w.device, i % 2);
+            vkDestroyFence(w->device, fence, NULL);
+            fence = vulkan_fence(w->device, i % 2);
             if (i % 2) {
-                assert_success(vkGetFenceStatus(w.device, fence));
-                assert_success(vkResetFences(w.device, 1, &fence));
+                assert_success(vkGetFenceStatus(w->device, fence));
+                assert_success(vkResetFences(w->device, 1, &fence));
             }
         } else {
-            assert_success(vkResetFences(w.device, 1, &fence));
+            assert_success(vkResetFences(w->device, 1, &fence));
         }
-        assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
+        assert_int_equal(vkGetFenceStatus(w->device, fence), VK_NOT_READY);
     }
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroyFence(w.device, fence, NULL);
-    world_close(&w);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroyFence(w->device, fence, NULL);
 }
 
 /* vkQueueWaitIdle --------------------------------------------------------------------------- */
@@ -292,71 +283,65 @@ TEST(test_idle_with_held_work)
 }
 
 /* The submit that releases it may come from the waiting thread's neighbour. */
-TEST(test_idle_released_by_a_submit)
+DEVICE_TEST(test_idle_released_by_a_submit, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     for (uint64_t round = 1; round <= 20; round++) {
-        hold(&w, 0, t, round, VK_NULL_HANDLE);
-        struct blocker idle = {.w = &w, .queue = w.queues[0][0]};
+        hold(w, 0, t, round, VK_NULL_HANDLE);
+        struct blocker idle = {.w = w, .queue = w->queues[0][0]};
         blocker_start(&idle, wait_queue);
-        assert_success(vulkan_submit(w.queues[0][1],
+        assert_success(vulkan_submit(w->queues[0][1],
                                      (struct vulkan_batch){.signal = t, .signal_value = round}));
         assert_success(blocker_join(&idle));
-        assert_int_equal(w.words[0], round);
+        assert_int_equal(w->words[0], round);
     }
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    world_close(&w);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
 }
 
 /* Queries ----------------------------------------------------------------------------------- */
 
-TEST(test_queries)
+DEVICE_TEST(test_queries, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
     const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                         .queryCount = 1};
     VkQueryPool pool;
-    assert_success(vkCreateQueryPool(w.device, &info, NULL, &pool));
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    assert_success(vkCreateQueryPool(w->device, &info, NULL, &pool));
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     uint64_t last = 0;
     for (uint64_t round = 1; round <= 10; round++) {
-        vkResetQueryPool(w.device, pool, 0, 1);
-        VkCommandBuffer commands = device_begin(&w, 0, 0);
+        vkResetQueryPool(w->device, pool, 0, 1);
+        VkCommandBuffer commands = device_begin(w, 0, 0);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
         assert_success(vkEndCommandBuffer(commands));
         assert_success(vulkan_submit(
-            w.queues[0][0],
+            w->queues[0][0],
             (struct vulkan_batch){.wait = t, .wait_value = round, .commands = commands}));
         uint64_t data = 0;
         assert_int_equal(
-            vkGetQueryPoolResults(w.device, pool, 0, 1, 8, &data, 8, VK_QUERY_RESULT_64_BIT),
+            vkGetQueryPoolResults(w->device, pool, 0, 1, 8, &data, 8, VK_QUERY_RESULT_64_BIT),
             VK_NOT_READY);
-        struct blocker query = {.w = &w, .pool = pool};
+        struct blocker query = {.w = w, .pool = pool};
         blocker_start(&query, wait_query);
-        assert_int_equal(w.icd.sleepers(), 0); /* it might sleep there for ever */
-        vulkan_signal(w.device, t, round);
+        assert_int_equal(w->icd.sleepers(), 0); /* it might sleep there for ever */
+        vulkan_signal(w->device, t, round);
         assert_success(blocker_join(&query));
         assert_true(query.data > last);
         last = query.data;
         /* The result is there before its command buffer is over, which a reset has to wait for. */
-        assert_success(vkQueueWaitIdle(w.queues[0][0]));
+        assert_success(vkQueueWaitIdle(w->queues[0][0]));
     }
     /* Held work that has nothing to do with it delays no answer. */
-    hold(&w, 1, t, 100, VK_NULL_HANDLE);
-    struct blocker query = {.w = &w, .pool = pool};
+    hold(w, 1, t, 100, VK_NULL_HANDLE);
+    struct blocker query = {.w = w, .pool = pool};
     blocker_start(&query, wait_query);
     assert_success(blocker_join(&query));
     assert_int_equal(query.data, last);
-    vulkan_signal(w.device, t, 100);
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroyQueryPool(w.device, pool, NULL);
-    vkDestroySemaphore(w.device, t, NULL);
-    world_close(&w);
+    vulkan_signal(w->device, t, 100);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyQueryPool(w->device, pool, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
 }
 
 /* Release ----------------------------------------------------------------------------------- */
@@ -401,13 +386,11 @@ TEST(test_released_within_the_call)
 }
 
 /* Semaphores' own commands are the driver's, before anything is handed over and after. */
-TEST(test_semaphore_commands)
+DEVICE_TEST(test_semaphore_commands, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0), u = vulkan_timeline(w.device, 9);
+    VkSemaphore t = vulkan_timeline(w->device, 0), u = vulkan_timeline(w->device, 9);
     assert_success(vulkan_submit(
-        w.queues[0][0],
+        w->queues[0][0],
         (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = u, .signal_value = 20}));
     const VkSemaphore both[] = {t, u};
     const uint64_t values[] = {1, 9};
@@ -415,16 +398,15 @@ TEST(test_semaphore_commands)
                                 .semaphoreCount = 2,
                                 .pSemaphores = both,
                                 .pValues = values};
-    assert_int_equal(vkWaitSemaphores(w.device, &info, 0), VK_TIMEOUT);
-    assert_int_equal(vkWaitSemaphores(w.device, &info, MS), VK_TIMEOUT);
+    assert_int_equal(vkWaitSemaphores(w->device, &info, 0), VK_TIMEOUT);
+    assert_int_equal(vkWaitSemaphores(w->device, &info, MS), VK_TIMEOUT);
     info.flags = VK_SEMAPHORE_WAIT_ANY_BIT;
-    assert_success(vkWaitSemaphores(w.device, &info, UINT64_MAX));
-    assert_int_equal(vulkan_value(w.device, u), 9);
-    vulkan_signal(w.device, t, 5);
-    vulkan_wait(w.device, u, 20);
-    assert_int_equal(vulkan_value(w.device, t), 5);
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroySemaphore(w.device, u, NULL);
-    world_close(&w);
+    assert_success(vkWaitSemaphores(w->device, &info, UINT64_MAX));
+    assert_int_equal(vulkan_value(w->device, u), 9);
+    vulkan_signal(w->device, t, 5);
+    vulkan_wait(w->device, u, 20);
+    assert_int_equal(vulkan_value(w->device, t), 5);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, u, NULL);
 }

@@ -9,63 +9,58 @@
 
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
-TEST(test_private_data)
+DEVICE_TEST(test_private_data, "SHAPE=lavapipe", three)
 {
-    struct device w;
-    world_open(&w, "SHAPE=lavapipe", three);
     const VkPrivateDataSlotCreateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
     VkPrivateDataSlot slots[3];
     for (uint32_t i = 0; i < 3; i++)
-        assert_success(vkCreatePrivateDataSlot(w.device, &info, NULL, &slots[i]));
-    const VkQueue queues[] = {w.queues[0][0], w.queues[0][1], w.queues[1][0], w.queues[2][0]};
-    VkSemaphore other = vulkan_timeline(w.device, 0);
+        assert_success(vkCreatePrivateDataSlot(w->device, &info, NULL, &slots[i]));
+    const VkQueue queues[] = {w->queues[0][0], w->queues[0][1], w->queues[1][0], w->queues[2][0]};
+    VkSemaphore other = vulkan_timeline(w->device, 0);
     /* All four are one VkQueue below, and have data of their own. */
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t q = 0; q < 4; q++) {
             for (uint32_t s = 0; s < 3; s++) {
                 uint64_t value = 77;
-                vkGetPrivateData(w.device, VK_OBJECT_TYPE_QUEUE, (uintptr_t)queues[q], slots[s],
+                vkGetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE, (uintptr_t)queues[q], slots[s],
                                  &value);
                 assert_int_equal(value, round ? 100 * round + 10 * q + s : 0);
-                assert_success(vkSetPrivateData(w.device, VK_OBJECT_TYPE_QUEUE,
+                assert_success(vkSetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE,
                                                 (uintptr_t)queues[q], slots[s],
                                                 100 * (round + 1) + 10 * q + s));
             }
         }
         uint64_t value = 77;
-        vkGetPrivateData(w.device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)other, slots[0], &value);
+        vkGetPrivateData(w->device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)other, slots[0], &value);
         assert_int_equal(value, round);
-        assert_success(vkSetPrivateData(w.device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)other,
+        assert_success(vkSetPrivateData(w->device, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)other,
                                         slots[0], round + 1));
-        assert_success(vkSetPrivateData(w.device, VK_OBJECT_TYPE_DEVICE, (uintptr_t)w.device,
+        assert_success(vkSetPrivateData(w->device, VK_OBJECT_TYPE_DEVICE, (uintptr_t)w->device,
                                         slots[0], round + 1));
     }
     /* A slot that goes takes its values along; one that comes has none. */
-    vkDestroyPrivateDataSlot(w.device, slots[1], NULL);
-    assert_success(vkCreatePrivateDataSlot(w.device, &info, NULL, &slots[1]));
+    vkDestroyPrivateDataSlot(w->device, slots[1], NULL);
+    assert_success(vkCreatePrivateDataSlot(w->device, &info, NULL, &slots[1]));
     for (uint32_t q = 0; q < 4; q++) {
         uint64_t values[3] = {77, 77, 77};
         for (uint32_t s = 0; s < 3; s++)
-            vkGetPrivateData(w.device, VK_OBJECT_TYPE_QUEUE, (uintptr_t)queues[q], slots[s],
+            vkGetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE, (uintptr_t)queues[q], slots[s],
                              &values[s]);
         assert_int_equal(values[0], 300 + 10 * q);
         assert_int_equal(values[1], 0);
         assert_int_equal(values[2], 302 + 10 * q);
     }
-    vkDestroyPrivateDataSlot(w.device, VK_NULL_HANDLE, NULL);
+    vkDestroyPrivateDataSlot(w->device, VK_NULL_HANDLE, NULL);
     for (uint32_t i = 0; i < 3; i++)
-        vkDestroyPrivateDataSlot(w.device, slots[i], NULL);
-    vkDestroySemaphore(w.device, other, NULL);
-    world_close(&w);
+        vkDestroyPrivateDataSlot(w->device, slots[i], NULL);
+    vkDestroySemaphore(w->device, other, NULL);
 }
 
-TEST(test_names_and_labels)
+DEVICE_TEST(test_names_and_labels, "SHAPE=lavapipe", three)
 {
-    struct device w;
-    world_open(&w, "SHAPE=lavapipe", three);
-    const VkQueue queues[] = {w.queues[0][0], w.queues[0][1], w.queues[1][0], w.queues[2][0]};
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    const VkQueue queues[] = {w->queues[0][0], w->queues[0][1], w->queues[1][0], w->queues[2][0]};
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     for (uint32_t q = 0; q < 4; q++) {
         VkDebugUtilsObjectNameInfoEXT name = {
             .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
@@ -73,10 +68,10 @@ TEST(test_names_and_labels)
             .objectHandle = (uintptr_t)queues[q],
             .pObjectName = "a queue"};
         const VkDebugUtilsObjectNameInfoEXT before = name;
-        assert_success(vkSetDebugUtilsObjectNameEXT(w.device, &name));
+        assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &name));
         assert_memory_equal(&name, &before, sizeof(name));
         name.pObjectName = NULL; /* takes the name away */
-        assert_success(vkSetDebugUtilsObjectNameEXT(w.device, &name));
+        assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &name));
         VkDebugUtilsObjectTagInfoEXT tag = {.sType =
                                                 VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_TAG_INFO_EXT,
                                             .objectType = VK_OBJECT_TYPE_QUEUE,
@@ -84,7 +79,7 @@ TEST(test_names_and_labels)
                                             .tagName = 5,
                                             .tagSize = 2,
                                             .pTag = "x"};
-        assert_success(vkSetDebugUtilsObjectTagEXT(w.device, &tag));
+        assert_success(vkSetDebugUtilsObjectTagEXT(w->device, &tag));
         const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
                                             .pLabelName = "a label"};
         vkQueueBeginDebugUtilsLabelEXT(queues[q], &label);
@@ -100,15 +95,14 @@ TEST(test_names_and_labels)
          .pObjectName = "t"},
         {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
          .objectType = VK_OBJECT_TYPE_DEVICE,
-         .objectHandle = (uintptr_t)w.device,
+         .objectHandle = (uintptr_t)w->device,
          .pObjectName = "d"},
     };
     for (size_t i = 0; i < 2; i++)
-        assert_success(vkSetDebugUtilsObjectNameEXT(w.device, &others[i]));
-    vulkan_signal(w.device, t, 1);
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    world_close(&w);
+        assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &others[i]));
+    vulkan_signal(w->device, t, 1);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
 }
 
 /* The commands of VK_EXT_debug_utils that a device's objects have. */

@@ -107,12 +107,9 @@ TEST(test_no_family_to_spare)
     }
 }
 
-TEST(test_off)
+DEVICE_TEST(test_off, "SHAPE=radv REALTIME=1", one)
 {
-    struct device w;
-    world_open(&w, "SHAPE=radv REALTIME=1", one);
-    assert_null(reserved(&w));
-    world_close(&w);
+    assert_null(reserved(w));
 }
 
 /* A lost device looks at every engine, those without queues too. */

@@ -153,37 +153,35 @@ TEST(test_large_and_scribbled)
 }
 
 /* A fence alone keeps its place behind what is held, and an empty call costs nothing. */
-TEST(test_fence_only)
+DEVICE_TEST(test_fence_only, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     VkFence fences[3];
     for (uint32_t i = 0; i < 3; i++)
-        fences[i] = vulkan_fence(w.device, false);
+        fences[i] = vulkan_fence(w->device, false);
     struct belfry_icd_record records[16];
-    w.icd.record_start(records, 16);
-    VkQueue queue = w.queues[0][0];
+    w->icd.record_start(records, 16);
+    VkQueue queue = w->queues[0][0];
     assert_success(vulkan_submit(
         queue,
-        (struct vulkan_batch){.wait = t, .wait_value = 1, .commands = device_store(&w, 0, 0, 1)}));
+        (struct vulkan_batch){.wait = t, .wait_value = 1, .commands = device_store(w, 0, 0, 1)}));
     assert_success(vkQueueSubmit(queue, 0, NULL, fences[0]));
     assert_success(vkQueueSubmit2(queue, 0, NULL, VK_NULL_HANDLE));
     assert_success(
-        vulkan_submit(queue, (struct vulkan_batch){.commands = device_store(&w, 0, 1, 2)}));
+        vulkan_submit(queue, (struct vulkan_batch){.commands = device_store(w, 0, 1, 2)}));
     assert_success(vkQueueSubmit2(queue, 0, NULL, fences[1]));
     assert_success(vkQueueSubmit(queue, 0, NULL, VK_NULL_HANDLE));
     /* The neighbour's goes at once. */
-    assert_success(vkQueueSubmit2(w.queues[0][1], 0, NULL, fences[2]));
-    assert_success(vkWaitForFences(w.device, 1, &fences[2], VK_TRUE, UINT64_MAX));
-    assert_int_equal(w.icd.record_count(), 1);
+    assert_success(vkQueueSubmit2(w->queues[0][1], 0, NULL, fences[2]));
+    assert_success(vkWaitForFences(w->device, 1, &fences[2], VK_TRUE, UINT64_MAX));
+    assert_int_equal(w->icd.record_count(), 1);
     for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(vkGetFenceStatus(w.device, fences[i]), VK_NOT_READY);
-    vulkan_signal(w.device, t, 1);
-    assert_success(vkWaitForFences(w.device, 2, fences, VK_TRUE, UINT64_MAX));
-    assert_int_equal(w.words[0], 1);
-    assert_int_equal(w.words[1], 2);
-    size_t n = w.icd.record_stop();
+        assert_int_equal(vkGetFenceStatus(w->device, fences[i]), VK_NOT_READY);
+    vulkan_signal(w->device, t, 1);
+    assert_success(vkWaitForFences(w->device, 2, fences, VK_TRUE, UINT64_MAX));
+    assert_int_equal(w->words[0], 1);
+    assert_int_equal(w->words[1], 2);
+    size_t n = w->icd.record_stop();
     assert_in_range(n, 3, 5);
     uint32_t buffers = 0;
     for (size_t i = 1; i < n; i++) {
@@ -193,19 +191,16 @@ TEST(test_fence_only)
         if (records[i].fence == (uint64_t)fences[1])
             assert_int_equal(buffers, 2);
     }
-    vkDestroySemaphore(w.device, t, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
     for (uint32_t i = 0; i < 3; i++)
-        vkDestroyFence(w.device, fences[i], NULL);
-    world_close(&w);
+        vkDestroyFence(w->device, fences[i], NULL);
 }
 
 /* Value arrays may be missing for binary semaphores. */
-TEST(test_missing_values)
+DEVICE_TEST(test_missing_values, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device),
-                c = vulkan_binary(w.device);
+    VkSemaphore t = vulkan_timeline(w->device, 0), b = vulkan_binary(w->device),
+                c = vulkan_binary(w->device);
     const VkPipelineStageFlags stages[] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
     const VkSemaphore binaries[] = {b, c};
@@ -221,7 +216,7 @@ TEST(test_missing_values)
                                     .pWaitDstStageMask = stages,
                                     .signalSemaphoreCount = 2,
                                     .pSignalSemaphores = binaries};
-        VkSemaphore done = vulkan_timeline(w.device, 0);
+        VkSemaphore done = vulkan_timeline(w->device, 0);
         const VkTimelineSemaphoreSubmitInfo only_signal = {
             VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 0, NULL, 1, &three};
         const VkSubmitInfo second = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -231,20 +226,19 @@ TEST(test_missing_values)
                                      .pWaitDstStageMask = stages,
                                      .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &done};
-        assert_success(vkQueueSubmit(w.queues[0][0], 1, &first, VK_NULL_HANDLE));
-        assert_success(vkQueueSubmit(w.queues[0][1], 1, &second, VK_NULL_HANDLE));
+        assert_success(vkQueueSubmit(w->queues[0][0], 1, &first, VK_NULL_HANDLE));
+        assert_success(vkQueueSubmit(w->queues[0][1], 1, &second, VK_NULL_HANDLE));
         if (held) {
-            assert_int_equal(vulkan_value(w.device, done), 0);
-            vulkan_signal(w.device, t, 3);
+            assert_int_equal(vulkan_value(w->device, done), 0);
+            vulkan_signal(w->device, t, 3);
         }
-        vulkan_wait(w.device, done, 3);
-        assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroySemaphore(w.device, done, NULL);
+        vulkan_wait(w->device, done, 3);
+        assert_success(vkDeviceWaitIdle(w->device));
+        vkDestroySemaphore(w->device, done, NULL);
     }
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroySemaphore(w.device, b, NULL);
-    vkDestroySemaphore(w.device, c, NULL);
-    world_close(&w);
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, b, NULL);
+    vkDestroySemaphore(w->device, c, NULL);
 }
 
 /* One binary semaphore, used again and again while everything is held. */
@@ -487,11 +481,9 @@ TEST(test_unknown_alone)
 }
 
 /* Within one call a later info may wait for what an earlier one signals. */
-TEST(test_unknown_that_waits_for_itself)
+DEVICE_TEST(test_unknown_that_waits_for_itself, "SHAPE=q1", two)
 {
-    struct device w;
-    world_open(&w, "SHAPE=q1", two);
-    VkSemaphore t = vulkan_timeline(w.device, 0), b = vulkan_binary(w.device);
+    VkSemaphore t = vulkan_timeline(w->device, 0), b = vulkan_binary(w->device);
     for (uint64_t round = 1; round <= 2; round++) {
         const VkSemaphoreSubmitInfo ops[2] = {{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                                .semaphore = t,
@@ -502,7 +494,7 @@ TEST(test_unknown_that_waits_for_itself)
                                                .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT}};
         const VkCommandBufferSubmitInfo commands = {
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = device_store(&w, 0, 0, (uint32_t)round)};
+            .commandBuffer = device_store(w, 0, 0, (uint32_t)round)};
         const VkSubmitInfo2 infos[2] = {
             {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
              .pNext = &stranger,
@@ -514,11 +506,10 @@ TEST(test_unknown_that_waits_for_itself)
              .commandBufferInfoCount = 1,
              .pCommandBufferInfos = &commands},
         };
-        assert_success(vkQueueSubmit2(w.queues[0][0], 2, infos, VK_NULL_HANDLE));
-        assert_success(vkQueueWaitIdle(w.queues[0][0]));
-        assert_int_equal(w.words[0], round);
+        assert_success(vkQueueSubmit2(w->queues[0][0], 2, infos, VK_NULL_HANDLE));
+        assert_success(vkQueueWaitIdle(w->queues[0][0]));
+        assert_int_equal(w->words[0], round);
     }
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroySemaphore(w.device, b, NULL);
-    world_close(&w);
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, b, NULL);
 }

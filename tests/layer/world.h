@@ -38,4 +38,16 @@ void world_close(struct device *w);
 /* Calls on VkQueues that the driver has accepted since the device was made. */
 uint64_t world_accepted(struct device *w);
 
+/* A test on a device that is open from its beginning to its end, 'w'. */
+#define DEVICE_TEST(name_, environment_, counts_)                                                  \
+    static void name_##_on(struct device *w);                                                      \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct device w;                                                                           \
+        world_open(&w, environment_, counts_);                                                     \
+        name_##_on(&w);                                                                            \
+        world_close(&w);                                                                           \
+    }                                                                                              \
+    static void name_##_on(struct device *w)
+
 #endif

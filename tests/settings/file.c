@@ -68,9 +68,10 @@ static uint32_t read_with(char *const *environment)
     return count;
 }
 
-TEST_WITH(where_it_is_found, place_make, place_remove)
+#define PLACE_TEST(name_) TEST_ON(name_, place_make, place_remove, struct place *place)
+
+PLACE_TEST(where_it_is_found)
 {
-    struct place *place = *state;
     assert_int_equal(read_with(ENVIRONMENT(place->home, place->data_home)), 16);
 
     file_put(FILE_NAME, "belfry_multi_engine.queues_per_family = 1");
@@ -103,9 +104,8 @@ TEST_WITH(where_it_is_found, place_make, place_remove)
     loaded_finish(&l);
 }
 
-TEST_WITH(what_it_may_contain, place_make, place_remove)
+PLACE_TEST(what_it_may_contain)
 {
-    struct place *place = *state;
     file_put("named", "\xef\xbb\xbf  belfry_multi_engine.queues=native\r\n"
                       "# belfry_multi_engine.messages = info\r\n"
                       "\r\n"
@@ -127,9 +127,8 @@ TEST_WITH(what_it_may_contain, place_make, place_remove)
     loaded_finish(&l);
 }
 
-TEST_WITH(mistakes_cost_one_line, place_make, place_remove)
+PLACE_TEST(mistakes_cost_one_line)
 {
-    struct place *place = *state;
     static const struct {
         const char *text, *line, *nearest;
     } cases[] = {
@@ -149,9 +148,8 @@ TEST_WITH(mistakes_cost_one_line, place_make, place_remove)
     }
 }
 
-TEST_WITH(missing, place_make, place_remove)
+PLACE_TEST(missing)
 {
-    struct place *place = *state;
     file_put(FILE_NAME, "belfry_multi_engine.queues_per_family = 7");
     struct loaded l = load(ENVIRONMENT(place->variable));
     assert_one_line(&l, "VK_LAYER_SETTINGS_PATH", place->folder, "No such file");
@@ -165,9 +163,8 @@ TEST_WITH(missing, place_make, place_remove)
     loaded_finish(&l);
 }
 
-TEST_WITH(unreadable, place_make, place_remove)
+PLACE_TEST(unreadable)
 {
-    struct place *place = *state;
     file_put("named", "belfry_multi_engine.queues_per_family = 7");
     assert_int_equal(chmod("named", 0), 0);
     bool root = geteuid() == 0;
@@ -179,18 +176,16 @@ TEST_WITH(unreadable, place_make, place_remove)
     loaded_finish(&l);
 }
 
-TEST_WITH(no_regular_file, place_make, place_remove)
+PLACE_TEST(no_regular_file)
 {
-    struct place *place = *state;
     assert_int_equal(mkfifo("named", 0644), 0);
     struct loaded l = load(ENVIRONMENT(place->variable));
     assert_one_line(&l, "named", "no regular file", NULL);
     loaded_finish(&l);
 }
 
-TEST_WITH(huge, place_make, place_remove)
+PLACE_TEST(huge)
 {
-    struct place *place = *state;
     const char setting[] = "belfry_multi_engine.queues_per_family = 9\n";
     size_t maximum = 1024 * 1024;
     char *text = malloc(maximum + 1);
@@ -223,9 +218,8 @@ TEST_WITH(huge, place_make, place_remove)
     free(text);
 }
 
-TEST_WITH(binary, place_make, place_remove)
+PLACE_TEST(binary)
 {
-    struct place *place = *state;
     const char bytes[] =
         "\0\0belfry_multi_engine.messages\0 = \0info\0\0\nbelfry_multi_engine.message\0s=info\n"
         "belfry_multi_engine.summary = tr\0ue\n";
@@ -254,9 +248,8 @@ TEST_WITH(binary, place_make, place_remove)
     }
 }
 
-TEST_WITH(raised_privileges, place_make, place_remove)
+PLACE_TEST(raised_privileges)
 {
-    struct place *place = *state;
     file_put("named", "belfry_multi_engine.trace = /tmp/x\nbelfry_multi_engine.summary = 1\n");
     struct loaded l = load_as(NULL, ENVIRONMENT(place->variable), true, false);
     assert_one_line(&l, "named:1:", "'trace' is ignored", "privileges");

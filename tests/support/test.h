@@ -23,6 +23,15 @@
     }                                                                                              \
     static void name_(__attribute__((unused)) void **state)
 
+/* The same, where what the set-up makes is of one type. */
+#define TEST_ON(name_, setup_, teardown_, made_)                                                   \
+    static void name_##_on(made_);                                                                 \
+    TEST_WITH(name_, setup_, teardown_)                                                            \
+    {                                                                                              \
+        name_##_on(*state);                                                                        \
+    }                                                                                              \
+    static void name_##_on(made_)
+
 void test_enlist(const struct CMUnitTest *test, int line);
 
 /* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main returns. */

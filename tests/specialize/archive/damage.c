@@ -24,9 +24,10 @@ static uint8_t *make(const struct place *place, size_t *size)
     return bytes;
 }
 
-TEST_WITH(torn_tails_of_every_length, place_setup, place_teardown)
+#define PLACE_TEST(name_) TEST_ON(name_, place_setup, place_teardown, struct place *place)
+
+PLACE_TEST(torn_tails_of_every_length)
 {
-    struct place *place = *state;
     size_t size;
     uint8_t *bytes = make(place, &size);
     for (size_t length = 0; length <= size; length++) {
@@ -49,9 +50,8 @@ TEST_WITH(torn_tails_of_every_length, place_setup, place_teardown)
     assert_int_equal(lines, 0);
 }
 
-TEST_WITH(every_single_bit, place_setup, place_teardown)
+PLACE_TEST(every_single_bit)
 {
-    struct place *place = *state;
     size_t size;
     uint8_t *bytes = make(place, &size);
     for (size_t bit = 0; bit < 8 * size; bit++) {
@@ -70,9 +70,8 @@ TEST_WITH(every_single_bit, place_setup, place_teardown)
     assert_int_equal(lines, 0);
 }
 
-TEST_WITH(garbage_between_records, place_setup, place_teardown)
+PLACE_TEST(garbage_between_records)
 {
-    struct place *place = *state;
     size_t size;
     uint8_t *bytes = make(place, &size);
     uint32_t random = 1;
@@ -104,9 +103,8 @@ TEST_WITH(garbage_between_records, place_setup, place_teardown)
 }
 
 /* Records with a right checksum that have no sense. */
-TEST_WITH(senseless_records, place_setup, place_teardown)
+PLACE_TEST(senseless_records)
 {
-    struct place *place = *state;
     size_t size;
     uint8_t *bytes = make(place, &size);
     const struct {
@@ -164,9 +162,8 @@ TEST_WITH(another_format_is_replaced, place_setup, place_teardown)
 }
 
 /* Those of the first format, which say no mode, are none, even where their header is damaged. */
-TEST_WITH(records_without_a_mode_are_skipped, place_setup, place_teardown)
+PLACE_TEST(records_without_a_mode_are_skipped)
 {
-    struct place *place = *state;
     size_t size;
     uint8_t *bytes = make(place, &size);
     bytes[8] ^= 1;
@@ -185,9 +182,8 @@ TEST_WITH(records_without_a_mode_are_skipped, place_setup, place_teardown)
 }
 
 /* Ends without a beginning, beginnings told twice, in any order. */
-TEST_WITH(journals_out_of_order, place_setup, place_teardown)
+PLACE_TEST(journals_out_of_order)
 {
-    struct place *place = *state;
     size_t unused;
     free(make(place, &unused));
     const struct {
@@ -231,9 +227,8 @@ TEST_WITH(journals_out_of_order, place_setup, place_teardown)
 }
 
 /* A file that is much too long, of nothing but a hole, is not read to the end, and is replaced. */
-TEST_WITH(a_huge_file_is_replaced, place_setup, place_teardown)
+PLACE_TEST(a_huge_file_is_replaced)
 {
-    struct place *place = *state;
     size_t size;
     free(make(place, &size));
     assert_int_equal(truncate(place->file, (off_t)1 << 40), 0);

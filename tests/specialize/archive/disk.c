@@ -93,9 +93,10 @@ static void make_folders(const struct place *place)
     assert_int_equal(mkdir(place->folder, 0700), 0);
 }
 
-TEST_WITH(folders_are_made, place_setup, place_teardown)
+#define PLACE_TEST(name_) TEST_ON(name_, place_setup, place_teardown, struct place *place)
+
+PLACE_TEST(folders_are_made)
 {
-    struct place *place = *state;
     bf_archive_close(open_at(place->folder, 0));
     struct stat status;
     char above[112];
@@ -109,9 +110,8 @@ TEST_WITH(folders_are_made, place_setup, place_teardown)
     assert_int_equal(lines, 0);
 }
 
-TEST_WITH(folders_that_are_not_ones_own, place_setup, place_teardown)
+PLACE_TEST(folders_that_are_not_ones_own)
 {
-    struct place *place = *state;
     char other[112];
     make_folders(place);
     for (mode_t mode = 1; mode < 0100; mode <<= 1) {
@@ -143,9 +143,8 @@ TEST_WITH(folders_that_are_not_ones_own, place_setup, place_teardown)
     assert_memory_only(place, "folder");
 }
 
-TEST_WITH(files_that_are_not_ones_own, place_setup, place_teardown)
+PLACE_TEST(files_that_are_not_ones_own)
 {
-    struct place *place = *state;
     make_folders(place);
     char other[112], lock[112];
     snprintf(other, sizeof(other), "%s/other", place->root);
@@ -212,9 +211,8 @@ static void child_reads_only(const struct place *place)
     check(lines == 1);
 }
 
-TEST_WITH(a_folder_that_can_only_be_read, place_setup, place_teardown)
+PLACE_TEST(a_folder_that_can_only_be_read)
 {
-    struct place *place = *state;
     make_folders(place);
     if (geteuid() == 0) {
         assert_int_equal(chmod(place->root, 0755), 0);
@@ -225,9 +223,8 @@ TEST_WITH(a_folder_that_can_only_be_read, place_setup, place_teardown)
     assert_int_equal(chmod(place->folder, 0700), 0);
 }
 
-TEST_WITH(programs_with_more_rights_than_their_user, place_setup, place_teardown)
+PLACE_TEST(programs_with_more_rights_than_their_user)
 {
-    struct place *place = *state;
     secure = true;
     struct bf_archive *archive = open_at(place->folder, 0);
     secure = false;
@@ -239,9 +236,8 @@ TEST_WITH(programs_with_more_rights_than_their_user, place_setup, place_teardown
 
 /* --------------------------------------------------------------------------------------- Full disks */
 
-TEST_WITH(a_full_disk, place_setup, place_teardown)
+PLACE_TEST(a_full_disk)
 {
-    struct place *place = *state;
     struct bf_archive_key built = key_of(90), dead = key_of(91);
     for (size_t left = 0; left <= 7 * BF_RECORD_SIZE; left += 31) {
         lines = 0;
@@ -282,9 +278,8 @@ TEST_WITH(a_full_disk, place_setup, place_teardown)
 }
 
 /* Full from the beginning: neither a file's header nor anything else. */
-TEST_WITH(a_disk_that_was_full, place_setup, place_teardown)
+PLACE_TEST(a_disk_that_was_full)
 {
-    struct place *place = *state;
     room = 0;
     struct bf_archive *archive = open_at(place->folder, 65536);
     for (uint32_t i = 0; i < 2000; i++)
@@ -316,9 +311,8 @@ static void child_has_a_limit(const struct place *place)
     check(sigpending(&waiting) == 0 && !sigismember(&waiting, SIGXFSZ));
 }
 
-TEST_WITH(a_limit_of_file_sizes, place_setup, place_teardown)
+PLACE_TEST(a_limit_of_file_sizes)
 {
-    struct place *place = *state;
     in_a_child(child_has_a_limit, place);
     struct bf_archive *archive = open_at(place->folder, 0);
     uint32_t n = (1000 - BF_HEADER_SIZE) / BF_RECORD_SIZE;
@@ -357,9 +351,8 @@ TEST_WITH(files_that_go_away, place_setup, place_teardown)
 #define CAP  8192u
 #define MOST (CAP + CAP / 4)
 
-TEST_WITH(the_file_is_bounded, place_setup, place_teardown)
+PLACE_TEST(the_file_is_bounded)
 {
-    struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, CAP);
     struct bf_archive_key barred = key_of(5000), building = key_of(5001);
     assert_success(bf_archive_strike(archive, &barred));
@@ -402,9 +395,8 @@ static void put_until_compacted(const struct place *place, struct bf_archive *ar
 }
 
 /* What one compaction has kept competes in the next by its age. */
-TEST_WITH(the_latest_stay, place_setup, place_teardown)
+PLACE_TEST(the_latest_stay)
 {
-    struct place *place = *state;
     const uint32_t stay = CAP / 2 / BF_RECORD_SIZE, fresh = stay / 2;
     struct bf_archive *archive = open_at(place->folder, CAP);
     uint32_t key = 0;
@@ -424,9 +416,8 @@ TEST_WITH(the_latest_stay, place_setup, place_teardown)
 }
 
 /* What is superseded goes first: nothing that counts is lost. */
-TEST_WITH(compaction_loses_nothing, place_setup, place_teardown)
+PLACE_TEST(compaction_loses_nothing)
 {
-    struct place *place = *state;
     uint32_t keys = CAP / 2 / BF_RECORD_SIZE - 1;
     char lock[112];
     snprintf(lock, sizeof(lock), "%s/lock", place->folder);
@@ -450,9 +441,8 @@ TEST_WITH(compaction_loses_nothing, place_setup, place_teardown)
     lock_file = NULL;
 }
 
-TEST_WITH(compaction_that_fails, place_setup, place_teardown)
+PLACE_TEST(compaction_that_fails)
 {
-    struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, CAP);
     no_rename = true;
     for (uint32_t i = 0; i < 1000; i++) {

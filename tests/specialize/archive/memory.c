@@ -36,9 +36,10 @@ void *__wrap_realloc(void *memory, size_t size)
     return fails() ? NULL : __real_realloc(memory, size);
 }
 
-TEST_WITH(opening, place_setup, place_teardown)
+#define PLACE_TEST(name_) TEST_ON(name_, place_setup, place_teardown, struct place *place)
+
+PLACE_TEST(opening)
 {
-    struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
     for (uint32_t i = 0; i < 200; i++)
         put(archive, i, i);
@@ -67,9 +68,8 @@ TEST_WITH(opening, place_setup, place_teardown)
     assert_in_range(failures, 400, 2000);
 }
 
-TEST_WITH(everything_else, place_setup, place_teardown)
+PLACE_TEST(everything_else)
 {
-    struct place *place = *state;
     uint32_t failures = 0;
     struct bf_archive *archive = open_at(place->folder, 16384);
     for (uint32_t i = 0; i < 300; i++) {

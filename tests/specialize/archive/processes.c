@@ -151,9 +151,10 @@ static uint32_t compare(const struct place *place)
     return barred;
 }
 
-TEST_WITH(several_append_and_compact, notes_setup, notes_teardown)
+#define PLACE_TEST(name_) TEST_ON(name_, notes_setup, notes_teardown, struct place *place)
+
+PLACE_TEST(several_append_and_compact)
 {
-    struct place *place = *state;
     pid_t children[WRITERS];
     for (uint32_t i = 0; i < WRITERS; i++)
         children[i] = start(place, i, 1500);
@@ -163,9 +164,8 @@ TEST_WITH(several_append_and_compact, notes_setup, notes_teardown)
     assert_int_equal(compare(place), 0);
 }
 
-TEST_WITH(some_are_killed, notes_setup, notes_teardown)
+PLACE_TEST(some_are_killed)
 {
-    struct place *place = *state;
     uint32_t random = 7, barred = 0;
     for (uint32_t round = 0; round < 40; round++) {
         memset(notes, 0, sizeof(*notes) * WRITERS);
@@ -189,9 +189,8 @@ TEST_WITH(some_are_killed, notes_setup, notes_teardown)
     assert_int_not_equal(barred, 0);
 }
 
-TEST_WITH(a_build_of_the_living_is_no_strike, notes_setup, notes_teardown)
+PLACE_TEST(a_build_of_the_living_is_no_strike)
 {
-    struct place *place = *state;
     int tell[2];
     assert_int_equal(pipe(tell), 0);
     pid_t child = fork();

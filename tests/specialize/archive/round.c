@@ -62,9 +62,10 @@ TEST(drivers_differ_by_every_member)
     }
 }
 
-TEST_WITH(what_is_put_is_found, place_setup, place_teardown)
+#define PLACE_TEST(name_) TEST_ON(name_, place_setup, place_teardown, struct place *place)
+
+PLACE_TEST(what_is_put_is_found)
 {
-    struct place *place = *state;
     for (uint32_t run = 0; run < 2; run++) {
         struct bf_archive *archive = open_at(place->folder, 0);
         for (uint32_t i = 0; i < 1000; i++)
@@ -97,9 +98,8 @@ TEST(memory_alone_does_too)
     bf_archive_close(NULL);
 }
 
-TEST_WITH(keys_differ_by_every_member, place_setup, place_teardown)
+PLACE_TEST(keys_differ_by_every_member)
 {
-    struct place *place = *state;
     struct bf_archive_key keys[32];
     uint32_t n = 0;
     const struct bf_archive_key first = {.n_values = 2, .mask = 3, .values = {1, 2}};
@@ -138,9 +138,8 @@ TEST_WITH(keys_differ_by_every_member, place_setup, place_teardown)
     }
 }
 
-TEST_WITH(large_numbers_become_the_most, place_setup, place_teardown)
+PLACE_TEST(large_numbers_become_the_most)
 {
-    struct place *place = *state;
     const struct bf_verdict verdicts[] = {
         {BF_VERDICT_KEPT, 0xFFFF, UINT32_MAX, UINT32_MAX},
         {BF_VERDICT_KEPT, 0, UINT32_MAX, 0},
@@ -184,9 +183,8 @@ static void see(void *context, const struct bf_archive_key *key, const struct bf
     seen->numbers |= 1u << verdict->n % 4;
 }
 
-TEST_WITH(pipelines_know_their_keys, place_setup, place_teardown)
+PLACE_TEST(pipelines_know_their_keys)
 {
-    struct place *place = *state;
     for (uint32_t run = 0; run < 2; run++) {
         struct bf_archive *archive = open_at(place->folder, 0);
         for (uint32_t i = 0; run == 0 && i < 400; i++)
@@ -204,9 +202,8 @@ TEST_WITH(pipelines_know_their_keys, place_setup, place_teardown)
     }
 }
 
-TEST_WITH(builds_that_end_are_no_strikes, place_setup, place_teardown)
+PLACE_TEST(builds_that_end_are_no_strikes)
 {
-    struct place *place = *state;
     struct bf_archive_key key = key_of(0);
     for (uint32_t run = 0; run < 3; run++) {
         struct bf_archive *archive = open_at(place->folder, 0);
@@ -220,9 +217,8 @@ TEST_WITH(builds_that_end_are_no_strikes, place_setup, place_teardown)
     }
 }
 
-TEST_WITH(a_build_that_does_not_end_is_one, place_setup, place_teardown)
+PLACE_TEST(a_build_that_does_not_end_is_one)
 {
-    struct place *place = *state;
     struct bf_archive_key key = key_of(0);
     struct bf_archive *archive = open_at(place->folder, 0);
     put(archive, 0, 9);
@@ -248,9 +244,8 @@ TEST_WITH(a_build_that_does_not_end_is_one, place_setup, place_teardown)
     }
 }
 
-TEST_WITH(strikes_bar_at_once, place_setup, place_teardown)
+PLACE_TEST(strikes_bar_at_once)
 {
-    struct place *place = *state;
     struct bf_archive_key key = key_of(3);
     struct bf_archive *archive = open_at(place->folder, 0);
     assert_success(bf_archive_begin(archive, &key));
@@ -271,9 +266,8 @@ static void see_mode(void *context, const struct bf_archive_key *key,
 }
 
 /* AR-9: of verdicts each mode has its own, in memory and on disk; of strikes all have all. */
-TEST_WITH(modes_share_strikes_and_nothing_else, place_setup, place_teardown)
+PLACE_TEST(modes_share_strikes_and_nothing_else)
 {
-    struct place *place = *state;
     for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
         struct bf_archive_key own = key_of(4 * mode), other = own;
         own.mode = mode;
@@ -312,9 +306,8 @@ TEST_WITH(modes_share_strikes_and_nothing_else, place_setup, place_teardown)
     }
 }
 
-TEST_WITH(bad_input_is_refused, place_setup, place_teardown)
+PLACE_TEST(bad_input_is_refused)
 {
-    struct place *place = *state;
     struct bf_archive *archive = open_at(place->folder, 0);
     struct bf_archive_key keys[3] = {key_of(0), key_of(0), key_of(0)};
     struct bf_verdict verdict = verdict_of(0);
@@ -386,9 +379,8 @@ static void *writer(void *context)
     return NULL;
 }
 
-TEST_WITH(readers_take_no_lock, place_setup, place_teardown)
+PLACE_TEST(readers_take_no_lock)
 {
-    struct place *place = *state;
     struct crowd crowd = {.archive = open_at(place->folder, 0)};
     pthread_t threads[THREADS], other;
     for (uint32_t i = 0; i < THREADS; i++)
