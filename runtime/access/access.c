@@ -1,4 +1,4 @@
-/* What callers see of the model: the same, under the lock. */
+/* The functions of access.h: each takes the lock and calls the model. */
 #include "access/access.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "access/model.h"
 
-/* NULL stands for a check that is off. */
+/* Of NULL, NULL: the check is off. */
 static struct bf_access *of_queue(const struct bf_access_queue *queue)
 {
     return queue ? queue->access : NULL;

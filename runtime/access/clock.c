@@ -41,7 +41,7 @@ void bf_clock_release(struct bf_clock_pool *pool, struct bf_clock *clock)
     free(clock);
 }
 
-/* The first entry at or behind the agent's place. */
+/* The index of the agent's entry, or of the first one after it. */
 static uint32_t clock_place(const struct bf_clock *clock, uint32_t agent)
 {
     uint32_t low = 0, high = clock ? clock->count : 0;
@@ -83,7 +83,7 @@ static void clock_put(struct bf_clock *clock, uint32_t agent, uint64_t time)
         clock->entries[clock->count++] = (struct bf_clock_entry){agent, time};
 }
 
-/* Both clocks entry by entry, an agent that one of them lacks being at 0 there. */
+/* Merges the two, entry by entry; an agent that one of them lacks counts as 0 there. */
 static void clock_merge(struct bf_clock *to, const struct bf_clock *a, const struct bf_clock *b,
                         bool larger)
 {
@@ -108,7 +108,7 @@ static struct bf_clock *clock_combine(struct bf_clock_pool *pool, struct bf_cloc
     return result;
 }
 
-/* 'clock' is dropped for 'other'. */
+/* Releases 'clock' and returns 'other'. */
 static struct bf_clock *clock_exchange(struct bf_clock_pool *pool, struct bf_clock *clock,
                                        struct bf_clock *other)
 {

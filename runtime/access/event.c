@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* What an event carries that was set and not yet seen. */
+/* What a set event carries. */
 struct mark {
     struct bf_clock *clock;
 };
@@ -26,7 +26,7 @@ void bf_access_events_finish(struct bf_access *access)
     bf_map_finish(&access->marks, free_mark, access);
 }
 
-/* Adds to what the event carries; takes over the reference. */
+/* Adds a clock to what the event carries; takes over the reference. */
 static void event_carry(struct bf_access *access, const void *event, struct bf_clock *clock)
 {
     struct mark *mark = bf_map_find(&access->marks, event_key(event));

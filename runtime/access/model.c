@@ -138,7 +138,7 @@ static void make_runnable(struct bf_access_queue *queue)
     queue->access->runnable = queue;
 }
 
-/* The op is satisfied by something that comes after all of 'clock'. */
+/* Marks a wait as satisfied by something that comes after all of 'clock'. */
 static void op_settle(struct bf_access_op *op, struct bf_clock *clock)
 {
     op->settled = true;
@@ -146,7 +146,7 @@ static void op_settle(struct bf_access_op *op, struct bf_clock *clock)
     make_runnable(op->queue);
 }
 
-/* After everything that has run. With a reference. */
+/* The clock that comes after everything that has run, with a reference. */
 static struct bf_clock *clock_of_everything(struct bf_access *access)
 {
     struct bf_clock *clock = bf_clock_reference(access->cpu);
@@ -222,7 +222,7 @@ static void queues_run(struct bf_access *access)
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 
-/* Is it certain for every call from now on that the signal was before it? */
+/* Will every later call come after this signal? */
 static bool signal_is_known(const struct bf_access *access, const struct bf_access_signal *signal)
 {
     return bf_clock_at(access->cpu, signal->agent) >= signal->time;
@@ -242,8 +242,8 @@ static void signal_remove(struct bf_access_fence *fence, uint32_t i)
             (fence->signal_count - i) * sizeof(fence->signals[0]));
 }
 
-/* Takes out the signals that are certainly overwritten for whatever is called from now on: those
- * that another one follows which the CPU knows of. */
+/* Removes signals that are certain to be overwritten before any later call: those that are followed
+ * by another one which the CPU knows of. */
 static void signals_prune(struct bf_access_fence *fence)
 {
     for (uint32_t j = fence->signal_count; j-- > 0;) {
@@ -260,8 +260,8 @@ static void signals_prune(struct bf_access_fence *fence)
     fence->prune_at = 2 * fence->signal_count + 8;
 }
 
-/* What comes after a wait that is called now, and satisfied by signals that have run: after what
- * each signal that may satisfy it comes after. False: none has run. */
+/* The clock of a wait that is called now and satisfied by signals that have run: it comes after
+ * what each signal that may satisfy it comes after. False: no such signal has run. */
 static bool wait_arm(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match,
                      struct bf_clock **clock)
 {
@@ -279,7 +279,7 @@ static bool wait_arm(struct bf_access_fence *fence, uint64_t value, enum bf_acce
             *clock = NULL;
             return true;
         }
-        /* A later signal of the same queue comes after all that the first one does. */
+        /* (A later signal of the same queue comes after all that the first one does.) */
         bool again = false;
         for (uint32_t a = 0; a < agent_count; a++)
             again |= agents[a] == s->agent;
@@ -296,7 +296,7 @@ static bool wait_arm(struct bf_access_fence *fence, uint64_t value, enum bf_acce
 static bool append_signal(struct bf_access_fence *fence, const struct bf_access_signal *signal)
 {
     if (fence->signal_count == BF_ACCESS_MAX_SIGNALS)
-        signal_remove(fence, 0); /* who waits for it is taken to come after the next one */
+        signal_remove(fence, 0); /* a wait for it counts as coming after the next one */
     if (fence->signal_count == fence->signal_room) {
         uint32_t room = fence->signal_room ? 2 * fence->signal_room : 4;
         struct bf_access_signal *grown = realloc(fence->signals, room * sizeof(*grown));
@@ -313,7 +313,7 @@ static bool append_signal(struct bf_access_fence *fence, const struct bf_access_
     return true;
 }
 
-/* The signal runs. */
+/* Runs a signal. */
 static void signal_apply(struct bf_access_fence *fence, const struct bf_access_signal *signal)
 {
     if (fence->removed || !append_signal(fence, signal))
@@ -346,7 +346,7 @@ struct bf_access_fence *bf_model_fence_add(struct bf_access *access, uint64_t va
     if (fence->next)
         fence->next->previous = fence;
     access->fences = fence;
-    /* The initial value is a signal before everything. */
+    /* The initial value counts as a signal before everything. */
     append_signal(fence, &(struct bf_access_signal){.value = value, .agent = BF_ACCESS_CPU});
     signals_prune(fence);
     return fence;
@@ -374,7 +374,7 @@ void bf_model_fence_release(struct bf_access_fence *fence)
     free(fence);
 }
 
-/* All that waits for the fence goes on. */
+/* Satisfies all waits for the fence. */
 static void settle_all(struct bf_access_fence *fence)
 {
     while (fence->waiters) {
@@ -414,8 +414,9 @@ void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
 
 /* ------------------------------------------------------------------------------ What is seen -- */
 
-/* The program has seen what the model can't explain: somebody else has signalled. Everything that
- * the queue waits for up to the op counts as done by then, after whatever has run. */
+/* The program has seen a value that the model can't explain: somebody else has signalled. So all
+ * that the queue waits for, up to the operation, counts as satisfied, after everything that has
+ * run. */
 static void queue_force_waits(struct bf_access_queue *queue, const struct bf_access_op *last)
 {
     struct bf_access *access = queue->access;
@@ -435,7 +436,7 @@ static void queue_force_waits(struct bf_access_queue *queue, const struct bf_acc
     queues_run(access);
 }
 
-/* The first signal called that would explain it, and has not run. */
+/* The first signal, in the order of calls, that would explain the value and has not run. */
 static struct bf_access_op *find_signal(struct bf_access_fence *fence, uint64_t value,
                                         enum bf_access_match match)
 {
@@ -457,7 +458,7 @@ struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t va
     struct bf_clock *clock;
     if (fence->external)
         return clock_of_everything(fence->access);
-    if (fence->removed) /* that may be all that there was to see */
+    if (fence->removed) /* its removal may be what the CPU has seen */
         return bf_clock_reference(fence->access->cpu);
     if (wait_arm(fence, value, match, &clock))
         return clock;
@@ -469,8 +470,8 @@ struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t va
     return clock_of_everything(fence->access);
 }
 
-/* A queue that is gone, and whose last use the CPU has waited for, needs no entry in any clock.
- * Signals of its that are still in effect become signals before everything. */
+/* A queue that was removed, and whose last use the CPU has waited for, needs no entry in any clock.
+ * Those of its signals that are still in effect become signals that come before everything. */
 static void queue_retire(struct bf_access_queue *queue)
 {
     struct bf_access *access = queue->access;
@@ -507,11 +508,11 @@ void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_a
     bf_model_cpu_learn(fence->access, bf_model_fence_clock(fence, value, match));
     if (match != BF_ACCESS_EXACTLY || fence->external)
         return;
-    /* Had no signal of that value been seen, there would be no telling which ones are over. */
+    /* If the CPU has seen no signal of that value, it isn't known which signals are over. */
     bool told = false;
     for (uint32_t i = 0; i < fence->signal_count; i++)
         told |= fence->signals[i].value == value;
-    /* What was there before, and isn't any more, has been overwritten. */
+    /* Signals from before that have lost their effect have been overwritten. */
     for (uint32_t i = fence->signal_count; told && i-- > 0;) {
         if (fence->signals[i].value != value && signal_is_known(fence->access, &fence->signals[i]))
             signal_remove(fence, i);

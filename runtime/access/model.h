@@ -1,7 +1,5 @@
-/*
- * The model's parts. Private to runtime/access; everything is guarded by the check's lock unless
- * said otherwise.
- */
+/* The parts of the model. Private to runtime/access; everything is guarded by the check's lock
+ * unless said otherwise. */
 #ifndef BELFRY_ACCESS_MODEL_H
 #define BELFRY_ACCESS_MODEL_H
 
@@ -22,7 +20,7 @@ extern const struct bf_observer_calls bf_access_observer_calls;
 /* The CPU's number as an agent; queues count from 1 and never share one. */
 #define BF_ACCESS_CPU 0
 
-/* Lines that a device's reports may take. */
+/* How many lines a device's reports may take. */
 #define BF_ACCESS_MAX_LINES 100
 
 struct bf_access {
@@ -32,16 +30,16 @@ struct bf_access {
     struct bf_access_info info;
     struct bf_clock_pool clocks;
 
-    struct bf_clock *cpu; /* what the CPU has seen */
-    uint64_t cpu_time;    /* its signals so far */
+    struct bf_clock *cpu; /* what the CPU comes after */
+    uint64_t cpu_time;    /* how many signals it has made */
     uint32_t last_queue;
     uint64_t last_op;
     struct bf_access_queue *queues;
     struct bf_access_queue *runnable;
     struct bf_access_fence *fences;
     uint32_t group_count;
-    bool forgot;      /* A-3 has been said */
-    uint32_t reports; /* lines so far, and what was left out */
+    bool forgot;      /* the line of A-3 has been printed */
+    uint32_t reports; /* lines printed, and reports left out */
     uint32_t unsaid;
 
     /* Look-ups in these need no lock. */
@@ -55,13 +53,13 @@ struct bf_access {
     struct bf_map marks;
 };
 
-/* Takes the lock. False: the check is off, and the lock isn't held. NULL is off. */
+/* Takes the lock. False: the check is off (or NULL), and the lock isn't held. */
 bool bf_access_enter(struct bf_access *access);
-/* Ends the check if memory has run out. */
+/* Releases the lock; ends the check if memory has run out. */
 void bf_access_leave(struct bf_access *access);
 /* The lock is held. */
 void bf_access_stop_locked(struct bf_access *access, const char *why);
-/* Out of memory; the lock isn't held. */
+/* Ends the check for want of memory. The lock isn't held. */
 void bf_access_fail(struct bf_access *access);
 
 /* ------------------------------------------------------------------------------------ Queues -- */
@@ -72,17 +70,17 @@ enum bf_access_op_kind {
     BF_ACCESS_OP_WAIT,
 };
 
-/* What was called and has not run yet. */
+/* A call that has not run yet. */
 struct bf_access_op {
     struct bf_access_op *next;
     struct bf_access_queue *queue;
     enum bf_access_op_kind kind;
     uint64_t number; /* in the order of calls, over all queues */
     uint64_t packet;
-    struct bf_clock *call;         /* the CPU's at the call */
+    struct bf_clock *call;         /* the CPU's clock at the call */
     struct bf_access_fence *fence; /* referenced */
     uint64_t value;
-    bool settled;           /* a wait: what satisfies it is known */
+    bool settled;           /* a wait that is satisfied */
     struct bf_clock *clock; /* what the satisfied wait comes after */
     struct bf_access_op *next_waiter;
     uint32_t block_count;
@@ -97,14 +95,15 @@ struct bf_access_queue {
     enum bf_access_class type_class;
     char name[64];
     bool removed, in_runnable, in_batch;
-    uint64_t packet;        /* the last one called */
-    uint64_t ran;           /* the last one that ran */
-    uint64_t executed;      /* the last one called that executes */
-    struct bf_clock *clock; /* what its next packet comes after, of other agents */
+    uint64_t packet;   /* the last one called */
+    uint64_t ran;      /* the last one that ran */
+    uint64_t executed; /* the last one called that executes command buffers */
+    /* what its next packet comes after, as far as other agents are concerned */
+    struct bf_clock *clock;
     struct bf_access_op *head, *tail;
     struct bf_access_group *oldest, *newest; /* its uses that the CPU hasn't waited for */
     uint32_t hint_count, hint_room;
-    struct bf_access_block **hints; /* of its next execution */
+    struct bf_access_block **hints; /* uses declared with bfQueueUses for its next execution */
 };
 
 struct bf_access_queue *bf_model_queue_add(struct bf_access *access, const char *name,
@@ -112,14 +111,14 @@ struct bf_access_queue *bf_model_queue_add(struct bf_access *access, const char 
 void bf_model_queue_remove(struct bf_access_queue *queue);
 struct bf_access_queue *bf_model_queue_find(struct bf_access *access, uint32_t id);
 
-/* The blocks' references are taken over. */
+/* Takes over the references to the blocks. */
 void bf_model_queue_execute(struct bf_access_queue *queue, uint32_t count,
                             struct bf_access_block **blocks);
 void bf_model_queue_signal(struct bf_access_queue *queue, struct bf_access_fence *fence,
                            uint64_t value);
-/* As far as the CPU knows: everything called on the queue is over. */
+/* Does the CPU know that everything called on the queue is over? */
 bool bf_model_queue_is_idle(const struct bf_access_queue *queue);
-/* A NULL fence: a signal that nobody has seen. */
+/* A NULL fence stands for a signal that the check hasn't seen. */
 void bf_model_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *fence,
                          uint64_t value);
 void bf_model_queue_begin(struct bf_access_queue *queue);
@@ -127,16 +126,16 @@ void bf_model_queue_end(struct bf_access_queue *queue);
 void bf_model_queue_idle(struct bf_access_queue *queue);
 void bf_model_idle(struct bf_access *access);
 
-/* The blocks of command buffers, and of what bfQueueUses said before. */
+/* Executes the blocks of the command buffers, and those that bfQueueUses declared before. */
 void bf_model_queue_execute_buffers(struct bf_access_queue *queue, uint32_t count,
                                     const VkCommandBuffer *command_buffers);
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 
-/* One that may still be in effect when something is called from now on. */
+/* A signal that may still be in effect at a later call. */
 struct bf_access_signal {
     uint64_t value;
-    uint32_t agent; /* whose, and when */
+    uint32_t agent; /* the agent that signalled, and its time */
     uint64_t time;
     struct bf_clock *clock; /* what it comes after, itself included */
 };
@@ -145,16 +144,16 @@ struct bf_access_fence {
     struct bf_observed_fence observed; /* first */
     struct bf_access *access;
     struct bf_access_fence *next, *previous;
-    uint32_t references; /* each handle's, and each op's */
+    uint32_t references; /* of handles and of calls that have not run */
     uint32_t handles;    /* an imported fence has two, its own and the semaphore's */
     bool removed, external;
-    struct bf_access_signal *signals; /* those that ran, in that order */
+    struct bf_access_signal *signals; /* the signals that have run, in that order */
     uint32_t signal_count, signal_room;
-    uint32_t prune_at;            /* signals at which to look which are certainly overwritten */
+    uint32_t prune_at;            /* number of signals at which those without effect are removed */
     struct bf_access_op *waiters; /* armed, not settled */
 };
 
-/* Signals kept for one fence. */
+/* How many signals are remembered for one fence. */
 #define BF_ACCESS_MAX_SIGNALS 4096
 
 struct bf_access_fence *bf_model_fence_add(struct bf_access *access, uint64_t value);
@@ -169,12 +168,12 @@ enum bf_access_match {
     BF_ACCESS_EXACTLY,
 };
 
-/* What the CPU comes after once it has seen this of the fence, with a reference. */
+/* The clock that the CPU comes after once it has seen this value of the fence, with a reference. */
 struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t value,
                                       enum bf_access_match match);
-/* The CPU has seen this of the fence. */
+/* The CPU has seen this value of the fence. */
 void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match);
-/* The CPU comes after all that; takes over the reference. */
+/* From now on the CPU comes after all of the clock; takes over the reference. */
 void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock);
 
 /* --------------------------------------------------------------------------------- Resources -- */
@@ -198,7 +197,7 @@ struct bf_access_cell {
 
 #define BF_ACCESS_PLANES 3
 
-/* What was said already. */
+/* A report that has been made. */
 struct bf_access_said {
     uint32_t queues[2];
     enum bf_access_fault fault;
@@ -206,10 +205,10 @@ struct bf_access_said {
 #define BF_ACCESS_SAID 16
 
 struct bf_access_resource {
-    _Atomic uint32_t references; /* the handle, each recorded use */
+    _Atomic uint32_t references; /* of the handle and of each recorded use */
     bool image;                  /* these never change */
     uint64_t handle;
-    VkDeviceSize size; /* VK_WHOLE_SIZE: not told */
+    VkDeviceSize size; /* VK_WHOLE_SIZE: not known */
     struct bf_access_image_info info;
     bool told;
     char name[64]; /* empty: none given */
@@ -219,19 +218,21 @@ struct bf_access_resource {
     struct bf_access_said said[BF_ACCESS_SAID];
 };
 
-/* By handle, made at first sight; with a reference. NULL: out of memory. The lock isn't held. */
+/* Finds a resource by its handle, and creates it when it is first used; with a reference. NULL: out
+ * of memory. The lock isn't held. */
 struct bf_access_resource *bf_access_resource_of(struct bf_access *access, bool image,
                                                  uint64_t handle);
 void bf_access_resource_reference(struct bf_access_resource *resource);
 void bf_access_resource_release(struct bf_access_resource *resource);
 
-/* The packet runs: checks its uses against all that it doesn't come after, and remembers them. */
+/* Runs a packet: checks its uses against all those that it doesn't come after, and remembers
+ * them. */
 void bf_access_block_run(struct bf_access_queue *queue, uint64_t packet,
                          struct bf_access_block *block);
-/* It is needed no longer. */
+/* Frees a group whose uses need not be remembered any more. */
 void bf_access_group_free(struct bf_access_group *group);
 
-/* report.c: one fault, unless it was said before. */
+/* report.c: reports one fault, unless it has been reported before. */
 struct bf_access_finding {
     enum bf_access_fault fault;
     bool overlap;

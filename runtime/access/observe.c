@@ -1,4 +1,5 @@
-/* The check as an observer of a device: every report goes to the model as it is. */
+/* The check as an observer of a device: passes every report on to the functions of access.h and
+ * vulkan.h. */
 #include "access/observe.h"
 
 #include "access/model.h"

@@ -6,7 +6,8 @@
 
 #include "access/model.h"
 
-/* Ranges that are written out one by one; beyond it they become a frame. */
+/* How many ranges of a command are recorded one by one; more are recorded as some bytes of one
+ * range. */
 #define MAX_STEPS 1024
 
 struct use {
@@ -31,7 +32,7 @@ static uint64_t recording_key(VkCommandBuffer command_buffer)
     return (uint64_t)(uintptr_t)command_buffer;
 }
 
-/* The layer is told so by the missing block; the check ends. */
+/* Ends the check; the layer notices by the missing block. */
 static void recording_fail(struct bf_access_recording *recording)
 {
     recording->failed = true;
@@ -116,7 +117,7 @@ void bf_access_record_blind(struct bf_access_recording *recording)
     recording->blind = true;
 }
 
-/* Room for one more. */
+/* Makes room for one more element. */
 static bool array_reserve(void **array, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room)
@@ -130,7 +131,7 @@ static bool array_reserve(void **array, uint32_t count, uint32_t *room, size_t s
     return true;
 }
 
-/* Commands often go on where the last one ended. */
+/* A command often continues where the one before ended: then the two ranges are joined. */
 static bool goes_on(const struct use *last, const struct bf_access_resource *resource,
                     enum bf_access_use use, const struct bf_access_region *region)
 {
@@ -139,7 +140,7 @@ static bool goes_on(const struct use *last, const struct bf_access_resource *res
            region->bytes.begin <= last->region.bytes.end;
 }
 
-/* Takes over the reference. */
+/* Takes over the reference to the resource. */
 static void recording_add_use(struct bf_access_recording *recording,
                               struct bf_access_resource *resource, enum bf_access_use use,
                               struct bf_access_region region)
@@ -238,7 +239,7 @@ void bf_access_record_transition(struct bf_access_recording *recording, VkImage 
     if (!resource)
         return;
     struct bf_access_transition t = {resource, *area, before, after, what};
-    /* What one command says again and again is said once. */
+    /* Repeated transitions of one command are recorded once. */
     struct bf_access_transition *last =
         recording->transition_count ? &recording->transitions[recording->transition_count - 1]
                                     : NULL;
@@ -277,7 +278,7 @@ void bf_access_record_secondary(struct bf_access_recording *recording, VkCommand
     bf_access_block_release(block);
 }
 
-/* By resource, kind and place. */
+/* Compares by resource, kind and range. */
 static int compare_uses(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
@@ -288,12 +289,12 @@ static int compare_uses(const void *left, const void *right)
     return bf_access_region_compare(a->resource->image, &a->region, &b->region);
 }
 
-/* Sorted uses as slices. */
+/* Fills the block with slices of the sorted uses. */
 static void block_fill(struct bf_access_block *block, struct bf_access_region *regions,
                        const struct use *uses, uint32_t count)
 {
     struct bf_access_slice *slice = NULL;
-    struct bf_access_region *last = NULL; /* the one before, of the same slice and kind */
+    struct bf_access_region *last = NULL; /* the range before it, of the same slice and kind */
     for (uint32_t i = 0; i < count; i++) {
         const struct use *u = &uses[i];
         if (!slice || slice->resource != u->resource) {
@@ -305,7 +306,7 @@ static void block_fill(struct bf_access_block *block, struct bf_access_region *r
             slice->uses[u->use].regions = regions;
             last = NULL;
         }
-        /* Of two frames neither says what the other does, unless they are one. */
+        /* Two inexact ranges are not joined, unless they are equal. */
         bool image = u->resource->image,
              told = last && bf_access_region_covers(image, last, &u->region) &&
                     (!u->region.some || bf_access_region_covers(image, &u->region, last));
@@ -391,7 +392,7 @@ struct bf_access_block *bf_access_block_of(struct bf_access *access, VkCommandBu
 struct bf_access_block *bf_access_block_from_uses(struct bf_access *access, uint32_t count,
                                                   const BfResourceUse *uses)
 {
-    /* Room is made first, so that nothing below ends the check. */
+    /* Memory is allocated first, so that nothing below ends the check. */
     struct bf_access_recording recording = {.access = access};
     struct bf_access_block *block = NULL;
     recording.uses = calloc(count, sizeof(*recording.uses));

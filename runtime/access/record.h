@@ -1,8 +1,8 @@
 /*
- * Recordings: what a command buffer, or a bfQueueUses, uses of which resource.
+ * Recordings: which resources a command buffer, or a call of bfQueueUses, uses.
  *
- * While it is recorded a recording belongs to one thread. Closed, it becomes a block, which never
- * changes and is shared by all executions of it.
+ * A recording belongs to one thread until it is closed. Then it becomes a block, which never
+ * changes and is shared by all its executions.
  *
  * Without memory the check ends (A-4, access/access.h). Thread-safety: the recording externally
  * synchronised.
@@ -25,16 +25,16 @@ struct bf_access_recording;
 enum bf_access_use {
     BF_ACCESS_WRITE,
     BF_ACCESS_READ,
-    BF_ACCESS_WRITE_SOME, /* a frame: see access/region.h */
+    BF_ACCESS_WRITE_SOME, /* some of the bytes: an inexact range (access/region.h) */
     BF_ACCESS_READ_SOME,
     BF_ACCESS_USE_COUNT,
 };
 
-/* The layer's: a recording that bf_access_queue_execute finds by the command buffer. NULL: the
- * check is off, or has just ended. */
+/* Creates a recording, which bf_access_queue_execute finds by the command buffer. NULL: the check
+ * is off, or has just ended. */
 BF_SHARED struct bf_access_recording *bf_access_recording_create(struct bf_access *access,
                                                                  VkCommandBuffer command_buffer);
-/* NULL is allowed in these three. What was executed stays. */
+/* NULL is allowed in these three. Executions of the command buffer keep what was recorded. */
 BF_SHARED void bf_access_recording_destroy(struct bf_access_recording *recording);
 BF_SHARED void bf_access_recording_reset(struct bf_access_recording *recording);
 BF_SHARED void bf_access_recording_close(struct bf_access_recording *recording);
@@ -51,27 +51,28 @@ BF_SHARED void bf_access_record_area(struct bf_access_recording *recording, VkIm
                                      const struct bf_access_area *area, enum bf_access_use use,
                                      const char *what);
 
-/* The area is in the state 'before' here, and is left in 'after'. Before UNKNOWN: not checked.
- * After UNKNOWN: not known from here on. */
+/* The area must be in the state 'before', and is in 'after' then. Before UNKNOWN: not checked.
+ * After UNKNOWN: not known from then on. */
 BF_SHARED void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
                                            const struct bf_access_area *area,
                                            BfResourceState before, BfResourceState after,
                                            const char *what);
 
-/* All that the secondary command buffer uses. */
+/* Adds all uses of a secondary command buffer. */
 BF_SHARED void bf_access_record_secondary(struct bf_access_recording *recording,
                                           VkCommandBuffer secondary);
 
-/* It waits for something that the model can't follow: until it is reset its uses are left out. */
+/* The command buffer waits for something that the model doesn't have: its uses are left out until
+ * it is reset. */
 BF_SHARED void bf_access_record_blind(struct bf_access_recording *recording);
 
-/* What the image was told to be. False: it was never told. */
+/* The description of the image. False: it was never added. */
 BF_SHARED bool bf_access_image_get(struct bf_access *access, VkImage image,
                                    struct bf_access_image_info *info);
 
 /* ------------------------------------------------------------------- For the model's own use -- */
 
-/* The uses of one resource, by kind. Exact ones are sorted, and those that touch are one. */
+/* The uses of one resource, by kind. Exact ranges are sorted, and adjacent ones are joined. */
 struct bf_access_slice {
     struct bf_access_resource *resource;
     struct {
@@ -87,7 +88,7 @@ struct bf_access_transition {
     const char *what;
 };
 
-/* Its memory is one piece. */
+/* A block is one allocation. */
 struct bf_access_block {
     _Atomic uint32_t references;
     uint32_t slice_count, transition_count;
@@ -101,11 +102,11 @@ void bf_access_block_release(struct bf_access_block *block); /* NULL is allowed 
 /* Frees all recordings that are left. */
 void bf_access_recordings_finish(struct bf_access *access);
 
-/* The block of a closed recording, with a reference; NULL: there is none. */
+/* The block of a closed recording, with a reference; NULL: the command buffer has none. */
 struct bf_access_block *bf_access_block_of(struct bf_access *access,
                                            VkCommandBuffer command_buffer);
 
-/* A block of uses. NULL: out of memory. The lock isn't held. */
+/* Makes a block of the uses of bfQueueUses. NULL: out of memory. The lock isn't held. */
 struct bf_access_block *bf_access_block_from_uses(struct bf_access *access, uint32_t count,
                                                   const BfResourceUse *uses);
 

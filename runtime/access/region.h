@@ -1,8 +1,8 @@
 /*
- * Regions: which part of a resource something uses. Bytes of a buffer, or an area of an image.
+ * Regions: which part of a resource is used, bytes of a buffer or an area of an image.
  *
- * A region may be known only as a frame: *some* bytes in it are used, which ones is not known (the
- * vertices that an indexed draw reads). Then it certainly meets only what covers all of it.
+ * A region may be inexact: *some* bytes in it are used, but it isn't known which (the vertices that
+ * an indexed draw reads). Then it is certain to overlap only with a region that covers all of it.
  */
 #ifndef BELFRY_ACCESS_REGION_H
 #define BELFRY_ACCESS_REGION_H
@@ -14,8 +14,7 @@
 
 #include "base/export.h"
 
-/* Everything from the first to before the second. Where more than one mip level is meant, the box
- * is everything. */
+/* Half-open ranges. Where there is more than one mip level, the box covers everything. */
 struct bf_access_area {
     VkImageAspectFlags aspects;
     uint32_t mips[2], layers[2];
@@ -41,19 +40,19 @@ static const struct bf_access_area bf_access_area_all = {
     .high = {UINT32_MAX, UINT32_MAX, UINT32_MAX},
 };
 
-/* Do they certainly have something in common? */
+/* Is it certain that they overlap? */
 bool bf_access_region_meets(bool image, const struct bf_access_region *a,
                             const struct bf_access_region *b);
 
-/* Is all of 'b' in 'a'? */
+/* Does 'a' contain all of 'b'? */
 bool bf_access_region_covers(bool image, const struct bf_access_region *a,
                              const struct bf_access_region *b);
 
-/* By begin and end, or any order that puts equal areas side by side. For qsort's sake. */
+/* For qsort: by begin and end; of images any order in which equal areas are adjacent. */
 int bf_access_region_compare(bool image, const struct bf_access_region *a,
                              const struct bf_access_region *b);
 
-/* "bytes 16 to 31". Returns 'buffer'. */
+/* Writes "bytes 16 to 31", for instance. Returns 'buffer'. */
 const char *bf_access_region_text(bool image, const struct bf_access_region *region, char *buffer,
                                   size_t size);
 

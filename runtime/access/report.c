@@ -1,4 +1,4 @@
-/* What was found, in words. */
+/* Writes the lines that report faults. */
 #include "access/model.h"
 
 #include <stdio.h>
@@ -19,7 +19,8 @@ static const char *const class_names[] = {
     [BF_ACCESS_NO_CLASS] = "neither class",
 };
 
-/* Once for each resource, pair of queues and rule; and not without end. */
+/* A fault is reported once for each resource, pair of queues and rule, and the number of lines is
+ * limited. */
 static bool is_new(struct bf_access *access, const struct bf_access_finding *finding)
 {
     struct bf_access_resource *resource = finding->resource;
@@ -89,7 +90,7 @@ static void put_race(const struct bf_access_finding *f, const struct bf_access_r
 
 void bf_access_say(struct bf_access *access, const struct bf_access_finding *f)
 {
-    /* Clocks that have failed order nothing. */
+    /* After a lack of memory the clocks are meaningless. */
     if (access->clocks.failed || !is_new(access, f))
         return;
     char resource[96], line[960];

@@ -1,4 +1,4 @@
-/* Resources: who uses which part of them, and in which state they were left. */
+/* Resources: which queue uses which part of them, and in which state they were left. */
 #include "access/model.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void resource_add(struct bf_access *access, bool image, uint64_t handle, 
 {
     if (!access || atomic_load(&access->off))
         return;
-    /* One that is there already was destroyed where nobody told. */
+    /* A resource that has the same handle was destroyed unnoticed. */
     resource_remove(access, image, handle);
     struct bf_access_resource *resource = resource_make(image, handle);
     if (resource) {
@@ -190,7 +190,7 @@ void bf_access_group_free(struct bf_access_group *group)
     free(group);
 }
 
-/* The queue that is about to add one gives up its own oldest first. */
+/* a queue that adds a use forgets its own oldest ones first. */
 static void groups_make_room(struct bf_access_queue *queue)
 {
     struct bf_access *access = queue->access;
@@ -248,8 +248,8 @@ static bool slice_reads(const struct bf_access_slice *slice)
     return slice->uses[BF_ACCESS_READ].count || slice->uses[BF_ACCESS_READ_SOME].count;
 }
 
-/* Is all that the one uses, in the same way, also used by the other? What is unordered with the
- * older use of a queue is then unordered with the newer one too, and reported there. */
+/* Does the newer use cover the older one, in the same way? Then everything that is unordered with
+ * the older one is unordered with the newer one as well, and reported there. */
 static bool stands_for(const struct bf_access_slice *newer, const struct bf_access_slice *older)
 {
     if (newer == older)
@@ -273,14 +273,14 @@ struct meeting {
     const struct bf_access_region *a, *b;
 };
 
-/* The first two regions of these kinds that meet. */
+/* The first two regions of these kinds that overlap. */
 static bool kinds_meet(const struct bf_access_slice *a, enum bf_access_use use_a,
                        const struct bf_access_slice *b, enum bf_access_use use_b,
                        struct meeting *meeting)
 {
     bool image = a->resource->image;
-    /* Exact bytes are sorted and apart, so both ends grow: what lies before one region lies before
-     * all that follow. */
+    /* Exact ranges of bytes are sorted and disjoint, so their ends are sorted, too: a region that
+     * lies before one of them lies before all that follow. */
     bool sorted = !image && use_a <= BF_ACCESS_READ && use_b <= BF_ACCESS_READ;
     uint32_t start = 0, count_b = b->uses[use_b].count;
     for (uint32_t i = 0; i < a->uses[use_a].count; i++) {
@@ -318,7 +318,7 @@ static const struct bf_access_region *first_write(const struct bf_access_slice *
                                               : slice->uses[BF_ACCESS_WRITE_SOME].regions;
 }
 
-/* Nothing orders the two: is that allowed? [ME 6] */
+/* The two uses are unordered: do the rules allow that? [ME 6] */
 static void group_compare(const struct bf_access_group *earlier, struct bf_access_queue *queue,
                           uint64_t packet, const struct bf_access_slice *slice)
 {
@@ -366,7 +366,7 @@ static void slice_run(struct bf_access_queue *queue, uint64_t packet, struct bf_
 
 /* ------------------------------------------------------------------------------------ States -- */
 
-/* Images with more subresources have no states here. */
+/* The states of images with more subresources are not tracked. */
 #define MAX_CELLS 262144
 
 static const VkImageAspectFlags plane_aspects[BF_ACCESS_PLANES] = {
@@ -383,8 +383,8 @@ static void cell_run(struct bf_access_queue *queue, uint64_t packet,
         cell->state != BF_RESOURCE_STATE_UNKNOWN && t->before != BF_RESOURCE_STATE_UNKNOWN &&
         cell->type_class != queue->type_class && cell->type_class != BF_ACCESS_NO_CLASS &&
         queue->type_class != BF_ACCESS_NO_CLASS;
-    /* COMMON is the way from one class to the other; every other state belongs to the class whose
-     * queue was left in it, those for copies too. */
+    /* COMMON leads from one class to the other. Every other state belongs to the class of the queue
+     * that left the resource in it; the two copy states exist in both classes. */
     bool fault =
         crosses && cell->state != BF_RESOURCE_STATE_COMMON && t->before != BF_RESOURCE_STATE_COMMON;
     if (fault && !*reported) {

@@ -5,11 +5,11 @@
 
 #include "access/model.h"
 
-/* What is known of a VkSemaphore. */
+/* A VkSemaphore in the model. */
 struct semaphore {
     bool timeline;
     bool external;
-    /* A timeline's for good; a binary one's while it carries a signal. */
+    /* Of a timeline semaphore, for good; of a binary one, while it carries a signal. */
     struct bf_access_fence *fence;
 };
 
@@ -20,7 +20,7 @@ static uint64_t queue_key(VkQueue queue)
 
 /* ---------------------------------------------------------------------- One signal at a time -- */
 
-/* Where a fence is not owned by a handle, the references alone keep it. */
+/* A fence without a handle lives as long as there are references to it. */
 static struct bf_access_fence *signal_once(struct bf_access_queue *queue)
 {
     struct bf_access_fence *fence = bf_model_fence_add(queue->access, 0);
@@ -74,7 +74,7 @@ void bf_access_semaphore_external(struct bf_access *access, VkSemaphore handle)
     bf_access_leave(access);
 }
 
-/* NULL: not a timeline that is known. The lock is held. */
+/* The fence of a timeline semaphore. NULL: it is no known timeline semaphore. The lock is held. */
 static struct bf_access_fence *timeline_of(struct bf_access *access, VkSemaphore handle)
 {
     struct semaphore *sem = bf_map_find(&access->semaphores, (uint64_t)handle);
@@ -121,7 +121,7 @@ struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access, VkS
         bf_model_fence_reference(fence);
         fence->handles++;
     } else {
-        /* Programs without the layer make semaphores unseen. */
+        /* Without the layer the check doesn't see semaphores being created. */
         fence = bf_model_fence_add(access, 0);
         if (fence)
             bf_model_fence_external(fence);
@@ -177,13 +177,13 @@ static void signal_semaphore(struct bf_access_queue *queue, VkSemaphore handle, 
 
 /* ---------------------------------------------------------------------------------- VkFences -- */
 
-/* What a VkFence carries. An external one carries a fence that is external. */
+/* The signal that a VkFence carries; that of an external one is an external fence. */
 static void drop_vkfence(struct bf_access *access, VkFence handle)
 {
     bf_model_fence_release(bf_map_remove(&access->vkfences, (uint64_t)handle));
 }
 
-/* Takes over the reference. */
+/* Takes over the reference to the fence. */
 static void put_vkfence(struct bf_access *access, VkFence handle, struct bf_access_fence *fence)
 {
     drop_vkfence(access, handle);
@@ -249,7 +249,7 @@ void bf_access_vkqueue_name(struct bf_access *access, VkQueue handle, const char
         bf_access_queue_name(bf_map_find(&access->vkqueues, queue_key(handle)), name);
 }
 
-/* Takes the lock; NULL: nothing to do, and it isn't held. */
+/* Finds the queue and takes the lock. NULL: there is nothing to do, and the lock isn't held. */
 static struct bf_access_queue *enter_queue(struct bf_access *access, VkQueue handle)
 {
     if (!bf_access_enter(access))
@@ -273,7 +273,8 @@ static uint64_t submit_value_at(const uint64_t *values, uint32_t count, uint32_t
     return values && i < count ? values[i] : 0;
 }
 
-/* A call's VkFence is signalled behind everything of the queue so far; with its last batch. */
+/* The VkFence of a call is signalled after everything in the queue so far, together with the call's
+ * last batch. */
 static void finish_call(struct bf_access_queue *queue, uint32_t count, VkFence fence)
 {
     if (fence && !count)
@@ -371,7 +372,7 @@ void bf_access_vkqueue_idle(struct bf_access *access, VkQueue handle)
 
 /* ------------------------------------------------------------------------------ Presentation -- */
 
-/* NULL: out of memory. The lock is held. */
+/* Finds or creates the swapchain's queue. NULL: out of memory. The lock is held. */
 static struct bf_access_queue *swapchain_of(struct bf_access *access, VkSwapchainKHR handle)
 {
     struct bf_access_queue *queue = bf_map_find(&access->swapchains, (uint64_t)handle);
@@ -390,7 +391,7 @@ void bf_access_present(struct bf_access *access, const VkPresentInfoKHR *info)
     if (!bf_access_enter(access))
         return;
     for (uint32_t w = 0; w < info->waitSemaphoreCount; w++) {
-        /* All swapchains of the call wait for the one signal, which is then used up. */
+        /* All swapchains of the call wait for the same signal, which is consumed then. */
         struct semaphore *sem =
             bf_map_find(&access->semaphores, (uint64_t)info->pWaitSemaphores[w]);
         struct bf_access_fence *fence = sem && !sem->timeline ? sem->fence : NULL;
@@ -438,7 +439,7 @@ static void semaphore_free(void *value, void *context)
     free(value);
 }
 
-/* Fences and queues are the model's own to free. */
+/* The model frees its fences and queues. */
 void bf_access_vulkan_finish(struct bf_access *access)
 {
     bf_map_finish(&access->semaphores, semaphore_free, NULL);

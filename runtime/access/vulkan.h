@@ -1,12 +1,12 @@
 /*
- * Vulkan's own synchronisation, as the check 'access' sees it: VkQueues, semaphores, VkFences and
- * presentation, in terms of queues and fences of the model. Each is known by its handle.
+ * Vulkan's own synchronisation in the check 'access': VkQueues, semaphores, VkFences and
+ * presentation, as queues and fences of the model. Each is known by its handle.
  *
- * A binary semaphore or a VkFence carries one signal at a time, so each signal is a fence of its
- * own in the model. A swapchain is a queue that presents: it waits for what presents wait for, and
- * signals what acquiring an image signals.
+ * A binary semaphore or a VkFence carries one signal at a time, so each such signal is a fence of
+ * its own in the model. A swapchain is a queue that presents: it waits for what a present waits
+ * for, and signals what acquiring an image signals.
  *
- * A handle that was never told counts as external (access.h). Rules for callers as in access.h.
+ * A handle that was never added counts as external (access.h). Rules for callers as in access.h.
  */
 #ifndef BELFRY_ACCESS_VULKAN_H
 #define BELFRY_ACCESS_VULKAN_H
@@ -29,7 +29,7 @@ BF_SHARED void bf_access_semaphore_add(struct bf_access *access, VkSemaphore sem
                                        bool timeline, uint64_t value);
 BF_SHARED void bf_access_semaphore_remove(struct bf_access *access, VkSemaphore semaphore);
 BF_SHARED void bf_access_semaphore_external(struct bf_access *access, VkSemaphore semaphore);
-/* The CPU signals it, has waited for it, has read its counter. */
+/* The CPU signals the semaphore; has waited for it; has read its counter. */
 BF_SHARED void bf_access_semaphore_signal(struct bf_access *access, VkSemaphore semaphore,
                                           uint64_t value);
 BF_SHARED void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore semaphore,
@@ -37,20 +37,20 @@ BF_SHARED void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore
 BF_SHARED void bf_access_semaphore_read(struct bf_access *access, VkSemaphore semaphore,
                                         uint64_t value);
 
-/* bfImportFence: the timeline semaphore's fence, with a reference for bf_access_fence_remove.
- * bfExportFence: the semaphore follows the fence from now on. */
+/* For bfImportFence: the timeline semaphore's fence, with a reference for bf_access_fence_remove.
+ * For bfExportFence: from now on the semaphore follows the fence. */
 BF_SHARED struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access,
                                                              VkSemaphore semaphore);
 BF_SHARED void bf_access_semaphore_export(struct bf_access *access, VkSemaphore semaphore,
                                           struct bf_access_fence *fence);
 
-/* The CPU has seen it signalled; resets it; destroys it. */
+/* The CPU has seen the fence signalled; resets it; exports or imports it. */
 BF_SHARED void bf_access_vkfence_seen(struct bf_access *access, VkFence fence);
 BF_SHARED void bf_access_vkfence_reset(struct bf_access *access, VkFence fence);
 BF_SHARED void bf_access_vkfence_external(struct bf_access *access, VkFence fence);
 
 BF_SHARED void bf_access_present(struct bf_access *access, const VkPresentInfoKHR *info);
-/* The driver has been asked for an image; either may be VK_NULL_HANDLE. */
+/* An image was asked for; semaphore and fence may each be VK_NULL_HANDLE. */
 BF_SHARED void bf_access_acquire(struct bf_access *access, VkSwapchainKHR swapchain,
                                  VkSemaphore semaphore, VkFence fence);
 BF_SHARED void bf_access_swapchain_remove(struct bf_access *access, VkSwapchainKHR swapchain);

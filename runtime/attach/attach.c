@@ -1,7 +1,6 @@
-/*
- * The edge for programs that attach their own device: their description of it and the settings of
- * their environment become a device, its trace session and its check of accesses.
- */
+/* bfAttachDevice and bfDetachDevice, for programs that attach their own device: from the program's
+ * description of the device and the settings of its environment, they create Belfry's device, its
+ * trace session and its check of accesses. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -106,7 +105,8 @@ static bool check_info(const BfAttachInfo *info, const BfDevice *out)
     return !known;
 }
 
-/* NULL: no check of accesses is wanted, or there is no memory for one, which stops no program. */
+/* NULL: the settings ask for no check of accesses, or there is no memory for one; the device goes
+ * without. */
 static struct bf_access *create_check(const struct bf_settings *settings)
 {
     struct bf_access *check = NULL;

@@ -16,10 +16,10 @@
 static struct bf_map handles;
 static struct bf_map object_names; /* object → char *, owned */
 static struct bf_lock names_lock;
-static _Atomic uint32_t name_count; /* 0: nobody need look for one */
+static _Atomic uint32_t name_count; /* 0: no object has a name, so look-ups return at once */
 
-/* A program may unload the library once it has destroyed everything. While anything is alive this
- * is the end of the process, and other threads may still be asking. */
+/* A program may unload the library once it has destroyed all objects: then the tables are freed. If
+ * any object is alive, the process is ending, and other threads may still look up handles. */
 __attribute__((destructor)) static void free_table(void)
 {
     if (handles.live)
@@ -59,7 +59,7 @@ bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *c
     return false;
 }
 
-/* The part of the name that fits, without half a UTF-8 character at its end. NULL: out of
+/* Copies as much of the name as fits, without half a UTF-8 character at its end. NULL: out of
  * memory. */
 static char *name_copy(const char *name)
 {

@@ -1,6 +1,6 @@
 /*
- * The queues, fences, events and log readers that are alive, process-wide (devices:
- * device/registry.c), and the names that the program has given them. A function of the C API can so
+ * The queues, fences, events and log readers that are alive, process-wide (not the
+ * devices), and the names that the program has given them. A function of the C API can so
  * tell a destroyed or foreign handle from a live one without touching the memory behind it.
  *
  * H-1  A live handle is always found; a destroyed one is not, until its address is used again by an
@@ -23,13 +23,14 @@ enum bf_handle_kind {
 
 /* False: out of memory. Thread-safety: safe. */
 BF_SHARED bool bf_handle_add(const void *object, enum bf_handle_kind kind);
-/* The name goes with it. */
+/* Removes its name, too. */
 BF_SHARED void bf_handle_remove(const void *object);
 
-/* Any pointer value may be asked about, NULL too. Thread-safety: safe, lock-free. */
+/* Is it a live object of that kind? Any pointer value is allowed, NULL too. Thread-safety: safe,
+ * lock-free. */
 BF_SHARED bool bf_handle_is(const void *object, enum bf_handle_kind kind);
 
-/* As bf_handle_is; if it isn't, says so in one line that names the call and the argument. */
+/* As bf_handle_is; if it is none, one line says so and names the call and the argument. */
 BF_SHARED bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
                                const char *argument);
 
@@ -41,7 +42,7 @@ BF_SHARED bool bf_handle_name(const void *object, const char *name);
 #define BF_HANDLE_LABEL 132
 BF_SHARED const char *bf_handle_label(const void *object, char label[BF_HANDLE_LABEL]);
 
-/* The same in memory of the calling block's. */
+/* The same, in a buffer of the calling block. */
 #define BF_LABEL(object) bf_handle_label(object, (char[BF_HANDLE_LABEL]){0})
 
 #endif

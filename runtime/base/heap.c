@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Two roots become one; either may be NULL. Equal keys: the first stays above. */
+/* Joins two trees; either may be NULL. Of equal keys the first stays above. */
 static struct bf_heap_node *heap_meld(struct bf_heap_node *a, struct bf_heap_node *b)
 {
     if (!a || !b)
@@ -21,7 +21,8 @@ static struct bf_heap_node *heap_meld(struct bf_heap_node *a, struct bf_heap_nod
     return a;
 }
 
-/* The list of siblings becomes one tree: pairs from left to right, then all from right to left. */
+/* Joins a list of siblings to one tree: in pairs from left to right, and then these from right to
+ * left. */
 static struct bf_heap_node *heap_combine_pairs(struct bf_heap_node *first)
 {
     struct bf_heap_node *pairs = NULL;

@@ -1,10 +1,10 @@
 /*
- * A small lock whose trylock and unlock are sequentially consistent, and a counter to sleep on.
+ * A small lock whose trylock and unlock are sequentially consistent, and a condition to sleep on.
  *
- * pthread_mutex_trylock promises nothing when it fails. The scheduler needs just that promise
- * (guarantee Q-3, scheduler/engine.h): who fails to take the lock must be sure that its holder will
- * see what was published before the attempt. So the lock word is touched by seq_cst operations
- * only.
+ * The scheduler needs the following (guarantee Q-3, scheduler/engine.h): a thread that fails to
+ * take the lock must be sure that the lock's holder will see what the thread published before the
+ * attempt. A pthread_mutex_trylock that fails doesn't promise that. So the lock word is accessed by
+ * seq_cst operations only.
  */
 #ifndef BELFRY_BASE_LOCK_H
 #define BELFRY_BASE_LOCK_H
@@ -43,8 +43,8 @@ static inline bool bf_lock_try(struct bf_lock *lock)
     return atomic_compare_exchange_strong(&lock->word, &expected, 1);
 }
 
-/* As bf_lock_try, but looks again for as long as a short critical section may take, and far less
- * long than it takes to be woken. */
+/* As bf_lock_try, but tries again for as long as a short critical section may take, which is much
+ * less than it takes to be woken. */
 static inline bool bf_lock_try_briefly(struct bf_lock *lock)
 {
     for (int i = 0; i < 64; i++) {
@@ -71,12 +71,10 @@ static inline void bf_lock_release(struct bf_lock *lock)
         bf_futex_wake(&lock->word, 1);
 }
 
-/*
- * A condition many threads may wait for and nobody polls: the waiter takes a ticket, looks at what
+/* A condition that many threads may wait for without polling. A waiter takes a ticket, checks what
  * it waits for, and sleeps only if nothing was announced since. Announcing costs one load when
  * nobody waits. Both sides are seq_cst: either the announcer sees the waiter, or the waiter, having
- * registered, sees what was published before the announcement.
- */
+ * registered, sees what was published before the announcement. */
 struct bf_signpost {
     _Atomic uint32_t turn;
     _Atomic uint32_t waiters;

@@ -11,15 +11,15 @@ static uint64_t slot_key(struct bf_map_slot *slot)
     return atomic_load_explicit(&slot->key, memory_order_relaxed);
 }
 
-/* The value is published by the key's release store, and to those who still look for what was there
- * before by its own (M-3). */
+/* The release store of the key publishes the value to look-ups of this key; the release store of
+ * the value publishes it to look-ups of the slot's former key (M-3). */
 static void map_slot_fill(struct bf_map_slot *slot, uint64_t key, void *value)
 {
     atomic_store_explicit(&slot->value, value, memory_order_release);
     atomic_store_explicit(&slot->key, key, memory_order_release);
 }
 
-/* One of the old tables, empty; NULL: there is none of that size. */
+/* Empties one of the old tables for reuse. NULL: there is none of that size. */
 static struct bf_map_table *map_table_reuse(struct bf_map *map, struct bf_map_table *current,
                                             uint64_t size)
 {
@@ -36,7 +36,7 @@ static struct bf_map_table *map_table_reuse(struct bf_map *map, struct bf_map_ta
     return t;
 }
 
-/* A table that is at most half full after the live keys have moved in. */
+/* A table that will be at most half full after the live keys have moved to it. */
 static struct bf_map_table *map_table_grow(struct bf_map *map, struct bf_map_table *old)
 {
     uint64_t size = 64;
@@ -47,7 +47,7 @@ static struct bf_map_table *map_table_grow(struct bf_map *map, struct bf_map_tab
         t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
         if (!t)
             return NULL;
-        t->mask = size - 1; /* for good: readers may be in it from now on */
+        t->mask = size - 1; /* never changed again: readers may be using the table from now on */
     }
     t->older = old;
     for (uint64_t i = 0; old && i <= old->mask; i++) {
@@ -119,7 +119,7 @@ void *bf_map_remove(struct bf_map *map, uint64_t key)
         value = atomic_load_explicit(&slot->value, memory_order_relaxed);
         atomic_store_explicit(&slot->key, REMOVED, memory_order_release);
         map->live--;
-        /* M-2: give back the run of removed slots that ends before an EMPTY one. */
+        /* M-2: empties the removed slots that lie directly before an EMPTY one. */
         while (slot_key(&t->slots[(i + 1) & t->mask]) == EMPTY &&
                slot_key(&t->slots[i & t->mask]) == REMOVED) {
             atomic_store_explicit(&t->slots[i & t->mask].key, EMPTY, memory_order_release);

@@ -42,7 +42,7 @@ struct bf_map_table {
 
 struct bf_map {
     _Atomic(struct bf_map_table *) table; /* NULL until the first insertion */
-    _Atomic uint64_t reused;              /* how often an old table was */
+    _Atomic uint64_t reused;              /* how often an old table was reused */
     struct bf_lock lock;
     uint64_t used; /* slots not EMPTY */
     uint64_t live;
@@ -67,7 +67,7 @@ static inline void *bf_map_find(struct bf_map *map, uint64_t key)
                    key &&
                found != 0)
             i++;
-        /* Of key 0 there is none, and what an EMPTY slot has is nobody's. */
+        /* No key is 0; an EMPTY slot has no value. */
         void *value =
             found ? atomic_load_explicit(&t->slots[i & t->mask].value, memory_order_acquire) : NULL;
         if (atomic_load_explicit(&map->reused, memory_order_relaxed) == reused)
@@ -75,10 +75,10 @@ static inline void *bf_map_find(struct bf_map *map, uint64_t key)
     }
 }
 
-/* Replaces the value of a key that is there already. False: out of memory, nothing changed. */
+/* Inserts a key, or replaces its value. False: out of memory, nothing changed. */
 BF_SHARED bool bf_map_insert(struct bf_map *map, uint64_t key, void *value);
 
-/* The value that was there, or NULL. */
+/* Removes a key. Returns its value, or NULL if it was not there. */
 BF_SHARED void *bf_map_remove(struct bf_map *map, uint64_t key);
 
 /* Calls 'visit' for each value (NULL: none) and frees the tables. */

@@ -12,13 +12,11 @@
 
 static _Atomic int log_level = BF_MESSAGE_WARNING;
 
-/*
- * The program's callback. Setting another one waits until no thread is in the former one, so calls
- * are counted: in one of two counters, of which 'turn' says which, so that calls of the new
- * callback keep nobody waiting.
- */
+/* The program's callback. bfSetMessageCallback waits until no thread is in the former callback. For
+ * that, calls are counted, in one of two counters: 'turn' says in which. So calls of the new
+ * callback, in the other counter, don't prolong the wait. */
 static struct {
-    _Atomic bool set; /* nothing but this is looked at while there is none */
+    _Atomic bool set; /* false: there is no callback, and the rest isn't read */
     struct bf_lock lock;
     PFN_bfMessageCallback function;
     void *context;
@@ -36,7 +34,7 @@ void bf_message_set_level(enum bf_message_level level)
     atomic_store(&log_level, (int)level);
 }
 
-/* False: there is no callback. */
+/* Passes a message to the callback. False: there is none. */
 static bool message_call_back(enum bf_message_level level, const char *text)
 {
     if (in_callback || !atomic_load(&callback.set))

@@ -19,7 +19,7 @@ enum bf_message_level {
     BF_MESSAGE_INFO = BF_MESSAGE_SEVERITY_INFO,
 };
 
-/* Lines above 'level' are dropped; the process starts with BF_MESSAGE_WARNING. */
+/* Messages above 'level' are dropped; the process starts with BF_MESSAGE_WARNING. */
 BF_SHARED void bf_message_set_level(enum bf_message_level level);
 BF_SHARED void bf_message(enum bf_message_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -19,7 +19,7 @@ struct bf_sha256 {
 
 BF_SHARED void bf_sha256_init(struct bf_sha256 *sha);
 BF_SHARED void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size);
-/* Nothing may be added afterwards. */
+/* Ends the hash: nothing may be added afterwards. */
 BF_SHARED void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32]);
 
 #endif

@@ -46,16 +46,17 @@ enum bf_fence_log_mode {
     BF_FENCE_LOG_OFF,     /* never */
 };
 
-/* Shaders rebuilt for the values that a program really uses (specialize/specialize.h). */
+/* Rebuilding shaders for the values that a program really uses (specialize/specialize.h). */
 enum bf_specialize_mode {
     BF_SPECIALIZE_OFF,
-    BF_SPECIALIZE_EXACT,   /* published only if every bit agreed with the general pipeline's */
-    BF_SPECIALIZE_RELAXED, /* within a stated error */
+    /* a variant is used only if its results equalled the general pipeline's in every bit */
+    BF_SPECIALIZE_EXACT,
+    BF_SPECIALIZE_RELAXED, /* ... if they agreed within a stated error */
 };
 
 enum bf_isolate_mode {
     BF_ISOLATE_NONE,
-    BF_ISOLATE_PROCESS, /* builds run in a process of Belfry's first */
+    BF_ISOLATE_PROCESS, /* a build runs in a helper process first */
 };
 
 /* Row numbers of the table of settings, which is made of settings.json. */
@@ -78,7 +79,7 @@ struct bf_settings {
                                    real count; 1 to 64 */
     char *trace;                    /* path of the Perfetto trace, or NULL; owned */
     bool summary;                   /* print a summary to stderr when a device is destroyed */
-    enum bf_message_level messages; /* on stderr */
+    enum bf_message_level messages; /* which severities are printed, or passed to the callback */
     bool serialize_submits;         /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;                  /* ask the driver for one VkQueue of global priority REALTIME */
     enum bf_check_mode check;
@@ -89,11 +90,14 @@ struct bf_settings {
     enum bf_specialize_mode specialize;
     uint32_t specialize_memory; /* MiB that this may take for a device; 1 to 65536 */
     enum bf_isolate_mode isolate;
-    char *cache;      /* folder of what is remembered between runs; NULL: user_cache; owned */
-    char *user_cache; /* Belfry's in the user's cache folder, by the environment; or NULL; owned */
-    bool report; /* print to stderr what was specialised, and why not, with each device's end */
+    char *cache; /* the folder of cache files; NULL: user_cache; owned */
+    /* the folder of Belfry in the user's cache folder, by the environment; or NULL; owned */
+    char *user_cache;
+    /* when a device is destroyed, print to stderr which shaders were specialised, and why others
+     * were not */
+    bool report;
 
-    /* For people who ask where a value came from; read through the functions below. */
+    /* Where each value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];
     char *origins[BF_KEY_COUNT]; /* variable, or file and line; NULL for others; owned */
 };
@@ -145,7 +149,7 @@ struct bf_setting_row {
     enum bf_value_kind kind;
     /* The kind as manifests spell it: "ENUM", "INT", "BOOL", "SAVE_FILE", "SAVE_FOLDER". */
     const char *value_type;
-    const char *values; /* allowed ones, for people: "native, append" */
+    const char *values; /* the allowed values, as text: "native, append" */
     const char *default_value;
     size_t offset;        /* of its member of struct bf_settings */
     const char *names[5]; /* ENUM: the spelling of 0, 1, ...; the rest NULL */

@@ -51,7 +51,7 @@ __attribute__((format(printf, 1, 2))) static char *text_format(const char *forma
  * VK_EXT_layer_settings
  */
 
-/* One spelling for all types, so that one parser judges them. */
+/* Converts a value of any type to text, so that one parser checks all of them. */
 static bool api_value_text(const struct bf_api_setting *setting, char buffer[32], const char **text)
 {
     *text = buffer;
@@ -199,7 +199,7 @@ static VkResult settings_file_read(const struct bf_settings_load *load, const ch
     *text = NULL;
     *length = 0;
 
-    /* Not blocking, or a named pipe would hang every Vulkan program. */
+    /* O_NONBLOCK: a named pipe would otherwise block every Vulkan program. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         goto fail_errno;
@@ -235,7 +235,7 @@ static VkResult settings_file_read(const struct bf_settings_load *load, const ch
             goto fail_errno;
         }
         if (count == 0) {
-            break; /* shorter than it was a moment ago */
+            break; /* the file has become shorter meanwhile */
         }
         filled += (size_t)count;
     }
@@ -259,7 +259,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v' || c == '\0';
 }
 
-/* Takes blanks off both ends of 'length' bytes at '*text'. */
+/* Removes blanks from both ends of 'length' bytes at '*text'. */
 static size_t text_trim(char **text, size_t length)
 {
     while (length > 0 && is_blank((*text)[0])) {
@@ -272,7 +272,7 @@ static size_t text_trim(char **text, size_t length)
     return length;
 }
 
-/* One line, without its end. The byte behind it may be written to. */
+/* Reads one line, without its end. The byte behind it may be overwritten. */
 static VkResult file_line(const struct bf_settings_load *load, const char *path, uint32_t number,
                           char *line, size_t length)
 {
@@ -289,7 +289,7 @@ static VkResult file_line(const struct bf_settings_load *load, const char *path,
     char *value = equals + 1;
     size_t value_length = text_trim(&value, length - (size_t)(value - line));
 
-    /* Everything else belongs to other layers, which share the file. */
+    /* All other keys belong to other layers, which share the file. */
     const char vendor[] = "belfry";
     if (key_length < strlen(vendor) || strncasecmp(key, vendor, strlen(vendor)) != 0) {
         return VK_SUCCESS;
@@ -352,7 +352,7 @@ free_path:
  * Environment
  */
 
-/* Variables that begin like ours but are none. */
+/* Reports variables whose names begin like Belfry's and are no settings. */
 static void environment_unknown(const struct bf_settings_load *load)
 {
     for (char *const *entry = load->environment; entry && *entry; entry++) {

@@ -1,8 +1,8 @@
 /*
- * The three places a value can come from. Each function hands what it finds to bf_table_assign and
- * mentions what it can't use. Private to runtime/settings.
+ * The three sources of values. Each function passes the values it finds to bf_table_assign, and
+ * reports what it can't use. Private to runtime/settings.
  *
- * Errors of all: VK_ERROR_OUT_OF_HOST_MEMORY, with the values found so far in place.
+ * Errors of all: VK_ERROR_OUT_OF_HOST_MEMORY; the values found so far stay assigned.
  */
 #ifndef BELFRY_SETTINGS_SOURCES_H
 #define BELFRY_SETTINGS_SOURCES_H
@@ -49,7 +49,7 @@ VkResult bf_source_environment(const struct bf_settings_load *load);
  * path. */
 VkResult bf_source_user_cache(const struct bf_settings_load *load);
 
-/* As getenv: what 'name' is in 'environment' (may be NULL), or NULL; empty values count as none. */
+/* As getenv, but in 'environment' (may be NULL); NULL if 'name' isn't there or is empty. */
 const char *bf_environment_get(char *const *environment, const char *name);
 
 #endif

@@ -18,7 +18,7 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
 #include "settings/generated/rows.inc"
 };
 
-/* All spellings of a truth value; even ones are true. */
+/* All spellings of booleans; those at even indices are true. */
 static const char *const bool_names[] = {"true", "false", "1", "0", "on", "off", "yes", "no"};
 #define BOOL_NAME_COUNT (sizeof(bool_names) / sizeof(bool_names[0]))
 
@@ -236,7 +236,8 @@ void bf_table_defaults(struct bf_settings *settings, bool implicit_layer)
         value_parse(&table[i], table[i].default_value, &value, nearest);
         value_store(settings, i, value);
     }
-    /* Every program of a user gets an implicit layer: it must not change what they see. */
+    /* An implicit layer is in every program of the user: it must not change which queue families
+     * they see. */
     if (implicit_layer) {
         settings->queues = BF_QUEUES_NATIVE;
     }
@@ -259,7 +260,8 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
     struct bf_settings *settings = load->settings;
     bool outside = input->source == BF_SETTING_FILE || input->source == BF_SETTING_ENVIRONMENT;
     if (entry->kind == BF_VALUE_PATH && outside && load->privileged) {
-        /* Else any user could have a set-user-id program write files where the user may not. */
+        /* Otherwise any user could make a set-user-id program write files to places where the user
+         * may not. */
         bf_settings_message(load->messages,
                             "%s: '%s' is ignored: the program runs with raised privileges",
                             input->origin, entry->key);

@@ -7,20 +7,21 @@
 
 #include "settings/settings.h"
 
-#define BF_FILE_PREFIX     "belfry_multi_engine."
-#define BF_ENV_PREFIX      "VK_BELFRY_MULTI_ENGINE_"
-#define BF_ENV_SHORT       "VK_MULTI_ENGINE_"
-#define BF_ENV_VENDOR      "VK_BELFRY_" /* what people type who forget the layer's own name */
-#define BF_ENV_NAME_LENGTH 64           /* longest name of a variable of ours, with its end */
+#define BF_FILE_PREFIX "belfry_multi_engine."
+#define BF_ENV_PREFIX  "VK_BELFRY_MULTI_ENGINE_"
+#define BF_ENV_SHORT   "VK_MULTI_ENGINE_"
+/* the prefix without the layer's own name, which people use by mistake */
+#define BF_ENV_VENDOR      "VK_BELFRY_"
+#define BF_ENV_NAME_LENGTH 64 /* longest name of a variable of ours, with its end */
 
-/* One value on its way from a source into the struct. */
+/* One value, from a source to the struct. */
 struct bf_setting_input {
     enum bf_setting_source source;
     const char *text;   /* trimmed, not empty */
-    const char *origin; /* what to call the place in a message */
+    const char *origin; /* the name of its place in messages */
 };
 
-/* What all sources need on their way. */
+/* The parameters that all sources share. */
 struct bf_settings_load {
     struct bf_settings *settings;
     char *const *environment;
@@ -28,7 +29,7 @@ struct bf_settings_load {
     bool privileged;
 };
 
-/* How a source spells a key, so that the suggestion can be pasted back where the mistake was. */
+/* How a source spells a key, so that a suggestion can be pasted where the mistake was. */
 enum bf_key_spelling {
     BF_SPELLING_KEY,         /* queues */
     BF_SPELLING_FILE,        /* belfry_multi_engine.queues */
@@ -46,15 +47,15 @@ void bf_table_defaults(struct bf_settings *settings, bool implicit_layer);
 VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
                          const struct bf_setting_input *input);
 
-/* Says that 'name' ('length' bytes) at 'origin' is no setting, and names the nearest one. */
+/* Reports that 'name' ('length' bytes) at 'origin' is no setting, and names the nearest one. */
 void bf_table_unknown(FILE *messages, const char *name, size_t length, const char *origin,
                       enum bf_key_spelling spelling);
 
 /* 'PREFIX' and the key in capitals. Returns 'buffer'. */
 const char *bf_table_variable(const char *prefix, uint32_t row, char buffer[BF_ENV_NAME_LENGTH]);
 
-/* One line on 'messages' (may be NULL), whatever the arguments contain: control characters become
- * question marks, so that a value can't forge a second line. */
+/* Prints one line on 'messages' (may be NULL), whatever the arguments contain: control characters
+ * become question marks, so that a value can't forge a second line. */
 __attribute__((format(printf, 2, 3))) void bf_settings_message(FILE *messages, const char *format,
                                                                ...);
 
