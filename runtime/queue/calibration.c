@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "gpu/commands.h"
 #include "queue/command_queue.h"
+#include "scheduler/driver.h"
 #include "scheduler/scheduler.h"
 
 static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call, VkResult *result)
@@ -128,7 +129,7 @@ static VkResult measure(struct bf_command_queue *queue, uint64_t *ticks, uint64_
         /* No memory to wait with; the driver itself needs none. */
         bf_engine_pump_taking_over(queue->base.engine);
         bf_engine_enter(queue->base.engine);
-        vk->vkQueueWaitIdle(queue->base.engine->base.handle);
+        bf_driver_queue_wait_idle(queue->base.engine);
         bf_engine_leave(queue->base.engine, 0);
     }
     if (result == VK_SUCCESS) {
