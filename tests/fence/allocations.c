@@ -4,13 +4,7 @@
  */
 #include "fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-/* glibc's own, under the names it keeps for those who replace the others. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
+#include "support/no_memory.h"
 
 static _Thread_local uint32_t until_none; /* 0: there is memory */
 static _Thread_local bool was_none;
@@ -22,21 +16,6 @@ static bool has_none(void)
     was_none = true;
     errno = ENOMEM;
     return true;
-}
-
-__attribute__((visibility("default"))) void *malloc(size_t size)
-{
-    return has_none() ? NULL : __libc_malloc(size);
-}
-
-__attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
-{
-    return has_none() ? NULL : __libc_calloc(count, size);
-}
-
-__attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
-{
-    return has_none() ? NULL : __libc_realloc(memory, size);
 }
 
 /* Fails at its first allocation, then at its second and so on, until it has them all. */

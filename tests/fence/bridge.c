@@ -247,42 +247,39 @@ static VkCommandBuffer copy_on(struct fixture *f, uint32_t family, uint32_t from
 
 /* To and fro between queues and VkQueues by one semaphore, each step behind the one before, all
  * queued ahead. */
-TEST(queues_and_vk_queues_alternate_strictly)
+FIXTURE_TEST(queues_and_vk_queues_alternate_strictly)
 {
     enum { STEPS = 60 };
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    uint32_t n = vk_queues(&f, list);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    BfFence fence = import(&f, semaphore);
+    uint32_t n = vk_queues(f, list);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore);
     BfQueue queues[3];
     for (int i = 0; i < 3; i++)
-        queues[i] = make_queue(&f, types[i]);
-    f.words[0] = 11;
+        queues[i] = make_queue(f, types[i]);
+    f->words[0] = 11;
     for (uint32_t i = 0; i < STEPS; i++) {
         if (i % 2) {
             BfQueue queue = queues[i / 2 % 3];
             queue_wait(queue, fence, i + 1);
-            execute(queue, copy_word(&f, queue, i, i + 1));
+            execute(queue, copy_word(f, queue, i, i + 1));
             queue_signal(queue, fence, i + 2);
         } else {
             const struct vk_queue *vk = &list[i / 2 % n];
-            submit(&f, vk->queue,
+            submit(f, vk->queue,
                    (struct batch){.wait = semaphore,
                                   .wait_value = i + 1,
-                                  .commands = copy_on(&f, vk->family, i),
+                                  .commands = copy_on(f, vk->family, i),
                                   .signal = semaphore,
                                   .signal_value = i + 2});
         }
     }
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(fence, 0);
     cpu_signal(fence, 1);
     await_fence(fence, STEPS + 1);
     for (uint32_t i = 0; i <= STEPS; i++)
-        assert_int_equal(read_word(&f, i), 11);
-    fixture_close(&f);
+        assert_int_equal(read_word(f, i), 11);
 }
 
 /* Several fences of one semaphore are one. */
@@ -420,38 +417,35 @@ TEST(vk_queues_wait_for_an_exported_semaphore)
 }
 
 /* To and fro: a queue signals the exported fence, a VkQueue an imported one, all queued ahead. */
-TEST(exported_and_imported_fences_make_a_chain)
+FIXTURE_TEST(exported_and_imported_fences_make_a_chain)
 {
     enum { STEPS = 20 };
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    uint32_t n = vk_queues(&f, list);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    VkSemaphore to = make_timeline(&f, 0), fro = make_timeline(&f, 0);
-    BfFence out = make_fence(&f, 0), in = import(&f, fro), gate = make_fence(&f, 0);
+    uint32_t n = vk_queues(f, list);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    VkSemaphore to = make_timeline(f, 0), fro = make_timeline(f, 0);
+    BfFence out = make_fence(f, 0), in = import(f, fro), gate = make_fence(f, 0);
     assert_success(bfExportFence(out, to));
-    f.words[0] = 13;
+    f->words[0] = 13;
     queue_wait(queue, gate, 1);
     for (uint32_t i = 0; i < STEPS; i++) {
         const struct vk_queue *vk = &list[i % n];
         queue_wait(queue, in, i);
-        execute(queue, copy_word(&f, queue, 2 * i, 2 * i + 1));
+        execute(queue, copy_word(f, queue, 2 * i, 2 * i + 1));
         queue_signal(queue, out, i + 1);
-        submit(&f, vk->queue,
+        submit(f, vk->queue,
                (struct batch){.wait = to,
                               .wait_value = i + 1,
-                              .commands = copy_on(&f, vk->family, 2 * i + 1),
+                              .commands = copy_on(f, vk->family, 2 * i + 1),
                               .signal = fro,
                               .signal_value = i + 1});
     }
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(in, 0);
     cpu_signal(gate, 1);
     await_fence(in, STEPS);
     for (uint32_t i = 0; i <= 2 * STEPS; i++)
-        assert_int_equal(read_word(&f, i), 13);
-    fixture_close(&f);
+        assert_int_equal(read_word(f, i), 13);
 }
 
 /* A fence that is gone leaves its semaphore where it was. */
@@ -526,34 +520,31 @@ static void keep_busy(void *argument)
 
 /* Between lock and unlock a VkQueue is the caller's alone, while queues are busy on it. The test
  * driver sees two threads in one VkQueue. */
-TEST(a_locked_vk_queue_is_the_callers_alone)
+FIXTURE_TEST(a_locked_vk_queue_is_the_callers_alone)
 {
     enum { COUNT = TIMES(640) };
     static VkCommandBuffer commands[COUNT];
-    struct fixture f;
-    fixture_open(&f, NULL);
     struct vk_queue list[VK_QUEUES];
-    uint32_t n = vk_queues(&f, list);
-    struct busy b = {.queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                     .fence = make_fence(&f, 0),
+    uint32_t n = vk_queues(f, list);
+    struct busy b = {.queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
+                     .fence = make_fence(f, 0),
                      .commands = commands,
                      .count = COUNT,
                      .result = VK_SUCCESS};
     for (uint32_t i = 0; i < COUNT; i++)
-        commands[i] = write_word(&f, b.queue, 0, i + 1);
-    VkSemaphore done = make_timeline(&f, 0);
+        commands[i] = write_word(f, b.queue, 0, i + 1);
+    VkSemaphore done = make_timeline(f, 0);
     struct thread thread;
     thread_start(&thread, keep_busy, &b);
     for (uint64_t i = 0; i < COUNT; i++) {
         VkQueue queue = list[i % n].queue;
-        assert_success(bfLockVkQueue(f.bf, queue));
-        submit_by(&f, queue, (struct batch){.signal = done, .signal_value = i + 1}, false);
-        assert_success(bfUnlockVkQueue(f.bf, queue));
-        vulkan_wait(f.device, done, i + 1);
+        assert_success(bfLockVkQueue(f->bf, queue));
+        submit_by(f, queue, (struct batch){.signal = done, .signal_value = i + 1}, false);
+        assert_success(bfUnlockVkQueue(f->bf, queue));
+        vulkan_wait(f->device, done, i + 1);
     }
     thread_join(&thread);
     assert_success(b.result);
     await_fence(b.fence, COUNT);
-    assert_int_equal(read_word(&f, 0), COUNT);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), COUNT);
 }

@@ -187,18 +187,16 @@ static void block_on_queue(void *argument)
     b->result = bfQueueWaitIdle(b->queue);
 }
 
-TEST(behaviour_55_destruction_releases_blocked_threads)
+FIXTURE_TEST(behaviour_55_destruction_releases_blocked_threads)
 {
     static void (*const ways[3])(void *argument) = {block_on_fence, block_on_event, block_on_queue};
-    struct fixture f;
-    fixture_open(&f, NULL);
-    struct blocked blocked = {.fence = make_fence(&f, 0),
-                              .event = make_event(&f),
-                              .queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT)};
+    struct blocked blocked = {.fence = make_fence(f, 0),
+                              .event = make_event(f),
+                              .queue = make_queue(f, BF_QUEUE_TYPE_DIRECT)};
     struct blocked b[3] = {blocked, blocked, blocked};
     set_event_on(blocked.fence, UINT64_MAX, blocked.event);
     queue_wait(blocked.queue, blocked.fence, UINT64_MAX);
-    execute(blocked.queue, write_word(&f, blocked.queue, 0, 6));
+    execute(blocked.queue, write_word(f, blocked.queue, 0, 6));
     struct thread threads[3];
     for (int i = 0; i < 3; i++) {
         b[i].result = VK_RESULT_MAX_ENUM;
@@ -206,13 +204,12 @@ TEST(behaviour_55_destruction_releases_blocked_threads)
         thread_await_sleep(&threads[i]); /* or it would use the handle when it is gone */
         assert_false(threads[i].finished);
     }
-    drop_fence(&f, blocked.fence);
+    drop_fence(f, blocked.fence);
     for (int i = 0; i < 3; i++) {
         thread_join(&threads[i]);
         assert_success(b[i].result);
     }
-    assert_int_equal(read_word(&f, 0), 6);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 6);
 }
 
 TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs)

@@ -173,21 +173,19 @@ FIXTURE_TEST(what_is_overwritten_is_counted_exactly)
 }
 
 /* The GPU stands still: nobody waits for slots, the rest isn't logged, and all is signalled. */
-TEST(what_finds_no_slot_is_counted_as_lost)
+FIXTURE_TEST(what_finds_no_slot_is_counted_as_lost)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 0);
-        BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 0);
+        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
         struct records r;
-        f.icd.pause();
+        f->icd.pause();
         for (uint64_t i = 1; i <= 30; i++)
             queue_signal(queue, fence, i);
-        f.icd.resume();
+        f->icd.resume();
         await_fence(fence, 30);
         read_all(reader, &r);
         assert_int_equal(r.count + r.lost, 30);
@@ -202,7 +200,6 @@ TEST(what_finds_no_slot_is_counted_as_lost)
         assert_int_equal(r.at[0].sequence, 8);
         bfDestroyFenceLogReader(reader);
     }
-    fixture_close(&f);
 }
 
 FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
@@ -376,21 +373,19 @@ FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
     }
 }
 
-TEST(an_imported_fence_is_called_as_its_semaphore_is)
+FIXTURE_TEST(an_imported_fence_is_called_as_its_semaphore_is)
 {
     if (fixture_is_validated())
         return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
-    struct fixture f;
-    fixture_open(&f, NULL);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence;
-    assert_success(bfImportFence(f.bf, semaphore, &fence));
-    BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-    BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+    BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
     queue_wait(queue, fence, 3);
     queue_signal(queue, fence, 5);
-    vulkan_signal(f.device, semaphore, 3);
+    vulkan_signal(f->device, semaphore, 3);
     await_idle(queue);
     struct records w, s;
     read_all(waits, &w);
@@ -401,12 +396,11 @@ TEST(an_imported_fence_is_called_as_its_semaphore_is)
     assert_int_equal(w.at[0].entry.fenceValue, 3);
     assert_int_equal(s.at[0].entry.hNativeFence, bfGetFenceLogHandle(fence));
     assert_int_equal(s.at[0].entry.fenceValue, 5);
-    if (is_timed(&f, queue) && f.calibrated)
+    if (is_timed(f, queue) && f->calibrated)
         assert_true(w.at[0].entry.fenceObservedGpuTimestamp > 0); /* it did stall */
     bfDestroyFenceLogReader(waits);
     bfDestroyFenceLogReader(signals);
     bfDestroyFence(fence);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------ VkQueues --
@@ -439,33 +433,31 @@ static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64
         assert_success(bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
 }
 
-TEST(a_programs_own_queue_is_logged)
+FIXTURE_TEST(a_programs_own_queue_is_logged)
 {
     if (fixture_is_validated())
         return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
-    struct fixture f;
-    fixture_open(&f, NULL);
     uint32_t family;
-    VkQueue queue = any_queue(&f, &family);
-    VkSemaphore go = make_timeline(&f, 0), done = make_timeline(&f, 0);
+    VkQueue queue = any_queue(f, &family);
+    VkSemaphore go = make_timeline(f, 0), done = make_timeline(f, 0);
     BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
-    assert_success(bfImportFence(f.bf, go, &go_fence));
-    assert_success(bfImportFence(f.bf, done, &done_fence));
+    assert_success(bfImportFence(f->bf, go, &go_fence));
+    assert_success(bfImportFence(f->bf, done, &done_fence));
     BfFenceLogReaderCreateInfo info = {.vkQueue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
-    assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &waits));
     info.type = BF_FENCE_LOG_TYPE_SIGNALS;
-    assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
-    vulkan_signal(f.device, go, 1);
-    vk_submit(&f, queue, go, 1, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, done, 1,
-              write_word_in(&f, family, 1, 1));
-    vk_submit(&f, queue, go, 2, VK_PIPELINE_STAGE_2_COPY_BIT, done, 2,
-              write_word_in(&f, family, 1, 2));      /* held, and it holds up copies alone */
-    vk_submit(&f, queue, NULL, 0, 0, done, 3, NULL); /* nothing but a signal */
-    vulkan_signal(f.device, go, 2);
-    vulkan_wait(f.device, done, 3);
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &signals));
+    vulkan_signal(f->device, go, 1);
+    vk_submit(f, queue, go, 1, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, done, 1,
+              write_word_in(f, family, 1, 1));
+    vk_submit(f, queue, go, 2, VK_PIPELINE_STAGE_2_COPY_BIT, done, 2,
+              write_word_in(f, family, 1, 2));      /* held, and it holds up copies alone */
+    vk_submit(f, queue, NULL, 0, 0, done, 3, NULL); /* nothing but a signal */
+    vulkan_signal(f->device, go, 2);
+    vulkan_wait(f->device, done, 3);
     if (is_untimed()) /* the driver may tell of its semaphore before it tells Belfry of the batch */
-        assert_success(vkDeviceWaitIdle(f.device));
+        assert_success(vkDeviceWaitIdle(f->device));
     struct records w, s;
     read_all(waits, &w);
     read_all(signals, &s);
@@ -475,7 +467,7 @@ TEST(a_programs_own_queue_is_logged)
         assert_int_equal(s.at[i].entry.fenceValue, i + 1);
         assert_int_equal(s.at[i].entry.hNativeFence, bfGetFenceLogHandle(done_fence));
         assert_int_equal(s.at[i].entry.fenceEndGpuTimestamp != 0,
-                         !is_untimed() && f.families[family].timestampValidBits != 0);
+                         !is_untimed() && f->families[family].timestampValidBits != 0);
     }
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(w.at[i].entry.fenceValue, i + 1);
@@ -483,12 +475,11 @@ TEST(a_programs_own_queue_is_logged)
         assert_int_equal((w.at[i].entry.reserved0 & BF_FENCE_LOG_LATE_BOUND_BIT) != 0, i == 1);
     }
     assert_int_equal(w.at[0].entry.fenceObservedGpuTimestamp, 0);
-    assert_int_equal(read_word(&f, 1), 2);
+    assert_int_equal(read_word(f, 1), 2);
     bfDestroyFenceLogReader(waits);
     bfDestroyFenceLogReader(signals);
     bfDestroyFence(go_fence);
     bfDestroyFence(done_fence);
-    fixture_close(&f);
 }
 
 /* What the driver refuses, the program is told of, and makes again. */
@@ -625,25 +616,23 @@ TEST(sparse_binds_are_logged_beside)
 /* ---------------------------------------------------------------------------------------- Loss --
  */
 
-TEST(a_reader_of_a_lost_device_is_told)
+FIXTURE_TEST(a_reader_of_a_lost_device_is_told)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_native_fence(&f, 0), gate = make_fence(&f, 0);
-    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0), none;
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0), none;
     queue_signal(queue, fence, 1);
     await_fence(fence, 1);
-    VkEvent stall = stall_begin(&f, queue);
+    VkEvent stall = stall_begin(f, queue);
     (void)stall;
-    f.stalls--;
+    f->stalls--;
     queue_signal(queue, fence, 2);
     queue_wait(queue, gate, 1);
     queue_signal(queue, fence, 3);
-    f.lost = true;
-    f.icd.lose();
+    f->lost = true;
+    f->icd.lose();
     BfFenceLogRecord records[8];
     uint32_t count;
     uint64_t lost;
@@ -655,7 +644,6 @@ TEST(a_reader_of_a_lost_device_is_told)
     assert_int_equal(bfReadFenceLog(reader, 8, records, &count, &lost), VK_ERROR_DEVICE_LOST);
     assert_int_equal(bfDumpFenceLog(reader, &size, NULL), VK_ERROR_DEVICE_LOST);
     const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
-    assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(bfCreateFenceLogReader(f->bf, &info, &none), VK_ERROR_DEVICE_LOST);
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }

@@ -70,28 +70,26 @@ static void use(void *argument)
 
 /* Held packets are dropped while their waits are still armed; and who is told finds everything
  * satisfied. */
-TEST(others_are_told_when_everything_is_satisfied)
+FIXTURE_TEST(others_are_told_when_everything_is_satisfied)
 {
     enum { SPARES = 4 };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue runs = make_queue(&f, BF_QUEUE_TYPE_COMPUTE), spares[SPARES];
-    BfQueue held[2] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT), make_queue(&f, BF_QUEUE_TYPE_COMPUTE)};
-    BfFence running = make_fence(&f, 0), gate = make_fence(&f, 0), after = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue runs = make_queue(f, BF_QUEUE_TYPE_COMPUTE), spares[SPARES];
+    BfQueue held[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfFence running = make_fence(f, 0), gate = make_fence(f, 0), after = make_fence(f, 0);
+    BfEvent event = make_event(f);
     for (int i = 0; i < SPARES; i++)
-        spares[i] = make_queue(&f, i % 2 ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT);
-    stall_begin(&f, runs);
-    f.stalls--; /* the loss ends it */
+        spares[i] = make_queue(f, i % 2 ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT);
+    stall_begin(f, runs);
+    f->stalls--; /* the loss ends it */
     queue_signal(runs, running, 1);
     for (int i = 0; i < 2; i++) {
         queue_wait(held[i], gate, 1 + (uint64_t)i);
-        execute(held[i], write_word(&f, held[i], 0, 1));
+        execute(held[i], write_word(f, held[i], 0, 1));
         queue_signal(held[i], after, 1 + (uint64_t)i);
     }
     set_event_on(after, 50, event);
-    f.lost = true;
-    f.icd.lose();
+    f->lost = true;
+    f->icd.lose();
 
     struct full_pipe p;
     struct finder finder = {.fence = running};
@@ -101,7 +99,7 @@ TEST(others_are_told_when_everything_is_satisfied)
     thread_start(&finding, find, &finder);
     thread_await_sleep(&finding);
     for (int i = 0; i < SPARES; i++)
-        drop_queue(&f, spares[i]); /* pumps every engine */
+        drop_queue(f, spares[i]); /* pumps every engine */
     thread_start(&using, use, &user);
     thread_await_sleep(&using);
     thread_start(&emptying, full_pipe_empty, &p);
@@ -115,5 +113,4 @@ TEST(others_are_told_when_everything_is_satisfied)
     assert_int_equal(user.result, VK_ERROR_DEVICE_LOST);
     assert_int_equal(user.value, UINT64_MAX);
     assert_success(user.set);
-    fixture_close(&f);
 }

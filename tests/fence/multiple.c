@@ -144,17 +144,15 @@ FIXTURE_TEST(behaviour_65_all_takes_one_fence_several_times)
 }
 
 /* A great many: more than fit any small array. */
-TEST(behaviour_65_all_of_two_hundred)
+FIXTURE_TEST(behaviour_65_all_of_two_hundred)
 {
     enum { FENCES = 200 };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfEvent all = make_event(&f), any = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfEvent all = make_event(f), any = make_event(f);
     BfFence fences[FENCES];
     uint64_t values[FENCES];
     for (int i = 0; i < FENCES; i++) {
-        fences[i] = make_fence(&f, 0);
+        fences[i] = make_fence(f, 0);
         values[i] = (uint64_t)i + 1;
     }
     assert_success(bfSetEventOnFences(FENCES, fences, values, BF_FENCE_WAIT_ALL, all));
@@ -166,7 +164,6 @@ TEST(behaviour_65_all_of_two_hundred)
         assert_int_equal(take_event(any), i == FENCES - 1);
     }
     assert_true(take_event(all));
-    fixture_close(&f);
 }
 
 FIXTURE_TEST(behaviour_66_all_without_event_returns_when_all_are_there)

@@ -106,36 +106,33 @@ FIXTURE_TEST(any_64_bits_follow_any_others)
 }
 
 /* The moment between a packet's work and the signal of its end, held. */
-TEST(the_word_leads_the_value)
+FIXTURE_TEST(the_word_leads_the_value)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
-        BfFence fence = make_native_fence(&f, 1);
-        BfEvent event = make_event(&f);
+        BfQueue queue = make_queue(f, types[t]);
+        BfFence fence = make_native_fence(f, 1);
+        BfEvent event = make_event(f);
         const volatile uint64_t *word = word_of(fence);
         set_event_on(fence, 9, event);
-        f.icd.hold_before_signals(true);
-        execute(queue, write_word(&f, queue, 3, 33));
+        f->icd.hold_before_signals(true);
+        execute(queue, write_word(f, queue, 3, 33));
         queue_signal(queue, fence, 9);
-        f.icd.quiesce();
+        f->icd.quiesce();
         while (load(word) != 9) { /* the execution is a batch of its own */
             assert_int_equal(load(word), 1);
-            for (uint32_t family = 0; family < f.family_count; family++)
-                f.icd.step(family, 0), f.icd.step(family, 1);
-            f.icd.quiesce();
+            for (uint32_t family = 0; family < f->family_count; family++)
+                f->icd.step(family, 0), f->icd.step(family, 1);
+            f->icd.quiesce();
         }
-        assert_int_equal(read_word(&f, 3), 33); /* its data is there, too */
+        assert_int_equal(read_word(f, 3), 33); /* its data is there, too */
         assert_value(fence, 1);
         assert_false(take_event(event));
-        f.icd.hold_before_signals(false);
+        f->icd.hold_before_signals(false);
         await_event(event);
         assert_value(fence, 9);
     }
-    fixture_close(&f);
 }
 
 /* One batch a while, for who polls memory: either value, whole. */
@@ -245,16 +242,14 @@ FIXTURE_TEST(values_share_pages_a_stride_apart)
     }
 }
 
-TEST(three_thousand_fences_have_a_word_each)
+FIXTURE_TEST(three_thousand_fences_have_a_word_each)
 {
     enum { FENCES = TIMES(3000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence *fences = malloc(FENCES * sizeof(*fences));
     for (uint64_t i = 0; i < FENCES; i++) {
         const BfNativeFenceCreateInfo info = {.initialValue = i};
-        assert_success(bfCreateNativeFence(f.bf, &info, &fences[i]));
+        assert_success(bfCreateNativeFence(f->bf, &info, &fences[i]));
     }
     for (uint64_t i = 0; i < FENCES; i++) {
         assert_int_equal(load(word_of(fences[i])), i);
@@ -266,7 +261,6 @@ TEST(three_thousand_fences_have_a_word_each)
     for (uint64_t i = 0; i < FENCES; i++)
         bfDestroyFence(fences[i]);
     free(fences);
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------- Monitoring --

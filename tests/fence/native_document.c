@@ -99,31 +99,28 @@ FIXTURE_TEST(the_example_of_41_and_42)
 }
 
 /* The GPU stands still, and has both queues' work all the same: nobody's CPU is in between. */
-TEST(a_queue_waits_for_another_without_the_cpu)
+FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
     const BfFenceFlags flags[] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT};
     for (uint32_t i = 0; i < 3; i++) {
-        BfFence fence = make_flagged(&f, flags[i], 0);
-        VkCommandBuffer first = write_word(&f, a, 3, i + 1), second = copy_word(&f, b, 3, 4);
-        uint64_t before = counters(&f).submissions;
-        f.icd.pause();
+        BfFence fence = make_flagged(f, flags[i], 0);
+        VkCommandBuffer first = write_word(f, a, 3, i + 1), second = copy_word(f, b, 3, 4);
+        uint64_t before = counters(f).submissions;
+        f->icd.pause();
         execute(a, first);
         queue_signal(a, fence, 10);
         queue_wait(b, fence, 10);
         execute(b, second);
-        assert_int_equal(counters(&f).submissions, before + 3);
+        assert_int_equal(counters(f).submissions, before + 3);
         assert_value(fence, 0);
-        f.icd.resume();
+        f->icd.resume();
         await_idle(b);
-        assert_int_equal(read_word(&f, 4), i + 1);
+        assert_int_equal(read_word(f, 4), i + 1);
     }
-    assert_int_equal(counters(&f).blockedWaits, 0);
-    fixture_close(&f);
+    assert_int_equal(counters(f).blockedWaits, 0);
 }
 
 /* ------------------------------------------------------------------------------------- Storage --
@@ -183,20 +180,17 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
 }
 
 /* The document's queue A: V1 and V2 to one fence, V3 twice to another, one interrupt at the end. */
-TEST(four_signals_and_one_interrupt)
+FIXTURE_TEST(four_signals_and_one_interrupt)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFenceLogReader reader = make_reader(&f, queue, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFenceLogReader reader = make_reader(f, queue, 0);
     static const BfFenceNotifyFlags flags[] = {
         0, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT};
     for (int i = 0; i < 4; i++) {
-        BfFence f1 = make_flagged(&f, 0, 0), f2 = make_flagged(&f, 0, 0),
-                legacy = make_fence(&f, 0);
-        BfEvent first = make_event(&f), second = make_event(&f), third = make_event(&f);
+        BfFence f1 = make_flagged(f, 0, 0), f2 = make_flagged(f, 0, 0), legacy = make_fence(f, 0);
+        BfEvent first = make_event(f), second = make_event(f), third = make_event(f);
         set_event_on(f1, 2, first);
         set_event_on(f2, 3, second);
         set_event_on(legacy, 1, third);
@@ -205,8 +199,8 @@ TEST(four_signals_and_one_interrupt)
         queue_signal(queue, f1, 2);
         queue_signal(queue, f2, 3);
         queue_signal(queue, f2, 3);
-        f.icd.quiesce();
-        assert_success(notify(&f, 0, NULL, i < 2 ? queue : NULL, flags[i % 2]));
+        f->icd.quiesce();
+        assert_success(notify(f, 0, NULL, i < 2 ? queue : NULL, flags[i % 2]));
         assert_true(take_event(first));
         assert_true(take_event(second));
         assert_true(take_event(third));
@@ -222,7 +216,6 @@ TEST(four_signals_and_one_interrupt)
         }
     }
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }
 
 /* A queue's interrupt is about what its log says, and about all there is where the log can't tell:
@@ -287,61 +280,56 @@ TEST(a_notification_alone_makes_waiters_look_again)
 
 /* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows of
  * it raises the interrupt where the value is above what is monitored. */
-TEST(a_command_buffer_of_the_programs_is_a_signal)
+FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
 {
     static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
                                         BF_QUEUE_TYPE_COPY};
-    struct fixture f;
-    fixture_open(&f, NULL);
     for (uint32_t t = 0; t < 3; t++) {
-        BfQueue signals = make_queue(&f, types[t]), waits = make_queue(&f, types[(t + 1) % 3]);
-        BfFence fence = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
+        BfQueue signals = make_queue(f, types[t]), waits = make_queue(f, types[(t + 1) % 3]);
+        BfFence fence = make_flagged(f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(f, 0);
+        BfEvent event = make_event(f);
         const BfNativeFenceMapping m = mapping_of(fence);
         const uint64_t value = BIG + t;
-        VkCommandBuffer commands = commands_begin(&f, signals);
-        put_word(&f, commands, 5, t + 1);
+        VkCommandBuffer commands = commands_begin(f, signals);
+        put_word(f, commands, 5, t + 1);
         vkCmdUpdateBuffer(commands, m.currentValueBuffer, m.currentValueOffset, 8, &value);
         commands_end(commands);
         set_event_on(fence, value, event);
         queue_wait(waits, fence, value);
-        execute(waits, copy_word(&f, waits, 5, 6));
+        execute(waits, copy_word(f, waits, 5, 6));
         queue_signal(waits, done, 1);
         execute(signals, commands);
         await_word(fence, value);
         await_idle(signals);
-        assert_success(notify(&f, 1, &fence, NULL, 0));
+        assert_success(notify(f, 1, &fence, NULL, 0));
         assert_true(take_event(event));
         assert_value(fence, value);
         await_fence(done, 1);
-        assert_int_equal(read_word(&f, 6), t + 1);
+        assert_int_equal(read_word(f, 6), t + 1);
     }
-    fixture_close(&f);
 }
 
 /* --------------------------------------------------------------------- Global and local handles --
  */
 
-TEST(a_global_fence_outlives_the_local_one_of_its_maker)
+FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
 {
-    struct fixture f;
     struct peer b, c;
-    fixture_open(&f, NULL);
     peer_start(&b);
     peer_start(&c);
-    BfFence local = make_flagged(&f, BF_FENCE_SHARED_BIT, 7);
+    BfFence local = make_flagged(f, BF_FENCE_SHARED_BIT, 7);
     peer_give(&b, local);
     peer_give(&c, local);
     assert_int_equal(peer_do(&b, PEER_VALUE, 0, 0), 7);
     peer_do(&b, PEER_WORK_SIGNAL, 0, 8);
     await_word(local, 8); /* with no call of this process's */
     assert_value(local, 8);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     peer_arm(&b, 0, 9);
     queue_signal(queue, local, 9);
     peer_await(&b, 0);
     await_idle(queue);
-    drop_fence(&f, local);
+    drop_fence(f, local);
     assert_int_equal(peer_do(&c, PEER_VALUE, 0, 0), 9);
     peer_arm(&c, 0, 10);
     peer_do(&b, PEER_WORK_SIGNAL, 0, 10);
@@ -349,7 +337,6 @@ TEST(a_global_fence_outlives_the_local_one_of_its_maker)
     peer_stop(&b);
     assert_int_equal(peer_do(&c, PEER_VALUE, 0, 0), 10);
     peer_stop(&c);
-    fixture_close(&f);
 }
 
 /* 'Always' is for the object that was asked for: the others, and the global fence, may be set on. */
@@ -374,14 +361,12 @@ FIXTURE_TEST(a_local_fence_that_is_always_signaled_stays_so)
     assert_true(take_event(event));
 }
 
-TEST(an_orphan_takes_no_batch)
+FIXTURE_TEST(an_orphan_takes_no_batch)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfFence plain = make_flagged(&f, 0, 1);
-    BfFence orphan = peer_take(&peer, &f, 3, BF_FENCE_CROSS_ADAPTER_BIT);
+    BfFence plain = make_flagged(f, 0, 1);
+    BfFence orphan = peer_take(&peer, f, 3, BF_FENCE_CROSS_ADAPTER_BIT);
     const BfFence both[] = {plain, orphan};
     const uint64_t values[] = {7, 8};
     assert_success(bfUpdateFenceValues(2, both, values, 0));
@@ -393,7 +378,6 @@ TEST(an_orphan_takes_no_batch)
     assert_value(plain, 7);
     assert_value(orphan, UINT64_MAX);
     assert_int_equal(word(orphan), UINT64_MAX);
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------------- Logs --

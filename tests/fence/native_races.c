@@ -322,29 +322,27 @@ TEST(random_signals_leave_word_and_value_alike)
 /* ---------------------------------------------------------------------------------------- Loss --
  */
 
-TEST(a_lost_device_is_seen_in_memory)
+FIXTURE_TEST(a_lost_device_is_seen_in_memory)
 {
     if (!fixture_is_icd())
         return;
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue runs = make_queue(&f, BF_QUEUE_TYPE_DIRECT), held = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_native_fence(&f, 4), gate = make_fence(&f, 0), spared, progress;
+    BfQueue runs = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_native_fence(f, 4), gate = make_fence(f, 0), spared, progress;
     const BfNativeFenceCreateInfo info = {.initialValue = 4,
                                           .flags = BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
-    assert_success(bfCreateNativeFence(f.bf, &info, &spared));
+    assert_success(bfCreateNativeFence(f->bf, &info, &spared));
     assert_success(bfGetQueueProgressFence(runs, &progress));
     const volatile uint64_t *word = word_of(fence), *other = word_of(spared);
-    VkEvent stall = stall_begin(&f, runs);
+    VkEvent stall = stall_begin(f, runs);
     (void)stall;
-    f.stalls--; /* the loss ends it */
+    f->stalls--; /* the loss ends it */
     queue_signal(runs, fence, 9);
     queue_signal(runs, spared, 9);
     queue_wait(held, gate, 1);
     queue_signal(held, fence, 12);
-    f.lost = true;
-    f.icd.lose();
-    f.icd.quiesce();
+    f->lost = true;
+    f->icd.lose();
+    f->icd.quiesce();
     assert_int_equal(bfWaitFences(1, &fence, &(uint64_t){9}, BF_FENCE_WAIT_ALL, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);
     assert_value(fence, UINT64_MAX);
@@ -357,8 +355,7 @@ TEST(a_lost_device_is_seen_in_memory)
     assert_int_equal(bfQueueSignal(runs, fence, 1), VK_ERROR_DEVICE_LOST);
     assert_int_equal(bfUpdateFenceValues(1, &fence, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT),
                      VK_ERROR_DEVICE_LOST);
-    assert_int_equal(bfCreateNativeFence(f.bf, &info, &gate), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(bfCreateNativeFence(f->bf, &info, &gate), VK_ERROR_DEVICE_LOST);
     assert_int_equal(load(word), UINT64_MAX);
     bfDestroyFence(spared);
-    fixture_close(&f);
 }

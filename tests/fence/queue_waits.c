@@ -212,26 +212,23 @@ FIXTURE_TEST(behaviour_38_three_queues_alternate_strictly)
 }
 
 /* The same queued backwards: every wait is there long before its signal. */
-TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards)
+FIXTURE_TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards)
 {
     enum { QUEUES = 24 };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    f.words[0] = 24;
+    BfFence fence = make_fence(f, 0);
+    f->words[0] = 24;
     for (uint32_t i = QUEUES; i-- > 0;) {
-        BfQueue queue = make_queue(&f, types[i % 3]);
+        BfQueue queue = make_queue(f, types[i % 3]);
         queue_wait(queue, fence, i + 1);
-        execute(queue, copy_word(&f, queue, i, i + 1));
+        execute(queue, copy_word(f, queue, i, i + 1));
         queue_signal(queue, fence, i + 2);
     }
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(fence, 0);
     cpu_signal(fence, 1);
     await_fence(fence, QUEUES + 1);
     for (uint32_t i = 0; i <= QUEUES; i++)
-        assert_int_equal(read_word(&f, i), 24);
-    fixture_close(&f);
+        assert_int_equal(read_word(f, i), 24);
 }
 
 TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value)

@@ -347,27 +347,24 @@ static BfDeviceCounters counters(struct fixture *f)
     return c;
 }
 
-TEST(signals_wake_an_object_only_for_what_it_waits_for)
+FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
 {
     enum { SIGNALS = TIMES(10000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence one = make_shared(&f, 0, 0), two = open_again(&f, one);
-    BfEvent event = make_event(&f);
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
+    BfEvent event = make_event(f);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, i);
     set_event_on(two, BIG, event);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, i);
-    assert_int_equal(counters(&f).sharedWakeups, 0);
+    assert_int_equal(counters(f).sharedWakeups, 0);
     cpu_signal(one, BIG);
     await_event(event);
     cpu_signal(one, 0);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, 2 * BIG + i);
-    assert_in_range(counters(&f).sharedWakeups, 0, 1); /* 0: it had not fallen asleep yet */
-    assert_int_equal(counters(&f).eventsSet, 1);
-    fixture_close(&f);
+    assert_in_range(counters(f).sharedWakeups, 0, 1); /* 0: it had not fallen asleep yet */
+    assert_int_equal(counters(f).eventsSet, 1);
 }
 
 TEST(opening_and_closing_leaves_nothing_behind)
@@ -404,31 +401,29 @@ TEST(opening_and_closing_leaves_nothing_behind)
 }
 
 /* More objects than one thread can sleep for, and than there are slots. */
-TEST(many_objects_wait_and_the_slots_are_counted)
+FIXTURE_TEST(many_objects_wait_and_the_slots_are_counted)
 {
     enum { FENCES = 2, SLOTS = 126 };
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfFence owners[FENCES], all[FENCES][SLOTS];
-    BfEvent event = make_event(&f);
+    BfEvent event = make_event(f);
     int fds[FENCES];
     for (int i = 0; i < FENCES; i++) {
-        owners[i] = all[i][0] = make_shared(&f, 0, 0);
+        owners[i] = all[i][0] = make_shared(f, 0, 0);
         fds[i] = export_fence(owners[i]);
         for (int k = 1; k < SLOTS; k++)
-            assert_success(bfOpenFenceFd(f.bf, fds[i], 0, &all[i][k]));
+            assert_success(bfOpenFenceFd(f->bf, fds[i], 0, &all[i][k]));
     }
     BfFence more = NULL;
     char line[256];
     lines_begin();
-    assert_int_equal(bfOpenFenceFd(f.bf, fds[0], 0, &more), VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(bfOpenFenceFd(f->bf, fds[0], 0, &more), VK_ERROR_TOO_MANY_OBJECTS);
     assert_int_equal(lines_end(line, sizeof(line)), 1);
     assert_non_null(strstr(line, "bfOpenFenceFd"));
     for (int i = 0; i < FENCES; i++) {
         const uint64_t value = 1;
         for (int k = 1; k < SLOTS; k++)
             set_event_on(all[i][k], value, event);
-        BfEvent everyone = make_event(&f);
+        BfEvent everyone = make_event(f);
         uint64_t values[SLOTS];
         for (int k = 0; k < SLOTS; k++)
             values[k] = value;
@@ -440,10 +435,9 @@ TEST(many_objects_wait_and_the_slots_are_counted)
     for (int i = 0; i < FENCES; i++) {
         for (int k = 1; k < SLOTS; k++)
             bfDestroyFence(all[i][k]);
-        assert_value(open_fence(&f, fds[i]), 1);
+        assert_value(open_fence(f, fds[i]), 1);
         close(fds[i]);
     }
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------- Bad input --

@@ -56,16 +56,13 @@ static void assert_orphaned(struct fixture *f, BfQueue queue, BfFence fence, int
     drop_fence(f, after);
 }
 
-TEST(the_owners_death_releases_whoever_waits)
+FIXTURE_TEST(the_owners_death_releases_whoever_waits)
 {
-    struct fixture f;
     struct peer owner;
-    fixture_open(&f, NULL);
     peer_start(&owner);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = peer_take(&owner, &f, 3, 0), plain = make_fence(&f, 0),
-            after = make_fence(&f, 0);
-    BfEvent event = make_event(&f), any = make_event(&f), all = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = peer_take(&owner, f, 3, 0), plain = make_fence(f, 0), after = make_fence(f, 0);
+    BfEvent event = make_event(f), any = make_event(f), all = make_event(f);
     int fd = export_fence(fence);
     const BfFence both[2] = {fence, plain};
     const uint64_t values[2] = {9, 1};
@@ -99,31 +96,28 @@ TEST(the_owners_death_releases_whoever_waits)
     thread_join(&threads[2]);
     assert_int_equal(two.result, ORPHANED);
     assert_true(take_event(all));
-    assert_orphaned(&f, queue, fence, fd);
+    assert_orphaned(f, queue, fence, fd);
     close(fd);
-    fixture_close(&f);
 }
 
 /* An owner that has destroyed its object, and one that ends in order without. */
-TEST(the_owners_end_matters_only_while_it_has_the_fence)
+FIXTURE_TEST(the_owners_end_matters_only_while_it_has_the_fence)
 {
-    struct fixture f;
     struct peer owner;
-    fixture_open(&f, NULL);
     peer_start(&owner);
-    BfFence one = peer_take(&owner, &f, 1, 0), two = open_again(&f, one),
-            lasting = peer_take(&owner, &f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
-            other = open_again(&f, lasting), kept = peer_take(&owner, &f, 1, 0);
-    BfEvent event = make_event(&f), lingers = make_event(&f), freed = make_event(&f);
+    BfFence one = peer_take(&owner, f, 1, 0), two = open_again(f, one),
+            lasting = peer_take(&owner, f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
+            other = open_again(f, lasting), kept = peer_take(&owner, f, 1, 0);
+    BfEvent event = make_event(f), lingers = make_event(f), freed = make_event(f);
     set_event_on(one, 5, event);
     set_event_on(lasting, 5, lingers);
     set_event_on(kept, 5, freed);
-    drop_fence(&f, lasting);
+    drop_fence(f, lasting);
     peer_do(&owner, PEER_DESTROY, 0, 0);
     peer_do(&owner, PEER_DESTROY, 1, 0);
     peer_kill(&owner);
     await_event(freed); /* the deaths have been looked at */
-    BfFence three = open_again(&f, two);
+    BfFence three = open_again(f, two);
     assert_value(three, 1);
     assert_value(one, 1);
     assert_false(take_event(event));
@@ -132,43 +126,37 @@ TEST(the_owners_end_matters_only_while_it_has_the_fence)
     cpu_signal(other, 5);
     await_event(event);
     await_event(lingers);
-    fixture_close(&f);
 }
 
-TEST(waiters_that_linger_are_released_by_the_owners_death)
+FIXTURE_TEST(waiters_that_linger_are_released_by_the_owners_death)
 {
-    struct fixture f;
     struct peer owner, other;
-    fixture_open(&f, NULL);
     peer_start(&owner);
     peer_start(&other);
-    BfFence fence = peer_take(&owner, &f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
-    BfEvent event = make_event(&f);
+    BfFence fence = peer_take(&owner, f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfEvent event = make_event(f);
     peer_give(&other, fence);
     set_event_on(fence, 5, event);
-    drop_fence(&f, fence);
+    drop_fence(f, fence);
     assert_false(take_event(event));
     peer_kill(&owner);
     await_event(event);
     peer_stop(&other);
-    fixture_close(&f);
 }
 
-TEST(an_owner_may_be_killed_at_any_moment)
+FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
 {
     enum { ROUNDS = TIMES(64) > 8 ? TIMES(64) : 8 };
-    struct fixture f;
     uint64_t random = 4711;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct peer owner;
         peer_start(&owner);
-        BfFence fence = peer_take(&owner, &f, 0,
+        BfFence fence = peer_take(&owner, f, 0,
                                   round % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
-                after = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
+                after = make_fence(f, 0);
+        BfEvent event = make_event(f);
         int fd = export_fence(fence);
         struct blocked b = {.fences = {fence}, .values = {UINT64_MAX}, .count = 1};
         struct thread thread;
@@ -189,11 +177,11 @@ TEST(an_owner_may_be_killed_at_any_moment)
         thread_join(&thread);
         assert_int_equal(b.result, ORPHANED);
         await_fence(after, 1);
-        assert_orphaned(&f, queue, fence, fd);
+        assert_orphaned(f, queue, fence, fd);
         close(fd);
-        drop_event(&f, event);
-        drop_fence(&f, fence);
-        drop_fence(&f, after);
+        drop_event(f, event);
+        drop_fence(f, fence);
+        drop_fence(f, after);
         if (round == 0) {
             descriptors = open_descriptors();
             pages = mapped_pages();
@@ -201,18 +189,15 @@ TEST(an_owner_may_be_killed_at_any_moment)
     }
     assert_int_equal(open_descriptors(), descriptors);
     assert_int_equal(mapped_pages(), pages);
-    fixture_close(&f);
 }
 
 /* It had the fence open many times, and was at work on it. */
-TEST(anothers_death_leaves_the_fence_and_its_slots)
+FIXTURE_TEST(anothers_death_leaves_the_fence_and_its_slots)
 {
     enum { OBJECTS = 100, ROUNDS = 4 };
-    struct fixture f;
     struct peer third;
-    fixture_open(&f, NULL);
     peer_start(&third);
-    BfFence fence = make_shared(&f, 0, 0), objects[OBJECTS];
+    BfFence fence = make_shared(f, 0, 0), objects[OBJECTS];
     int fd = export_fence(fence);
     peer_give(&third, fence);
     for (uint32_t round = 1; round <= ROUNDS; round++) {
@@ -225,7 +210,7 @@ TEST(anothers_death_leaves_the_fence_and_its_slots)
             cpu_signal(fence, i);
         peer_kill(&peer);
         for (int i = 0; i < OBJECTS; i++) /* there is room again */
-            assert_success(bfOpenFenceFd(f.bf, fd, 0, &objects[i]));
+            assert_success(bfOpenFenceFd(f->bf, fd, 0, &objects[i]));
         uint64_t value = 10000 * round;
         peer_arm(&third, round, value);
         cpu_signal(objects[OBJECTS - 1], value);
@@ -238,23 +223,20 @@ TEST(anothers_death_leaves_the_fence_and_its_slots)
     }
     close(fd);
     peer_stop(&third);
-    fixture_close(&f);
 }
 
-TEST(a_peer_that_scribbles_harms_nobody)
+FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
 {
     enum { ROUNDS = 8, TURNS = TIMES(4096) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct peer peer;
         peer_start(&peer);
         BfFence fence = make_shared(
-                    &f, 0, round % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
-                again = open_again(&f, fence), plain = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
+                    f, 0, round % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
+                again = open_again(f, fence), plain = make_fence(f, 0);
+        BfEvent event = make_event(f);
         int fd = -1; /* who isn't trusted gets no other */
         assert_success(bfExportFenceFd(fence, 0, &fd));
         peer_tell(&peer, (struct order){.op = PEER_SCRIBBLE, .value = round + 1}, fd);
@@ -272,7 +254,7 @@ TEST(a_peer_that_scribbles_harms_nobody)
                 queue_wait(queue, fence, value);
                 cpu_signal(fence, UINT64_MAX);
                 /* It may have been overwritten, and nobody told: the wait is the fence's own. */
-                if (bfOpenFenceFd(f.bf, fd, 0, &more) == VK_SUCCESS)
+                if (bfOpenFenceFd(f->bf, fd, 0, &more) == VK_SUCCESS)
                     bfSignalFence(more, value);
                 bfDestroyFence(more);
             }
@@ -285,14 +267,14 @@ TEST(a_peer_that_scribbles_harms_nobody)
             cpu_signal(fence, 77);
             assert_value(again, 77);
         }
-        drop_fence(&f, fence);
-        drop_fence(&f, again);
+        drop_fence(f, fence);
+        drop_fence(f, again);
         close(fd);
         await_idle(queue);
         if (round % 2 == 0)
             peer_kill(&peer);
-        drop_fence(&f, plain);
-        drop_event(&f, event);
+        drop_fence(f, plain);
+        drop_event(f, event);
         if (round == 1) {
             descriptors = open_descriptors();
             pages = mapped_pages();
@@ -300,5 +282,4 @@ TEST(a_peer_that_scribbles_harms_nobody)
     }
     assert_int_equal(open_descriptors(), descriptors);
     assert_int_equal(mapped_pages(), pages);
-    fixture_close(&f);
 }

@@ -5,16 +5,11 @@
  */
 #include "shared_peer.h"
 
-#include <errno.h>
+#include "support/no_memory.h"
+
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-/* glibc's own, under the names it keeps for those who replace the others. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
 
 static _Thread_local uint32_t until_none; /* 0: there is memory */
 
@@ -24,21 +19,6 @@ static bool has_none(void)
         return false;
     errno = ENOMEM;
     return true;
-}
-
-__attribute__((visibility("default"))) void *malloc(size_t size)
-{
-    return has_none() ? NULL : __libc_malloc(size);
-}
-
-__attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
-{
-    return has_none() ? NULL : __libc_calloc(count, size);
-}
-
-__attribute__((visibility("default"))) void *realloc(void *memory, size_t size)
-{
-    return has_none() ? NULL : __libc_realloc(memory, size);
 }
 
 static uint32_t failures;

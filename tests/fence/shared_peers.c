@@ -12,15 +12,13 @@
 /* ---------------------------------------------------------------------------------------- Values --
  */
 
-TEST(values_are_read_at_once_on_the_other_side)
+FIXTURE_TEST(values_are_read_at_once_on_the_other_side)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfFence mine = make_shared(&f, 5, 0);
+    BfFence mine = make_shared(f, 5, 0);
     peer_give(&peer, mine);
-    BfFence theirs = peer_take(&peer, &f, BIG, 0);
+    BfFence theirs = peer_take(&peer, f, BIG, 0);
     const BfFence fences[2] = {mine, theirs};
     const uint64_t first[2] = {5, BIG}, values[] = {10, 9, 0, UINT64_MAX, 0, BIG, 1};
     for (uint32_t i = 0; i < 2; i++) {
@@ -35,19 +33,16 @@ TEST(values_are_read_at_once_on_the_other_side)
         }
     }
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* Both are the owner once; both wait with events, threads and queues; both signal from CPU and GPU. */
-TEST(waits_are_satisfied_from_the_other_side)
+FIXTURE_TEST(waits_are_satisfied_from_the_other_side)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
+    BfEvent event = make_event(f);
     peer_give(&peer, fence);
     uint64_t passes = 0;
     for (uint64_t round = 0; round < 16; round++) {
@@ -70,7 +65,7 @@ TEST(waits_are_satisfied_from_the_other_side)
             assert_false(peer_took(&peer, 0));
             peer_tell(&peer, (struct order){.op = PEER_WAIT, .value = value}, -1);
             if (gpu) {
-                execute(queue, write_word(&f, queue, 0, 1));
+                execute(queue, write_word(f, queue, 0, 1));
                 queue_signal(queue, fence, value);
             } else {
                 cpu_signal(fence, value);
@@ -82,18 +77,15 @@ TEST(waits_are_satisfied_from_the_other_side)
         }
     }
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* The peer's program does nothing after its bfQueueSignal: it waits for orders. */
-TEST(a_gpu_signal_comes_without_a_call_of_the_program)
+FIXTURE_TEST(a_gpu_signal_comes_without_a_call_of_the_program)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfFence fence = make_shared(&f, 0, 0);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_shared(f, 0, 0);
+    BfEvent event = make_event(f);
     peer_give(&peer, fence);
     set_event_on(fence, 2, event);
     peer_do(&peer, PEER_STALL, 0, 0);
@@ -109,7 +101,6 @@ TEST(a_gpu_signal_comes_without_a_call_of_the_program)
     while (bfGetFenceValue(fence) != 1)
         sched_yield();
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* -------------------------------------------------------------------------- What has been rewound --
@@ -142,14 +133,12 @@ static void signal_by(struct fixture *f, BfQueue queue, BfFence fence, uint64_t 
 }
 
 /* Behaviour 50: 47 for shared fences. The peer sleeps while its fence is set and rewound. */
-TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
+FIXTURE_TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), gate = make_shared(&f, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), gate = make_shared(f, 0, 0);
     peer_give(&peer, fence);
     peer_give(&peer, gate);
     for (uint64_t round = 0; round < 4; round++) {
@@ -162,9 +151,9 @@ TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
         peer_arm(&peer, 0, 8);
         peer_arm(&peer, 1, 9);
         freeze(&peer);
-        signal_by(&f, queue, fence, 8, gpu);
-        signal_by(&f, queue, fence, 2, !gpu);
-        signal_by(&f, queue, fence, 0, gpu);
+        signal_by(f, queue, fence, 8, gpu);
+        signal_by(f, queue, fence, 2, !gpu);
+        signal_by(f, queue, fence, 0, gpu);
         thaw(&peer);
         peer_arm(&peer, 2, 1); /* a new wait compares with what there is now */
         peer_await(&peer, 0);
@@ -183,19 +172,16 @@ TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
         cpu_signal(fence, 0);
     }
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* Behaviour 45, with one queue in each process. */
-TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
+FIXTURE_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
 {
     enum { STEPS = 512 };
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence ping = make_shared(&f, 0, 0), pong = make_shared(&f, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence ping = make_shared(f, 0, 0), pong = make_shared(f, 0, 0);
     peer_give(&peer, ping);
     peer_give(&peer, pong);
     for (uint64_t i = 1; i <= STEPS; i++) {
@@ -217,32 +203,29 @@ TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
     await_idle(queue);
     peer_do(&peer, PEER_IDLE, 0, 0);
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------- Ends, and costs --
  */
 
 /* Behaviour 59, with the last object in another process. */
-TEST(waiters_that_linger_hear_of_others_and_of_the_last)
+FIXTURE_TEST(waiters_that_linger_hear_of_others_and_of_the_last)
 {
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
     for (uint32_t round = 0; round < 2; round++) {
         const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
         BfFence fence;
         if (round == 0) {
-            fence = make_shared(&f, 0, flags);
+            fence = make_shared(f, 0, flags);
             peer_give(&peer, fence);
         } else {
-            fence = peer_take(&peer, &f, 0, flags);
+            fence = peer_take(&peer, f, 0, flags);
         }
-        BfEvent near = make_event(&f), never = make_event(&f);
+        BfEvent near = make_event(f), never = make_event(f);
         set_event_on(fence, 3, near);
         set_event_on(fence, UINT64_MAX, never);
-        drop_fence(&f, fence);
+        drop_fence(f, fence);
         peer_do(&peer, PEER_SIGNAL, round, 2);
         assert_false(take_event(near));
         peer_do(&peer, PEER_WORK_SIGNAL, round, 3);
@@ -253,17 +236,14 @@ TEST(waiters_that_linger_hear_of_others_and_of_the_last)
         await_event(never);
     }
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
-TEST(a_process_is_woken_only_for_what_it_waits_for)
+FIXTURE_TEST(a_process_is_woken_only_for_what_it_waits_for)
 {
     enum { SIGNALS = TIMES(10000) };
-    struct fixture f;
     struct peer peer;
-    fixture_open(&f, NULL);
     peer_start(&peer);
-    BfFence fence = make_shared(&f, 0, 0);
+    BfFence fence = make_shared(f, 0, 0);
     peer_give(&peer, fence);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(fence, i);
@@ -279,23 +259,20 @@ TEST(a_process_is_woken_only_for_what_it_waits_for)
     assert_in_range(peer_do(&peer, PEER_WAKEUPS, 0, 0), 0, 1);
     assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 2 * BIG - SIGNALS + 1);
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* Three hops: who has opened a fence passes it on. */
-TEST(a_fence_is_passed_on_by_who_has_opened_it)
+FIXTURE_TEST(a_fence_is_passed_on_by_who_has_opened_it)
 {
-    struct fixture f;
     struct peer second, third;
-    fixture_open(&f, NULL);
     peer_start(&second);
     peer_start(&third);
-    BfFence fence = make_shared(&f, 1, 0);
+    BfFence fence = make_shared(f, 1, 0);
     peer_give(&second, fence);
     peer_tell(&second, (struct order){.op = PEER_EXPORT}, -1);
     struct answer answer = peer_answer(&second);
     assert_int_equal(answer.result, VK_SUCCESS);
-    drop_fence(&f, fence);
+    drop_fence(f, fence);
     peer_tell(&third, (struct order){.op = PEER_OPEN}, answer.fd); /* the owner has gone in order */
     close(answer.fd);
     assert_int_equal(peer_answer(&third).result, VK_SUCCESS);
@@ -307,7 +284,6 @@ TEST(a_fence_is_passed_on_by_who_has_opened_it)
     peer_do(&third, PEER_SIGNAL, 0, 3);
     assert_int_equal(peer_do(&third, PEER_VALUE, 0, 0), 3);
     peer_stop(&third);
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------- Lost devices --

@@ -108,18 +108,16 @@ TEST(behaviour_31_polling_thread_sees_queue_signal)
 }
 
 /* Sixteen threads on values of one fence, which a queue and the CPU reach by turns. */
-TEST(behaviour_30_threads_are_released_each_at_its_value)
+FIXTURE_TEST(behaviour_30_threads_are_released_each_at_its_value)
 {
     enum { THREADS = 16 };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     struct waiter waiters[THREADS];
     struct thread threads[THREADS];
     for (uint64_t i = 0; i < THREADS; i++) {
         waiters[i] = (struct waiter){
-            .fence = fence, .event = make_event(&f), .value = i + 1, .result = VK_RESULT_MAX_ENUM};
+            .fence = fence, .event = make_event(f), .value = i + 1, .result = VK_RESULT_MAX_ENUM};
         thread_start(&threads[i], i % 2 ? wait_by_event : wait_without_event, &waiters[i]);
     }
     for (uint64_t i = 0; i < THREADS; i++)
@@ -127,7 +125,7 @@ TEST(behaviour_30_threads_are_released_each_at_its_value)
     for (uint64_t i = 0; i < THREADS; i++) {
         assert_false(threads[i].finished);
         if (i % 3)
-            execute(queue, write_word(&f, queue, 0, 1));
+            execute(queue, write_word(f, queue, 0, 1));
         if (i % 3 == 1)
             await_idle(queue);
         if (i % 3)
@@ -138,7 +136,6 @@ TEST(behaviour_30_threads_are_released_each_at_its_value)
         assert_success(waiters[i].result);
         assert_int_equal(waiters[i].seen, i + 1);
     }
-    fixture_close(&f);
 }
 
 /* Waits that end by their time, under a fence that is reached only later. */

@@ -22,32 +22,29 @@ static long sleeps(void)
     return usage.ru_nvcsw;
 }
 
-TEST(signals_that_nobody_waits_for_wake_nobody)
+FIXTURE_TEST(signals_that_nobody_waits_for_wake_nobody)
 {
     enum { SIGNALS = TIMES(100000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queues[3] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                         make_queue(&f, BF_QUEUE_TYPE_COMPUTE), make_queue(&f, BF_QUEUE_TYPE_COPY)};
-    BfFence fence = make_fence(&f, 0);
+    BfQueue queues[3] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE),
+                         make_queue(f, BF_QUEUE_TYPE_COPY)};
+    BfFence fence = make_fence(f, 0);
     for (uint64_t i = 0; i < SIGNALS; i++) {
         BfQueue queue = queues[i % 4 % 3];
         if (i % 128 == 0)
-            execute(queue, write_word(&f, queue, 0, 1));
+            execute(queue, write_word(f, queue, 0, 1));
         if (i % 4 == 3)
             cpu_signal(fence, i);
         else
             queue_signal(queue, fence, i);
     }
-    if (f.icd.library)
-        fixture_settle(&f); /* elsewhere it waits itself */
-    BfDeviceCounters c = counters(&f);
+    if (f->icd.library)
+        fixture_settle(f); /* elsewhere it waits itself */
+    BfDeviceCounters c = counters(f);
     assert_int_equal(c.sleeperWakeups, 0);
     assert_int_equal(c.sleeperThreads, 0);
     assert_int_equal(c.eventsSet, 0);
     for (int i = 0; i < 3; i++)
         await_idle(queues[i]);
-    fixture_close(&f);
 }
 
 /* So many signals of 1, 2, 3, ... behind work that lasts until all have been called: none of them
@@ -65,15 +62,12 @@ static void signal_unwatched(struct fixture *f, BfQueue queue, BfFence fence, ui
 }
 
 /* Below the value that is waited for anybody may signal, and it costs no submission either. */
-TEST(signals_below_what_is_waited_for_wake_nobody)
+FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
 {
     enum { SIGNALS = TIMES(100000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     set_event_on(fence, BIG, event);
     for (uint64_t i = 0; i < SIGNALS; i++) {
         if (i % 2)
@@ -81,122 +75,109 @@ TEST(signals_below_what_is_waited_for_wake_nobody)
         else
             queue_signal(i % 4 ? queue : other, fence, i);
     }
-    assert_int_equal(counters(&f).submissions, 0);
-    signal_unwatched(&f, queue, fence, SIGNALS / 10);
-    BfDeviceCounters c = counters(&f);
+    assert_int_equal(counters(f).submissions, 0);
+    signal_unwatched(f, queue, fence, SIGNALS / 10);
+    BfDeviceCounters c = counters(f);
     assert_int_equal(c.sleeperWakeups, 0);
     assert_int_equal(c.submissions, 1); /* the work before them */
     assert_int_equal(c.eventsSet, 0);
     assert_false(take_event(event));
     cpu_signal(fence, BIG);
     assert_true(take_event(event));
-    c = counters(&f);
+    c = counters(f);
     assert_int_equal(c.sleeperWakeups, 0); /* it was the CPU itself */
     assert_int_equal(c.eventsSet, 1);
     await_idle(queue);
-    fixture_close(&f);
 }
 
 /* A thousand signals, each behind work of its own, pass a waiter for the last by. */
-TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
+FIXTURE_TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
 {
     enum { SIGNALS = TIMES(1000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     set_event_on(fence, SIGNALS, event);
-    VkEvent stall = stall_begin(&f, queue);
+    VkEvent stall = stall_begin(f, queue);
     for (uint32_t i = 1; i <= SIGNALS; i++) {
-        execute(queue, write_word(&f, queue, 0, i));
+        execute(queue, write_word(f, queue, 0, i));
         queue_signal(queue, fence, i);
     }
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_event(event);
     assert_value(fence, SIGNALS);
-    assert_int_equal(read_word(&f, 0), SIGNALS);
-    BfDeviceCounters c = counters(&f);
+    assert_int_equal(read_word(f, 0), SIGNALS);
+    BfDeviceCounters c = counters(f);
     assert_in_range(c.sleeperWakeups, 0, 1); /* 0: the last signal found its work done */
     assert_int_equal(c.eventsSet, 1);
-    fixture_close(&f);
 }
 
 /* The same, one by one: each signal has landed, and been seen, before the next may. */
-TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
+FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
 {
     enum { SIGNALS = 64 };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
     VkEvent stalls[SIGNALS];
     set_event_on(fence, SIGNALS, event);
     for (uint64_t i = 0; i < SIGNALS; i++) {
-        stalls[i] = stall_begin(&f, queue);
+        stalls[i] = stall_begin(f, queue);
         queue_signal(queue, fence, i + 1);
     }
     for (uint64_t i = 0; i < SIGNALS; i++) {
-        assert_int_equal(counters(&f).sleeperWakeups, 0);
+        assert_int_equal(counters(f).sleeperWakeups, 0);
         assert_false(take_event(event));
-        stall_end(&f, stalls[i]);
+        stall_end(f, stalls[i]);
         while (bfGetFenceValue(fence) <= i)
             sched_yield();
     }
     await_event(event);
-    assert_in_range(counters(&f).sleeperWakeups, 0, 1); /* 0: this thread was quicker */
-    fixture_close(&f);
+    assert_in_range(counters(f).sleeperWakeups, 0, 1); /* 0: this thread was quicker */
 }
 
 /* A thousand registrations on as many values, all of which come behind one piece of work. */
-TEST(many_waiters_behind_one_work_wake_once)
+FIXTURE_TEST(many_waiters_behind_one_work_wake_once)
 {
     enum { WAITERS = TIMES(1000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence fence = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_fence(f, 0);
     BfEvent events[16];
     for (int i = 0; i < 16; i++)
-        events[i] = make_event(&f);
+        events[i] = make_event(f);
     for (uint64_t i = WAITERS; i > 0; i--)
         set_event_on(fence, i, events[i % 16]);
-    VkEvent stall = stall_begin(&f, queue);
+    VkEvent stall = stall_begin(f, queue);
     for (uint64_t i = 1; i <= WAITERS; i++)
         queue_signal(queue, fence, i);
-    assert_int_equal(counters(&f).eventsSet, 0);
-    stall_end(&f, stall);
+    assert_int_equal(counters(f).eventsSet, 0);
+    stall_end(f, stall);
     for (int i = 0; i < 16; i++)
         await_event(events[i]);
     await_fence(fence, WAITERS);
-    BfDeviceCounters c = counters(&f);
+    BfDeviceCounters c = counters(f);
     assert_in_range(c.sleeperWakeups, 0, 1);
     assert_int_equal(c.eventsSet, WAITERS); /* a fence that is there has set all it had to */
-    fixture_close(&f);
 }
 
 /* The same with work before each: at most one wake-up for each value waited for. */
-TEST(waiters_for_every_value_wake_at_most_once_each)
+FIXTURE_TEST(waiters_for_every_value_wake_at_most_once_each)
 {
     enum { WAITERS = TIMES(1000) };
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
-    BfEvent event = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
+    BfEvent event = make_event(f);
     queue_wait(queue, gate, 1);
     for (uint32_t i = 1; i <= WAITERS; i++) {
         set_event_on(fence, i, event);
-        execute(queue, write_word(&f, queue, 0, i));
+        execute(queue, write_word(f, queue, 0, i));
         queue_signal(queue, fence, i);
     }
     cpu_signal(gate, 1);
     await_fence(fence, WAITERS);
-    BfDeviceCounters c = counters(&f);
+    BfDeviceCounters c = counters(f);
     assert_in_range(c.sleeperWakeups, 0, WAITERS);
     assert_int_equal(c.eventsSet, WAITERS);
-    fixture_close(&f);
 }
 
 struct blocked {

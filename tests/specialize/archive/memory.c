@@ -4,36 +4,16 @@
  */
 #include "archive_helper.h"
 
-#include <stdlib.h>
-#include <unistd.h>
+#define NO_MEMORY_WRAPPED
+#include "support/no_memory.h"
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
+#include <unistd.h>
 
 static uint32_t until_failure = UINT32_MAX; /* UINT32_MAX: none fails */
 
-static bool fails(void)
+static bool has_none(void)
 {
     return until_failure != UINT32_MAX && until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : __real_realloc(memory, size);
 }
 
 #define PLACE_TEST(name_) TEST_ON(name_, place_setup, place_teardown, struct place *place)

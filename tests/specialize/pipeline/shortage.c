@@ -4,20 +4,14 @@
  */
 #include "fake.h"
 
-#include <errno.h>
+#define NO_MEMORY_WRAPPED
+#include "support/no_memory.h"
 
 #include "shaders/full.vert.h"
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
 
 #define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
 
 static uint32_t until_none; /* 0: there is memory */
 static bool for_good;       /* there is none from then on, instead of once */
@@ -32,21 +26,6 @@ static bool has_none(void)
     was_none = true;
     errno = ENOMEM;
     return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return has_none() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return has_none() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_none() ? NULL : __real_realloc(memory, size);
 }
 
 /* A graphics pipeline with a little of everything. */

@@ -1,40 +1,22 @@
 /* Without memory: an error, nothing lost, nothing half made. Every allocation of ours fails once. */
 #include "helper.h"
 
+#define NO_MEMORY_WRAPPED
+#include "support/no_memory.h"
+
 static uint32_t allocations, fails_at;
 
-static bool fails(void)
+static bool has_none(void)
 {
     return ++allocations == fails_at;
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 char *__wrap_strdup(const char *text)
 {
-    return fails() ? NULL : __real_strdup(text);
+    return has_none() ? NULL : __real_strdup(text);
 }
 
 /* 0: nothing fails. Returns what came of it. */
