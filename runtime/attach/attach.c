@@ -30,26 +30,27 @@ static void attachment_finish(struct attachment *a)
 
 static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
 {
-#define GET(name) PFN_##name name = (PFN_##name)info->pfnGetInstanceProcAddr(info->instance, #name)
-    GET(vkGetPhysicalDeviceProperties);
-    GET(vkGetPhysicalDeviceQueueFamilyProperties);
-    GET(vkGetPhysicalDeviceMemoryProperties);
+    /* volk.h declares globals of the commands' own names, which no variable here may shadow. */
+#define GET(name, command)                                                                         \
+    PFN_##command name = (PFN_##command)info->pfnGetInstanceProcAddr(info->instance, #command)
+    GET(get_properties, vkGetPhysicalDeviceProperties);
+    GET(get_families, vkGetPhysicalDeviceQueueFamilyProperties);
+    GET(get_memory, vkGetPhysicalDeviceMemoryProperties);
 #undef GET
-    if (!vkGetPhysicalDeviceProperties || !vkGetPhysicalDeviceQueueFamilyProperties ||
-        !vkGetPhysicalDeviceMemoryProperties)
+    if (!get_properties || !get_families || !get_memory)
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    vkGetPhysicalDeviceMemoryProperties(info->physicalDevice, &a->memory);
-    vkGetPhysicalDeviceProperties(info->physicalDevice, &a->properties);
+    get_memory(info->physicalDevice, &a->memory);
+    get_properties(info->physicalDevice, &a->properties);
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
                        &a->sharing);
-    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, NULL);
+    get_families(info->physicalDevice, &a->family_count, NULL);
     a->families = calloc(a->family_count ? a->family_count : 1, sizeof(*a->families));
     a->engines = calloc(info->queueCount, sizeof(*a->engines));
     a->queues = calloc(info->queueCount, sizeof(*a->queues));
     if (!a->families || !a->engines || !a->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    vkGetPhysicalDeviceQueueFamilyProperties(info->physicalDevice, &a->family_count, a->families);
+    get_families(info->physicalDevice, &a->family_count, a->families);
     return VK_SUCCESS;
 }
 
