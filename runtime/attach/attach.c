@@ -28,7 +28,7 @@ static void attachment_finish(struct attachment *a)
     free(a->queues);
 }
 
-static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
+static VkResult attachment_ask_instance(const BfAttachInfo *info, struct attachment *a)
 {
     /* volk.h declares globals of the commands' own names, which no variable here may shadow. */
 #define GET(name, command)                                                                         \
@@ -55,7 +55,7 @@ static VkResult ask_instance(const BfAttachInfo *info, struct attachment *a)
 }
 
 /* Each VkQueue is an engine, with one queue for what the program submits to it. */
-static VkResult list_queues(const BfAttachInfo *info, struct attachment *a)
+static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachment *a)
 {
     for (uint32_t i = 0; i < info->queueCount; i++) {
         const BfAttachQueue *q = &info->pQueues[i];
@@ -89,7 +89,7 @@ static VkResult list_queues(const BfAttachInfo *info, struct attachment *a)
     return VK_SUCCESS;
 }
 
-static bool check_info(const BfAttachInfo *info, const BfDevice *out)
+static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
 {
     if (!info || !out || info->pNext || !info->pfnGetInstanceProcAddr ||
         !info->pfnGetDeviceProcAddr || !info->instance || !info->physicalDevice || !info->device ||
@@ -108,7 +108,7 @@ static bool check_info(const BfAttachInfo *info, const BfDevice *out)
 
 /* NULL: the settings ask for no check of accesses, or there is no memory for one; the device goes
  * without. */
-static struct bf_access *create_check(const struct bf_settings *settings)
+static struct bf_access *attachment_create_access_check(const struct bf_settings *settings)
 {
     struct bf_access *check = NULL;
     if (settings->check == BF_CHECK_ACCESS &&
@@ -119,7 +119,7 @@ static struct bf_access *create_check(const struct bf_settings *settings)
 
 VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
 {
-    if (!check_info(info, out))
+    if (!attach_info_check(info, out))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_settings settings;
     struct attachment a = {0};
@@ -133,9 +133,9 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         bf_settings_finish(&settings);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    result = ask_instance(info, &a);
+    result = attachment_ask_instance(info, &a);
     if (result == VK_SUCCESS)
-        result = list_queues(info, &a);
+        result = attachment_list_queues(info, &a);
     struct bf_device *device = NULL;
     struct bf_trace *trace = NULL;
     struct bf_access *check = NULL;
@@ -143,7 +143,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         bf_message_set_level(settings.messages);
         trace =
             bf_trace_session_open(&settings, a.properties.deviceName, a.properties.driverVersion);
-        check = create_check(&settings);
+        check = attachment_create_access_check(&settings);
         const struct bf_device_info device_info = {
             .scheduler =
                 {

@@ -21,7 +21,7 @@ struct copies {
 };
 
 /* Nothing but notes names: the linker's lock is held. */
-static int note_copy(struct dl_phdr_info *info, size_t size, void *context)
+static int copies_note(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     struct copies *c = context;
@@ -33,7 +33,7 @@ static int note_copy(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-static void tell(const char *call, const char *self, const char *path)
+static void copy_tell(const char *call, const char *self, const char *path)
 {
     void *other = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (!other)
@@ -56,7 +56,7 @@ void bf_copies_tell(const char *call)
     if (!dladdr((const void *)(uintptr_t)bf_copies_tell, &self))
         return;
     struct copies copies = {.self = self.dli_fbase};
-    dl_iterate_phdr(note_copy, &copies);
+    dl_iterate_phdr(copies_note, &copies);
     for (uint32_t i = 0; i < copies.count; i++)
-        tell(call, self.dli_fname, copies.paths[i]);
+        copy_tell(call, self.dli_fname, copies.paths[i]);
 }

@@ -8,19 +8,19 @@
 
 static const VkQueueFlags work_bits = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
 
-static bool is_3d(const VkQueueFamilyProperties *f)
+static bool family_is_3d(const VkQueueFamilyProperties *f)
 {
     return (f->queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
 }
 
-static bool is_compute(const VkQueueFamilyProperties *f)
+static bool family_is_compute(const VkQueueFamilyProperties *f)
 {
     return (f->queueFlags & work_bits) == VK_QUEUE_COMPUTE_BIT;
 }
 
 /* A granularity of (0,0,0) allows whole mip levels only, which is no D3D12 copy engine. Video and
  * optical-flow families report TRANSFER for moving their own pictures. */
-static bool is_copy(const VkQueueFamilyProperties *f)
+static bool family_is_copy(const VkQueueFamilyProperties *f)
 {
     const VkExtent3D g = f->minImageTransferGranularity;
     return (f->queueFlags & VK_QUEUE_TRANSFER_BIT) &&
@@ -28,8 +28,8 @@ static bool is_copy(const VkQueueFamilyProperties *f)
            (g.width || g.height || g.depth);
 }
 
-static uint32_t find(const VkQueueFamilyProperties *real, uint32_t count,
-                     bool (*matches)(const VkQueueFamilyProperties *))
+static uint32_t family_find_real(const VkQueueFamilyProperties *real, uint32_t count,
+                                 bool (*matches)(const VkQueueFamilyProperties *))
 {
     for (uint32_t i = 0; i < count; i++) {
         if (real[i].queueCount && matches(&real[i]))
@@ -38,7 +38,8 @@ static uint32_t find(const VkQueueFamilyProperties *real, uint32_t count,
     return UINT32_MAX;
 }
 
-static void append(struct bf_family_map *map, uint32_t host, VkQueueFlags flags, uint32_t count)
+static void family_map_append(struct bf_family_map *map, uint32_t host, VkQueueFlags flags,
+                              uint32_t count)
 {
     map->shown[map->shown_count++] =
         (struct bf_family){.real = host, .flags = flags, .count = count, .appended = true};
@@ -57,7 +58,8 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
     map->real_count = count;
     map->shown_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        bool typed = is_3d(&real[i]) || is_compute(&real[i]) || is_copy(&real[i]);
+        bool typed =
+            family_is_3d(&real[i]) || family_is_compute(&real[i]) || family_is_copy(&real[i]);
         uint32_t shown = real[i].queueCount;
         if (mode == BF_QUEUES_APPEND && typed && shown && shown < queues_per_family)
             shown = queues_per_family;
@@ -67,22 +69,23 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
     if (mode == BF_QUEUES_NATIVE)
         return;
 
-    uint32_t graphics = find(real, count, is_3d);
-    uint32_t compute = find(real, count, is_compute);
-    uint32_t copy = find(real, count, is_copy);
+    uint32_t graphics = family_find_real(real, count, family_is_3d);
+    uint32_t compute = family_find_real(real, count, family_is_compute);
+    uint32_t copy = family_find_real(real, count, family_is_copy);
     const VkQueueFlags kept = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
 
     /* Graphics families need not offer compute; those that don't can't stand in for it. */
     if (compute == UINT32_MAX && graphics != UINT32_MAX &&
         (real[graphics].queueFlags & VK_QUEUE_COMPUTE_BIT))
-        append(map, graphics,
-               VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT | (real[graphics].queueFlags & kept),
-               queues_per_family);
+        family_map_append(map, graphics,
+                          VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT |
+                              (real[graphics].queueFlags & kept),
+                          queues_per_family);
     if (copy == UINT32_MAX) {
         uint32_t host = compute != UINT32_MAX ? compute : graphics;
         if (host != UINT32_MAX)
-            append(map, host, VK_QUEUE_TRANSFER_BIT | (real[host].queueFlags & kept),
-                   queues_per_family);
+            family_map_append(map, host, VK_QUEUE_TRANSFER_BIT | (real[host].queueFlags & kept),
+                              queues_per_family);
     }
 }
 

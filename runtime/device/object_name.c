@@ -10,7 +10,7 @@
 #include "scheduler/observer.h"
 #include "trace/trace.h"
 
-static VkResult name_device(BfDevice handle, const char *name)
+static VkResult object_name_device(BfDevice handle, const char *name)
 {
     struct bf_gpu *gpu = bf_gpu_of(handle, "bfSetObjectName");
     if (!gpu)
@@ -21,7 +21,7 @@ static VkResult name_device(BfDevice handle, const char *name)
     return VK_SUCCESS;
 }
 
-static VkResult name_command_queue(BfQueue handle, const char *name)
+static VkResult object_name_command_queue(BfQueue handle, const char *name)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, "bfSetObjectName", "object"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -35,7 +35,7 @@ static VkResult name_command_queue(BfQueue handle, const char *name)
     return VK_SUCCESS;
 }
 
-static VkResult name_fence(BfFence handle, const char *name)
+static VkResult object_name_fence(BfFence handle, const char *name)
 {
     struct bf_fence *fence = bf_fence_of(handle, "bfSetObjectName");
     if (!fence)
@@ -51,11 +51,11 @@ VkResult bfSetObjectName(BfObjectType type, const void *object, const char *pNam
     enum bf_handle_kind kind = BF_HANDLE_EVENT;
     switch (type) {
     case BF_OBJECT_TYPE_DEVICE:
-        return name_device((BfDevice)object, pName);
+        return object_name_device((BfDevice)object, pName);
     case BF_OBJECT_TYPE_QUEUE:
-        return name_command_queue((BfQueue)object, pName);
+        return object_name_command_queue((BfQueue)object, pName);
     case BF_OBJECT_TYPE_FENCE:
-        return name_fence((BfFence)object, pName);
+        return object_name_fence((BfFence)object, pName);
     case BF_OBJECT_TYPE_FENCE_LOG_READER:
         kind = BF_HANDLE_LOG_READER;
         break;

@@ -11,7 +11,8 @@ struct group {
     uint32_t asked, opened, first_engine, next;
 };
 
-static VkResult check(const struct bf_family_map *map, const VkDeviceQueueCreateInfo *asked)
+static VkResult placement_check(const struct bf_family_map *map,
+                                const VkDeviceQueueCreateInfo *asked)
 {
     uint32_t f = asked->queueFamilyIndex;
     if (f >= map->shown_count || asked->queueCount > map->shown[f].count) {
@@ -35,7 +36,8 @@ static struct group *group_of(struct group *groups, uint32_t *count, uint32_t fa
 
 /* Opens VkQueues one by one, to each group in turn, as long as the family and the limit on engines
  * allow. The first round comes first for all: every group needs one. */
-static uint32_t open_queues(const struct bf_family_map *map, struct group *groups, uint32_t count)
+static uint32_t groups_open_queues(const struct bf_family_map *map, struct group *groups,
+                                   uint32_t count)
 {
     uint32_t used[BF_MAX_FAMILIES] = {0}, total = 0;
     bool opened = true;
@@ -55,7 +57,7 @@ static uint32_t open_queues(const struct bf_family_map *map, struct group *group
 }
 
 /* 0: none is asked for, which means MEDIUM. */
-static VkQueueGlobalPriorityKHR global_priority(const void *chain)
+static VkQueueGlobalPriorityKHR chain_global_priority(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR)
@@ -64,33 +66,34 @@ static VkQueueGlobalPriorityKHR global_priority(const void *chain)
     return 0;
 }
 
-static bool is_higher(const void *chain, const void *than)
+static bool chain_priority_is_higher(const void *chain, const void *than)
 {
-    VkQueueGlobalPriorityKHR a = global_priority(chain), b = global_priority(than);
+    VkQueueGlobalPriorityKHR a = chain_global_priority(chain), b = chain_global_priority(than);
     return (a ? a : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR) >
            (b ? b : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
 }
 
 /* The structs for the requests of a group: the first of its own, or those of its family's highest
  * global priority. */
-static const void *chain_for(const struct bf_family_map *map, const struct group *group,
-                             uint32_t count, const VkDeviceQueueCreateInfo *asked)
+static const void *group_chain(const struct bf_family_map *map, const struct group *group,
+                               uint32_t count, const VkDeviceQueueCreateInfo *asked)
 {
     const void *own = NULL, *highest = NULL;
     bool found = false, any = false;
     for (uint32_t i = 0; i < count; i++) {
         if (bf_family_real(map, asked[i].queueFamilyIndex) != group->family)
             continue;
-        if (asked[i].flags == group->flags && (!found || is_higher(asked[i].pNext, own) ||
-                                               (!own && !is_higher(own, asked[i].pNext)))) {
+        if (asked[i].flags == group->flags &&
+            (!found || chain_priority_is_higher(asked[i].pNext, own) ||
+             (!own && !chain_priority_is_higher(own, asked[i].pNext)))) {
             own = asked[i].pNext;
             found = true;
         }
-        if (!any || is_higher(asked[i].pNext, highest))
+        if (!any || chain_priority_is_higher(asked[i].pNext, highest))
             highest = asked[i].pNext;
         any = true;
     }
-    return is_higher(highest, own) ? highest : own;
+    return chain_priority_is_higher(highest, own) ? highest : own;
 }
 
 VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
@@ -99,7 +102,7 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     *placement = (struct bf_placement){0};
     uint32_t queues = 0;
     for (uint32_t i = 0; i < count; i++) {
-        VkResult result = check(map, &asked[i]);
+        VkResult result = placement_check(map, &asked[i]);
         if (result != VK_SUCCESS)
             return result;
         queues += asked[i].queueCount;
@@ -128,11 +131,11 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
         g->asked += asked[i].queueCount;
     }
     placement->request_count = group_count;
-    open_queues(map, groups, group_count);
+    groups_open_queues(map, groups, group_count);
     for (uint32_t i = 0; i < group_count; i++) {
         struct group *g = &groups[i];
         g->first_engine = placement->engine_count;
-        placement->requests[i].pNext = chain_for(map, g, count, asked);
+        placement->requests[i].pNext = group_chain(map, g, count, asked);
         placement->requests[i].queueCount = g->opened;
         placement->requests[i].pQueuePriorities = priorities + g->first_engine;
         for (uint32_t n = 0; n < g->opened; n++)
@@ -140,7 +143,7 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                 .family = g->family,
                 .index = n,
                 .flags = g->flags,
-                .global_priority = global_priority(placement->requests[i].pNext),
+                .global_priority = chain_global_priority(placement->requests[i].pNext),
             };
     }
     for (uint32_t i = 0; i < count; i++) {

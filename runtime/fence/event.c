@@ -242,7 +242,7 @@ static VkResult wait_one(struct wait *wait, uint64_t deadline, uint32_t *index)
 
 /* Under all the locks. Only a program that reads a descriptor itself can make an event unset now;
  * then what was taken is put back. */
-static bool take_all(struct wait *wait)
+static bool wait_take_all(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {
         if (wait->events[i]->manual || descriptor_take(wait->events[i]->fd))
@@ -268,7 +268,7 @@ static VkResult wait_all_look(struct wait *wait)
         if (!(wait->polls[i].revents & POLLIN))
             result = VK_TIMEOUT;
     }
-    if (result == VK_SUCCESS && !take_all(wait))
+    if (result == VK_SUCCESS && !wait_take_all(wait))
         result = VK_TIMEOUT;
     for (uint32_t i = 0; i < wait->count; i++)
         bf_lock_release(&wait->sorted[i]->taking);
@@ -299,7 +299,7 @@ static VkResult wait_all(struct wait *wait, uint64_t deadline)
 }
 
 /* False: one is there twice. */
-static bool sort(struct wait *wait)
+static bool wait_sort_events(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {
         struct bf_event *event = wait->events[i];
@@ -318,7 +318,7 @@ static bool sort(struct wait *wait)
 }
 
 /* Whoever can set one of them sooner is told, before or after (bf_event_is_awaited) it began. */
-static void await_begin(struct wait *wait)
+static void wait_announce_begin(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {
         struct bf_event *event = wait->events[i];
@@ -330,7 +330,7 @@ static void await_begin(struct wait *wait)
     }
 }
 
-static void await_end(struct wait *wait)
+static void wait_announce_end(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++)
         atomic_fetch_sub(&wait->events[i]->awaited, 1);
@@ -357,14 +357,14 @@ VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32 waitAl
         wait.events[i] = (struct bf_event *)pEvents[i];
         wait.polls[i] = (struct pollfd){.fd = wait.events[i]->fd, .events = POLLIN};
     }
-    if (waitAll && !sort(&wait))
+    if (waitAll && !wait_sort_events(&wait))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     uint32_t index = 0;
     if (timeoutNs)
-        await_begin(&wait);
+        wait_announce_begin(&wait);
     VkResult result = waitAll ? wait_all(&wait, deadline) : wait_one(&wait, deadline, &index);
     if (timeoutNs)
-        await_end(&wait);
+        wait_announce_end(&wait);
     if (result != VK_SUCCESS)
         return result;
     for (uint32_t i = waitAll ? 0 : index; i < (waitAll ? count : index + 1); i++)

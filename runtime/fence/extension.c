@@ -107,7 +107,7 @@ VkResult bf_fences_create(struct bf_scheduler *scheduler)
 }
 
 /* A fence that still touches semaphores of the program's, with a reference; or NULL. */
-static struct bf_fence *take_importing_or_exporting(struct bf_pending *pending)
+static struct bf_fence *fence_reference_next_to_stop(struct bf_pending *pending)
 {
     bf_lock_acquire(&pending->lock);
     struct bf_fence *fence = pending->fences;
@@ -128,7 +128,7 @@ void bf_fences_stop(struct bf_scheduler *scheduler)
     bf_pending_stop(pending);
     /* What the program has left behind; sleepers of other such fences may still be at work. */
     struct bf_fence *fence;
-    while ((fence = take_importing_or_exporting(pending)) != NULL) {
+    while ((fence = fence_reference_next_to_stop(pending)) != NULL) {
         bf_shared_leave(fence);
         bf_import_export_stop(fence, false);
         bf_lock_acquire(&pending->lock);

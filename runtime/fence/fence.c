@@ -97,7 +97,7 @@ void bf_fence_destroy(struct bf_fence *fence)
     bf_effects_run(scheduler, &effects);
 }
 
-static uint64_t get_value(struct bf_fence *fence)
+static uint64_t fence_get_value(struct bf_fence *fence)
 {
     if (fence->imported)
         return bf_import_value(fence);
@@ -130,7 +130,7 @@ uint64_t bfGetFenceValue(BfFence handle)
     }
     if (!fence)
         return UINT64_MAX;
-    uint64_t value = get_value(fence);
+    uint64_t value = fence_get_value(fence);
     bf_observe_fence_read(fence->observed, value);
     return value;
 }

@@ -43,7 +43,7 @@ void bf_fence_announce(struct bf_fence *fence, uint64_t value)
 }
 
 /* The exported semaphore's lock is held. */
-static VkResult signal_mirror(struct bf_fence *fence, uint64_t wanted)
+static VkResult exported_semaphore_signal(struct bf_fence *fence, uint64_t wanted)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     if (!fence->exported || wanted <= fence->exported_signalled)
@@ -69,7 +69,7 @@ void bf_export_signal(struct bf_fence *fence)
     VkSemaphore exported = fence->exported;
     fence->exported_listed = false;
     bf_lock_release(&pending->lock);
-    VkResult result = exported ? signal_mirror(fence, wanted) : VK_SUCCESS;
+    VkResult result = exported ? exported_semaphore_signal(fence, wanted) : VK_SUCCESS;
     if (result == VK_SUCCESS && exported)
         bf_semaphore_host_signal(scheduler, exported, wanted);
     bf_lock_release(&fence->exported_lock);
@@ -231,8 +231,8 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
 
 /* The program's timeline semaphore as Belfry knows it; VK_NULL_HANDLE and one line where it is none
  * that can be a fence. */
-static VkSemaphore find_semaphore(struct bf_scheduler *scheduler, VkSemaphore named,
-                                  const char *call)
+static VkSemaphore fence_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore named,
+                                        const char *call)
 {
     VkSemaphore semaphore = bf_upper_layers_semaphore(&scheduler->gpu, named);
     const struct bf_semaphore *known = semaphore ? bf_semaphore_find(scheduler, semaphore) : NULL;
@@ -249,8 +249,8 @@ static VkSemaphore find_semaphore(struct bf_scheduler *scheduler, VkSemaphore na
 
 /* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
  * is made now, of one that may be signalled where Belfry doesn't see it. */
-static VkResult find_or_register(struct bf_fence *fence, VkSemaphore semaphore, bool external,
-                                 uint64_t *counter)
+static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemaphore semaphore,
+                                                 bool external, uint64_t *counter)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_semaphore *known;
@@ -283,7 +283,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
-    semaphore = find_semaphore(scheduler, named, __func__);
+    semaphore = fence_semaphore_find(scheduler, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
@@ -291,7 +291,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
-    result = find_or_register(fence, semaphore, true, &counter);
+    result = fence_semaphore_find_or_register(fence, semaphore, true, &counter);
     if (result != VK_SUCCESS) {
         bfDestroyFence((BfFence)fence);
         return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
@@ -325,7 +325,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
-    semaphore = find_semaphore(scheduler, named, __func__);
+    semaphore = fence_semaphore_find(scheduler, named, __func__);
     if (!semaphore)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_scheduler_is_lost(scheduler))
@@ -335,7 +335,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     if (result == VK_SUCCESS)
         result = bf_shared_listen(fence);
     if (result == VK_SUCCESS)
-        result = find_or_register(fence, semaphore, false, &counter);
+        result = fence_semaphore_find_or_register(fence, semaphore, false, &counter);
     if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
         bf_message(BF_MESSAGE_ERROR,
                    "bfExportFence: the semaphore's counter, %llu, is above the fence",

@@ -15,7 +15,8 @@
 #define AT_ONCE 32
 
 /* All fences that somebody waits for, natives or others too. */
-static void look_at_all(struct bf_scheduler *scheduler, bool legacy, struct bf_effects *effects)
+static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool legacy,
+                                  struct bf_effects *effects)
 {
     struct bf_pending *pending = &scheduler->pending;
     struct bf_fence *next;
@@ -32,8 +33,8 @@ static void look_at_all(struct bf_scheduler *scheduler, bool legacy, struct bf_e
     bf_lock_release(&pending->lock);
 }
 
-static void look_at(struct bf_scheduler *scheduler, uint32_t count, struct bf_fence *const *fences,
-                    struct bf_effects *effects)
+static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t count,
+                                     struct bf_fence *const *fences, struct bf_effects *effects)
 {
     bf_lock_acquire(&scheduler->pending.lock);
     for (uint32_t i = 0; i < count; i++) {
@@ -46,7 +47,7 @@ static void look_at(struct bf_scheduler *scheduler, uint32_t count, struct bf_fe
 }
 
 /* The fence that the log calls so; the pending signals' lock is held. NULL: it has been destroyed. */
-static struct bf_fence *find(struct bf_pending *pending, uint32_t handle)
+static struct bf_fence *fence_find_by_log_handle(struct bf_pending *pending, uint32_t handle)
 {
     struct bf_fence *fence = pending->fences;
     while (fence && fence->log_handle != handle)
@@ -56,7 +57,7 @@ static struct bf_fence *find(struct bf_pending *pending, uint32_t handle)
 
 /* What the queue's log has of signals since the interrupt before. False: entries were lost, or there
  * is no log: everything has to be looked at. */
-static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
+static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *effects)
 {
     struct bf_engine *engine = queue->engine;
     struct bf_pending *pending = &queue->scheduler->pending;
@@ -92,7 +93,7 @@ static bool look_at_log(struct bf_queue *queue, struct bf_effects *effects)
             lost == 0;
         bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < count; i++) {
-            struct bf_fence *fence = find(pending, items[i].fence);
+            struct bf_fence *fence = fence_find_by_log_handle(pending, items[i].fence);
             if (fence && fence->native)
                 bf_native_sample(fence, effects);
         }
@@ -109,11 +110,12 @@ VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_int
     VkResult result = bf_pending_retire(&scheduler->pending, effects);
     if (result != VK_SUCCESS)
         return result;
-    bool found = interrupt->count || (interrupt->queue && look_at_log(interrupt->queue, effects));
+    bool found =
+        interrupt->count || (interrupt->queue && interrupt_look_at_log(interrupt->queue, effects));
     if (interrupt->count)
-        look_at(scheduler, interrupt->count, interrupt->fences, effects);
+        interrupt_look_at_fences(scheduler, interrupt->count, interrupt->fences, effects);
     if (!found || interrupt->legacy)
-        look_at_all(scheduler, interrupt->legacy, effects);
+        interrupt_look_at_all(scheduler, interrupt->legacy, effects);
     return VK_SUCCESS;
 }
 

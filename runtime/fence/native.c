@@ -20,7 +20,8 @@ bool bf_native_is_supported(const struct bf_scheduler *scheduler)
     return scheduler->gpu.native_fences;
 }
 
-static VkResult create_words(struct bf_scheduler *scheduler, bool single, struct bf_native *native)
+static VkResult native_create_values(struct bf_scheduler *scheduler, bool single,
+                                     struct bf_native *native)
 {
     bool local = native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU;
     VkResult result = bf_value_memory_create(
@@ -50,7 +51,7 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
     /* Who sets a raced word right (NF-2) has to be there before the first race. */
     result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(scheduler);
     if (result == VK_SUCCESS)
-        result = create_words(scheduler, fence->shared != NULL, native);
+        result = native_create_values(scheduler, fence->shared != NULL, native);
     if (result != VK_SUCCESS) {
         free(native);
         return result;
@@ -91,7 +92,7 @@ void bf_native_free(struct bf_fence *fence)
     fence->native = NULL;
 }
 
-static void race(struct bf_fence *fence, struct bf_effects *effects)
+static void native_mark_raced(struct bf_fence *fence, struct bf_effects *effects)
 {
     fence->native->raced = true;
     bf_pending_monitor(&fence->scheduler->pending, fence, effects);
@@ -105,7 +106,7 @@ void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effec
     if (native->current.value)
         atomic_store(native->current.value, value);
     if (fence->first_update)
-        race(fence, effects);
+        native_mark_raced(fence, effects);
 }
 
 void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_queue *queue,
@@ -115,7 +116,7 @@ void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_que
     const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
     if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
-        race(fence, effects); /* the CPU will have to store it */
+        native_mark_raced(fence, effects); /* the CPU will have to store it */
     if (!before || fence->native->raced)
         return;
     /* What this engine has put behind itself counts, not what the queue has waited for: another
@@ -124,7 +125,7 @@ void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_que
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         if (i != engine->base.number && before->frontier[i] > pending->engines[i].completed &&
             before->frontier[i] > engine->waited[i]) {
-            race(fence, effects);
+            native_mark_raced(fence, effects);
             return;
         }
     }
@@ -203,8 +204,8 @@ VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
 }
 
 /* Do all engines that queues of a type may be on store in one piece? */
-static VkBool32 all_atomic(const struct bf_scheduler *scheduler, VkQueueFlags flags,
-                           VkQueueFlags without)
+static VkBool32 engines_all_write_atomically(const struct bf_scheduler *scheduler,
+                                             VkQueueFlags flags, VkQueueFlags without)
 {
     bool any = false, all = true;
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
@@ -235,9 +236,9 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     caps->supportIntraGpuFenceType = VK_TRUE;
     caps->optimizedNativeFenceSignaledInterrupt = VK_TRUE;
     const VkQueueFlags copy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
-    caps->atomicDirect = all_atomic(scheduler, VK_QUEUE_GRAPHICS_BIT, 0);
-    caps->atomicCompute = all_atomic(scheduler, VK_QUEUE_COMPUTE_BIT, 0);
-    caps->atomicCopy = all_atomic(scheduler, copy, 0);
+    caps->atomicDirect = engines_all_write_atomically(scheduler, VK_QUEUE_GRAPHICS_BIT, 0);
+    caps->atomicCompute = engines_all_write_atomically(scheduler, VK_QUEUE_COMPUTE_BIT, 0);
+    caps->atomicCopy = engines_all_write_atomically(scheduler, copy, 0);
     struct bf_value_memory memory;
     if (bf_value_memory_create(&scheduler->gpu, BF_VALUE_MEMORY_CURRENT, false, &memory) ==
         VK_SUCCESS) {
@@ -304,8 +305,8 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
 }
 
 /* The fences of a batch, all of one device and fit to be set, or NULL with a line. */
-static struct bf_scheduler *check_batch(uint32_t count, const BfFence *fences,
-                                        const uint64_t *values, BfFenceUpdateFlags flags)
+static struct bf_scheduler *fence_update_check(uint32_t count, const BfFence *fences,
+                                               const uint64_t *values, BfFenceUpdateFlags flags)
 {
     const BfFenceUpdateFlags known =
         BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT | BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT;
@@ -337,7 +338,8 @@ static struct bf_scheduler *check_batch(uint32_t count, const BfFence *fences,
 }
 
 /* Has none of them lost its owner? */
-static VkResult check_owners(uint32_t count, const BfFence *fences, BfFenceUpdateFlags flags)
+static VkResult fence_update_check_owners(uint32_t count, const BfFence *fences,
+                                          BfFenceUpdateFlags flags)
 {
     VkResult result = VK_SUCCESS;
     if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT)
@@ -350,10 +352,10 @@ static VkResult check_owners(uint32_t count, const BfFence *fences, BfFenceUpdat
 VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64_t *values,
                              BfFenceUpdateFlags flags)
 {
-    struct bf_scheduler *scheduler = check_batch(count, fences, values, flags);
+    struct bf_scheduler *scheduler = fence_update_check(count, fences, values, flags);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    VkResult owned = check_owners(count, fences, flags);
+    VkResult owned = fence_update_check_owners(count, fences, flags);
     if (owned != VK_SUCCESS)
         return owned;
     if (bf_scheduler_is_lost(scheduler))

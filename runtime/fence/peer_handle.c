@@ -28,7 +28,7 @@ enum { PLAIN, AREA, CARRIERS, DESCRIPTORS = CARRIERS + BF_PEER_MEMORY_TIMELINES 
 
 _Static_assert(DESCRIPTORS <= BF_MESSAGE_DESCRIPTORS, "they all go in one message");
 
-static struct header header_of(const struct bf_scheduler *scheduler)
+static struct header peer_handle_header(const struct bf_scheduler *scheduler)
 {
     struct header header = {.magic = ENVELOPE_MAGIC,
                             .version = ENVELOPE_VERSION,
@@ -44,7 +44,7 @@ static struct header header_of(const struct bf_scheduler *scheduler)
 VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool trusted,
                              struct bf_peer_handle *peer_handle)
 {
-    const struct header own = header_of(scheduler);
+    const struct header own = peer_handle_header(scheduler);
     struct header header = {0};
     *peer_handle = (struct bf_peer_handle){.plain = fd};
     /* Room for no more than is wanted: what there is no room for never comes in. */
@@ -84,7 +84,7 @@ void bf_peer_handle_close(struct bf_peer_handle *peer_handle)
 }
 
 /* The descriptor is used up, whatever happens. */
-static VkResult import(struct bf_scheduler *scheduler, VkSemaphore semaphore, int *fd)
+static VkResult peer_timeline_import(struct bf_scheduler *scheduler, VkSemaphore semaphore, int *fd)
 {
     const VkImportSemaphoreFdInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
@@ -99,8 +99,9 @@ static VkResult import(struct bf_scheduler *scheduler, VkSemaphore semaphore, in
     return result;
 }
 
-static VkResult create(struct bf_scheduler *scheduler, struct bf_peer_timeline *peer_timeline,
-                       bool exported)
+static VkResult peer_timeline_create_semaphore(struct bf_scheduler *scheduler,
+                                               struct bf_peer_timeline *peer_timeline,
+                                               bool exported)
 {
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
@@ -128,7 +129,8 @@ static VkResult create(struct bf_scheduler *scheduler, struct bf_peer_timeline *
 }
 
 /* The object has the peer timelines from here on, unless it has others. */
-static VkResult give(struct bf_fence *fence, struct bf_peer_timelines *peer_timelines)
+static VkResult fence_set_peer_timelines(struct bf_fence *fence,
+                                         struct bf_peer_timelines *peer_timelines)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
@@ -168,15 +170,16 @@ VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
     while (result == VK_SUCCESS && inside->count > CARRIERS) {
         struct bf_peer_timeline *peer_timeline =
             &peer_timelines->peer_timelines[inside->count - 1 - CARRIERS];
-        result = create(scheduler, peer_timeline, false);
+        result = peer_timeline_create_semaphore(scheduler, peer_timeline, false);
         if (result == VK_SUCCESS)
-            result = import(scheduler, peer_timeline->sem->handle, &inside->fds[--inside->count]);
+            result = peer_timeline_import(scheduler, peer_timeline->sem->handle,
+                                          &inside->fds[--inside->count]);
         if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
             bf_message(BF_MESSAGE_ERROR,
                        "bfOpenFenceFd: fd: %d: the driver knows no such semaphore", fd);
     }
     if (result == VK_SUCCESS)
-        return give(fence, peer_timelines);
+        return fence_set_peer_timelines(fence, peer_timelines);
     bf_peer_timelines_free(peer_timelines);
     return result;
 }
@@ -184,8 +187,8 @@ VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
 /* ------------------------------------------------------------------------------------- Exporting --
  */
 
-static VkResult get_fd(struct bf_scheduler *scheduler, const struct bf_peer_timeline *peer_timeline,
-                       int *fd)
+static VkResult peer_timeline_get_fd(struct bf_scheduler *scheduler,
+                                     const struct bf_peer_timeline *peer_timeline, int *fd)
 {
     const VkSemaphoreGetFdInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
@@ -196,10 +199,10 @@ static VkResult get_fd(struct bf_scheduler *scheduler, const struct bf_peer_time
 }
 
 /* The message, in a socket whose other end nobody needs. */
-static VkResult seal(const struct bf_scheduler *scheduler, const struct bf_message *message,
-                     int *far)
+static VkResult peer_handle_send_message(const struct bf_scheduler *scheduler,
+                                         const struct bf_message *message, int *far)
 {
-    const struct header header = header_of(scheduler);
+    const struct header header = peer_handle_header(scheduler);
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
         return bf_message_error();
@@ -213,7 +216,7 @@ static VkResult seal(const struct bf_scheduler *scheduler, const struct bf_messa
     return result;
 }
 
-static VkResult make(struct bf_fence *fence)
+static VkResult peer_handle_create(struct bf_fence *fence)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_message message = {0};
@@ -229,17 +232,18 @@ static VkResult make(struct bf_fence *fence)
     if (result == VK_SUCCESS)
         result = bf_peer_memory_join(&peer_timelines->area, message.fds[AREA], "bfExportFenceFd");
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES && result == VK_SUCCESS; i++) {
-        result = create(scheduler, &peer_timelines->peer_timelines[i], true);
+        result =
+            peer_timeline_create_semaphore(scheduler, &peer_timelines->peer_timelines[i], true);
         if (result == VK_SUCCESS)
-            result =
-                get_fd(scheduler, &peer_timelines->peer_timelines[i], &message.fds[CARRIERS + i]);
+            result = peer_timeline_get_fd(scheduler, &peer_timelines->peer_timelines[i],
+                                          &message.fds[CARRIERS + i]);
         message.count += result == VK_SUCCESS;
     }
     if (result == VK_SUCCESS)
-        result = seal(scheduler, &message, &peer_timelines->far);
+        result = peer_handle_send_message(scheduler, &message, &peer_timelines->far);
     bf_message_drop(&message, 0);
     if (result == VK_SUCCESS)
-        return give(fence, peer_timelines);
+        return fence_set_peer_timelines(fence, peer_timelines);
     bf_peer_timelines_free(peer_timelines);
     return result;
 }
@@ -266,7 +270,7 @@ VkResult bf_peer_handle_export(struct bf_fence *fence, int *out)
                        "opened from a descriptor without it");
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
-        result = make(fence);
+        result = peer_handle_create(fence);
         bf_peer_timelines_sweep(fence->scheduler);
         if (result != VK_SUCCESS)
             return result;

@@ -64,7 +64,7 @@ void bf_peer_memory_leave(struct bf_peer_memory_view *view)
 /* ---------------------------------------------------------------------------------------- Claims --
  */
 
-static struct flock lock_of(uint32_t peer_timeline, short type)
+static struct flock peer_memory_lock_of(uint32_t peer_timeline, short type)
 {
     return (struct flock){
         .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)peer_timeline, .l_len = 1};
@@ -73,11 +73,11 @@ static struct flock lock_of(uint32_t peer_timeline, short type)
 bool bf_peer_memory_claim(struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
     struct bf_peer_memory_timeline *c = &view->area->peer_timelines[peer_timeline];
-    struct flock lock = lock_of(peer_timeline, F_WRLCK);
+    struct flock lock = peer_memory_lock_of(peer_timeline, F_WRLCK);
     if (fcntl(view->fd, F_OFD_SETLK, &lock) == -1)
         return false;
     if (atomic_exchange(&c->used, 1)) { /* it died */
-        lock = lock_of(peer_timeline, F_UNLCK);
+        lock = peer_memory_lock_of(peer_timeline, F_UNLCK);
         fcntl(view->fd, F_OFD_SETLK, &lock);
         return false;
     }
@@ -87,7 +87,7 @@ bool bf_peer_memory_claim(struct bf_peer_memory_view *view, uint32_t peer_timeli
 
 void bf_peer_memory_unclaim(struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    struct flock lock = lock_of(peer_timeline, F_UNLCK);
+    struct flock lock = peer_memory_lock_of(peer_timeline, F_UNLCK);
     view->claimed &= ~(UINT32_C(1) << peer_timeline);
     atomic_store(&view->area->peer_timelines[peer_timeline].used, 0);
     fcntl(view->fd, F_OFD_SETLK, &lock);
@@ -95,14 +95,14 @@ void bf_peer_memory_unclaim(struct bf_peer_memory_view *view, uint32_t peer_time
 
 bool bf_peer_memory_is_claimed(const struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    struct flock lock = lock_of(peer_timeline, F_WRLCK);
+    struct flock lock = peer_memory_lock_of(peer_timeline, F_WRLCK);
     return fcntl(view->fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void bf_peer_memory_abandon(struct bf_peer_memory_view *view)
 {
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
-        struct flock lock = lock_of(i, F_UNLCK);
+        struct flock lock = peer_memory_lock_of(i, F_UNLCK);
         if (view->claimed & UINT32_C(1) << i)
             fcntl(view->fd, F_OFD_SETLK, &lock);
     }
@@ -111,13 +111,13 @@ void bf_peer_memory_abandon(struct bf_peer_memory_view *view)
 
 bool bf_peer_memory_begin_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    struct flock lock = lock_of(BF_PEER_MEMORY_TIMELINES + peer_timeline, F_WRLCK);
+    struct flock lock = peer_memory_lock_of(BF_PEER_MEMORY_TIMELINES + peer_timeline, F_WRLCK);
     return fcntl(view->fd, F_OFD_SETLK, &lock) == 0;
 }
 
 void bf_peer_memory_end_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    struct flock lock = lock_of(BF_PEER_MEMORY_TIMELINES + peer_timeline, F_UNLCK);
+    struct flock lock = peer_memory_lock_of(BF_PEER_MEMORY_TIMELINES + peer_timeline, F_UNLCK);
     fcntl(view->fd, F_OFD_SETLK, &lock);
 }
 
@@ -163,7 +163,7 @@ void bf_peer_memory_apply(struct bf_peer_memory_view *view, const struct bf_shar
 }
 
 /* The peer timeline's first point on its way with at least the value; 0: none. */
-static uint64_t first_point(const struct bf_peer_memory_timeline *c, uint64_t value)
+static uint64_t peer_memory_first_point(const struct bf_peer_memory_timeline *c, uint64_t value)
 {
     uint64_t first = 0, begun = atomic_load(&c->begun);
     for (uint32_t i = 0; i < BF_PEER_MEMORY_ENTRIES; i++) {
@@ -182,7 +182,7 @@ bool bf_peer_memory_find(const struct bf_peer_memory_view *view, uint64_t value,
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
         if (view->claimed & UINT32_C(1) << i)
             continue;
-        uint64_t found = first_point(&view->area->peer_timelines[i], value);
+        uint64_t found = peer_memory_first_point(&view->area->peer_timelines[i], value);
         if (!found || !bf_peer_memory_is_claimed(view, i))
             continue;
         *peer_timeline = i;

@@ -69,7 +69,7 @@ void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines)
         bf_peer_memory_abandon(&peer_timelines->area);
 }
 
-static struct bf_peer_timelines *timelines_of(const struct bf_fence *fence)
+static struct bf_peer_timelines *fence_peer_timelines(const struct bf_fence *fence)
 {
     return fence->shared ? fence->shared->peer_timelines : NULL;
 }
@@ -77,17 +77,17 @@ static struct bf_peer_timelines *timelines_of(const struct bf_fence *fence)
 /* --------------------------------------------------------------------------------------- Signals --
  */
 
-static struct bf_peer_timelines *timelines_of_update(const struct bf_update *update,
-                                                     uint32_t *peer_timeline)
+static struct bf_peer_timelines *update_peer_timelines(const struct bf_update *update,
+                                                       uint32_t *peer_timeline)
 {
     *peer_timeline = update->peer_timeline - 1;
-    return timelines_of(update->fence);
+    return fence_peer_timelines(update->fence);
 }
 
 /* The queue's own; or one that is nobody's, in this process or in any. The pending signals' lock is held.
  * BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
-static uint32_t find_timeline(struct bf_peer_timelines *peer_timelines,
-                              const struct bf_command_queue *queue, bool *fresh)
+static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timelines,
+                                         const struct bf_command_queue *queue, bool *fresh)
 {
     uint32_t idle = BF_PEER_MEMORY_TIMELINES;
     *fresh = false;
@@ -112,7 +112,8 @@ static uint32_t find_timeline(struct bf_peer_timelines *peer_timelines,
 }
 
 /* A point to begin above, where others have signalled before. */
-static uint64_t find_start(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline)
+static uint64_t peer_timeline_find_start(struct bf_peer_timelines *peer_timelines,
+                                         uint32_t peer_timeline)
 {
     struct bf_scheduler *scheduler = peer_timelines->scheduler;
     uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->area, peer_timeline);
@@ -128,19 +129,21 @@ void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution 
     struct bf_update *update = what->update;
     struct bf_pending *pending = &queue->base.scheduler->pending;
     bf_lock_acquire(&pending->lock);
-    struct bf_peer_timelines *peer_timelines = pending->lost ? NULL : timelines_of(update->fence);
+    struct bf_peer_timelines *peer_timelines =
+        pending->lost ? NULL : fence_peer_timelines(update->fence);
     bf_lock_release(&pending->lock);
     if (!peer_timelines)
         return;
     bf_lock_acquire(&peer_timelines->claim_lock);
     bool fresh = false;
     bf_lock_acquire(&pending->lock);
-    uint32_t peer_timeline =
-        pending->lost ? BF_PEER_MEMORY_TIMELINES : find_timeline(peer_timelines, queue, &fresh);
+    uint32_t peer_timeline = pending->lost
+                                 ? BF_PEER_MEMORY_TIMELINES
+                                 : peer_timelines_find_free(peer_timelines, queue, &fresh);
     bf_lock_release(&pending->lock);
     if (peer_timeline < BF_PEER_MEMORY_TIMELINES) {
         struct bf_peer_timeline *c = &peer_timelines->peer_timelines[peer_timeline];
-        uint64_t start = fresh ? find_start(peer_timelines, peer_timeline) : 0;
+        uint64_t start = fresh ? peer_timeline_find_start(peer_timelines, peer_timeline) : 0;
         bf_lock_acquire(&pending->lock);
         if (fresh)
             c->point = start;
@@ -160,7 +163,8 @@ void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution 
 void bf_peer_timeline_number(struct bf_packet *packet)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = timelines_of_update(packet->update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines =
+        update_peer_timelines(packet->update, &peer_timeline);
     uint64_t point = ++peer_timelines->peer_timelines[peer_timeline].point;
     packet->update->point = point;
     packet->signals[0].target = packet->signals[0].ordinal = point;
@@ -170,7 +174,7 @@ void bf_peer_timeline_number(struct bf_packet *packet)
 void bf_peer_timeline_publish(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_publish(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
                                update->point, update->value);
@@ -179,7 +183,7 @@ void bf_peer_timeline_publish(struct bf_update *update)
 void bf_peer_timeline_begin(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_begin(&peer_timelines->area, peer_timeline, update->point);
 }
@@ -187,7 +191,7 @@ void bf_peer_timeline_begin(struct bf_update *update)
 void bf_peer_timeline_apply(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
         bf_peer_memory_apply(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
                              update->point);
@@ -196,7 +200,7 @@ void bf_peer_timeline_apply(struct bf_update *update)
 void bf_peer_timeline_put(struct bf_update *update)
 {
     uint32_t peer_timeline;
-    struct bf_peer_timelines *peer_timelines = timelines_of_update(update, &peer_timeline);
+    struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     peer_timelines->peer_timelines[peer_timeline].outstanding--;
     update->peer_timeline = 0;
 }
@@ -207,7 +211,8 @@ void bf_peer_timeline_put(struct bf_update *update)
 bool bf_peer_timelines_resolve(struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
-    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? timelines_of(fence) : NULL;
+    struct bf_peer_timelines *peer_timelines =
+        packet->peer_wait ? fence_peer_timelines(fence) : NULL;
     uint32_t peer_timeline;
     uint64_t point;
     if (!peer_timelines || fence->destroyed || fence->orphaned ||
@@ -239,7 +244,8 @@ bool bf_peer_timelines_resolve(struct bf_packet *packet)
 bool bf_peer_timelines_want(struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
-    struct bf_peer_timelines *peer_timelines = packet->peer_wait ? timelines_of(fence) : NULL;
+    struct bf_peer_timelines *peer_timelines =
+        packet->peer_wait ? fence_peer_timelines(fence) : NULL;
     uint64_t least = packet->wait.node.key;
     if (!peer_timelines)
         return true;
@@ -256,7 +262,7 @@ bool bf_peer_timelines_want(struct bf_packet *packet)
 
 void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
 {
-    struct bf_peer_timelines *peer_timelines = timelines_of(fence);
+    struct bf_peer_timelines *peer_timelines = fence_peer_timelines(fence);
     uint64_t value, least = UINT64_MAX;
     if (!peer_timelines || fence->shared->left)
         return;
@@ -273,11 +279,11 @@ void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
  */
 
 /* The first peer wait whose signaller has gone, its fence referenced; NULL: none has. The lock is held. */
-static struct bf_peer_wait *find_dead(struct bf_pending *pending)
+static struct bf_peer_wait *peer_wait_find_dead(struct bf_pending *pending)
 {
     for (uint32_t i = 0; i < pending->engine_count && !pending->lost; i++) {
         for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next) {
-            const struct bf_peer_memory_view *area = &timelines_of(g->fence)->area;
+            const struct bf_peer_memory_view *area = &fence_peer_timelines(g->fence)->area;
             if (g->released || bf_peer_memory_is_claimed(area, g->peer_timeline) ||
                 (area->claimed & UINT32_C(1) << g->peer_timeline) ||
                 bf_peer_memory_is_applied(area, g->peer_timeline, g->point)) {
@@ -293,7 +299,7 @@ static struct bf_peer_wait *find_dead(struct bf_pending *pending)
     return NULL;
 }
 
-static void count_misses(struct bf_pending *pending)
+static void peer_waits_count_misses(struct bf_pending *pending)
 {
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next)
@@ -302,8 +308,8 @@ static void count_misses(struct bf_pending *pending)
 }
 
 /* What waits for the point on any GPU goes on. False: somebody else is about to see to that. */
-static bool release_waiters(struct bf_peer_timelines *peer_timelines, uint32_t peer_timeline,
-                            uint64_t point)
+static bool peer_timeline_release_waiters(struct bf_peer_timelines *peer_timelines,
+                                          uint32_t peer_timeline, uint64_t point)
 {
     struct bf_scheduler *scheduler = peer_timelines->scheduler;
     VkSemaphore semaphore = peer_timelines->peer_timelines[peer_timeline].sem->handle;
@@ -326,7 +332,7 @@ static bool release_waiters(struct bf_peer_timelines *peer_timelines, uint32_t p
 
 /* The peer waits of the fence's object for that peer timeline, up to that point, open. Has one of them waited
  * in vain? The lock is held. */
-static bool release_peer_waits(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
+static bool fence_release_peer_waits(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
 {
     bool vain = false;
     for (struct bf_peer_wait *g = fence->peer_waits; g; g = g->next_of_fence) {
@@ -344,19 +350,19 @@ void bf_peer_timelines_watch(struct bf_scheduler *scheduler)
     struct bf_peer_wait *dead;
     bool again = true;
     bf_lock_acquire(&pending->lock);
-    count_misses(pending);
-    while (again && (dead = find_dead(pending)) != NULL) {
+    peer_waits_count_misses(pending);
+    while (again && (dead = peer_wait_find_dead(pending)) != NULL) {
         struct bf_effects effects = {0};
         struct bf_fence *fence = dead->fence;
         uint32_t peer_timeline = dead->peer_timeline;
         uint64_t point = dead->point;
         bool over = false;
         bf_lock_release(&pending->lock);
-        again = release_waiters(timelines_of(fence), peer_timeline, point);
+        again = peer_timeline_release_waiters(fence_peer_timelines(fence), peer_timeline, point);
         bf_lock_acquire(&pending->lock);
         if (again) {
             bf_shared_absorb(fence, &effects);
-            if (release_peer_waits(fence, peer_timeline, point))
+            if (fence_release_peer_waits(fence, peer_timeline, point))
                 over = bf_shared_abandoned(fence, &effects);
         }
         bf_lock_release(&pending->lock);
@@ -377,11 +383,11 @@ void bf_peer_timelines_watch(struct bf_scheduler *scheduler)
 
 bool bf_peer_timelines_are_applied(const struct bf_peer_wait *peer_wait)
 {
-    return bf_peer_memory_is_applied(&timelines_of(peer_wait->fence)->area,
+    return bf_peer_memory_is_applied(&fence_peer_timelines(peer_wait->fence)->area,
                                      peer_wait->peer_timeline, peer_wait->point);
 }
 
 void bf_peer_timelines_expect(struct bf_fence *fence, bool expected)
 {
-    bf_peer_memory_gate(&timelines_of(fence)->area, &fence->shared->view, expected);
+    bf_peer_memory_gate(&fence_peer_timelines(fence)->area, &fence->shared->view, expected);
 }

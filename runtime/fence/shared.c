@@ -32,7 +32,7 @@ struct message {
     BfFenceFlags flags;
 };
 
-static void close_fd(int *fd)
+static void descriptor_close(int *fd)
 {
     if (*fd != -1)
         close(*fd);
@@ -52,7 +52,7 @@ static struct bf_shared *shared_alloc(void)
 
 /* The owner says that it ends in an orderly way (SH-9): to those who have the descriptor, where
  * there is room for one byte, and to those whose waiters linger, which have it no more. */
-static void let_go(struct bf_shared *shared)
+static void shared_end_orderly(struct bf_shared *shared)
 {
     if (shared->near == -1)
         return;
@@ -61,35 +61,35 @@ static void let_go(struct bf_shared *shared)
         (void)size; /* a full pipe says the same */
     }
     send(shared->near, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    close_fd(&shared->near);
+    descriptor_close(&shared->near);
 }
 
 /* What others have been given, in which the pipe lies. */
-static void close_far(struct bf_shared *shared)
+static void shared_close_far(struct bf_shared *shared)
 {
-    close_fd(&shared->far);
+    descriptor_close(&shared->far);
     if (shared->peer_timelines)
-        close_fd(&shared->peer_timelines->far);
+        descriptor_close(&shared->peer_timelines->far);
 }
 
 /* Everything but the page, and what an owner needs to let go. */
-static void close_most(struct bf_shared *shared)
+static void shared_close_most(struct bf_shared *shared)
 {
     bf_shared_page_leave(&shared->view);
-    close_far(shared);
-    close_fd(&shared->owner);
+    shared_close_far(shared);
+    descriptor_close(&shared->owner);
     if (shared->near != -1)
         return;
-    close_fd(&shared->last[0]);
-    close_fd(&shared->last[1]);
+    descriptor_close(&shared->last[0]);
+    descriptor_close(&shared->last[1]);
 }
 
 void bf_shared_free(struct bf_shared *shared)
 {
     if (!shared)
         return;
-    let_go(shared);
-    close_most(shared);
+    shared_end_orderly(shared);
+    shared_close_most(shared);
     bf_shared_page_unmap(&shared->view);
     bf_peer_timelines_free(shared->peer_timelines);
     free(shared);
@@ -98,7 +98,7 @@ void bf_shared_free(struct bf_shared *shared)
 /* -------------------------------------------------------------------------------- The descriptor --
  */
 
-static VkResult send_message(const struct bf_shared *shared, int memory)
+static VkResult shared_message_send(const struct bf_shared *shared, int memory)
 {
     const int fds[DESCRIPTORS] = {memory, shared->last[0], shared->last[1]};
     const struct message message = {BF_SHARED_MAGIC, BF_SHARED_VERSION, shared->flags};
@@ -109,7 +109,7 @@ static VkResult send_message(const struct bf_shared *shared, int memory)
 /* Looks at the message and leaves it there. The descriptors that came with it are the caller's.
  * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it is none of an owner's), VK_ERROR_TOO_MANY_OBJECTS,
  * VK_ERROR_OUT_OF_HOST_MEMORY. */
-static VkResult peek_message(int fd, struct message *message, struct bf_message *got)
+static VkResult shared_message_peek(int fd, struct message *message, struct bf_message *got)
 {
     VkResult result = bf_message_peek(fd, message, sizeof(*message), DESCRIPTORS, got);
     if (result != VK_SUCCESS)
@@ -128,14 +128,14 @@ static VkResult peek_message(int fd, struct message *message, struct bf_message 
 }
 
 /* F_GETPIPE_SZ is known to pipes alone, and asks no file system. */
-static bool is_pipe_end(int fd, int mode)
+static bool descriptor_is_pipe_end(int fd, int mode)
 {
     int flags = fcntl(fd, F_GETFL);
     return flags != -1 && (flags & O_ACCMODE) == mode && fcntl(fd, F_GETPIPE_SZ) != -1;
 }
 
 /* Has the owner said that it ends in an orderly way? */
-static bool is_released(const struct bf_shared *shared)
+static bool shared_has_ended_orderly(const struct bf_shared *shared)
 {
     int size = 0;
     if (shared->far != -1)
@@ -144,22 +144,22 @@ static bool is_released(const struct bf_shared *shared)
 }
 
 /* Which process it is, from the kernel. VK_ERROR_INVALID_EXTERNAL_HANDLE: it has ended. */
-static VkResult find_owner(struct bf_shared *shared)
+static VkResult shared_find_owner(struct bf_shared *shared)
 {
-    if (is_released(shared))
+    if (shared_has_ended_orderly(shared))
         return VK_SUCCESS;
     socklen_t size = sizeof(shared->owner);
     if (getsockopt(shared->far, SOL_SOCKET, SO_PEERPIDFD, &shared->owner, &size) == -1) {
         shared->owner = -1;
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
             return bf_message_error();
-        if (errno != ENOPROTOOPT && !is_released(shared))
+        if (errno != ENOPROTOOPT && !shared_has_ended_orderly(shared))
             return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     /* An older kernel tells only that the owner's end of the socket has gone. */
     shared->watched = shared->owner != -1 ? shared->owner : shared->far;
     struct pollfd end = {.fd = shared->watched, .events = shared->owner != -1 ? POLLIN : 0};
-    if (poll(&end, 1, 0) == 1 && !is_released(shared))
+    if (poll(&end, 1, 0) == 1 && !shared_has_ended_orderly(shared))
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     return VK_SUCCESS;
 }
@@ -168,7 +168,7 @@ static VkResult find_owner(struct bf_shared *shared)
  */
 
 /* The fence is known to the device, but to nobody else. */
-static VkResult attach(struct bf_fence *fence, struct bf_shared *shared)
+static VkResult shared_attach(struct bf_fence *fence, struct bf_shared *shared)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_pending *pending = &scheduler->pending;
@@ -209,21 +209,21 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
         shared->near = ends[0];
         shared->far = ends[1];
         shutdown(shared->near, SHUT_RD); /* nobody fills it */
-        result = send_message(shared, memory);
+        result = shared_message_send(shared, memory);
     }
-    close_fd(&memory);
+    descriptor_close(&memory);
     if (result == VK_SUCCESS)
-        return attach(fence, shared);
+        return shared_attach(fence, shared);
     bf_shared_free(shared);
     return result;
 }
 
 /* A local object's share of what the descriptor leads to. */
-static VkResult open_shared(int fd, struct bf_shared *shared)
+static VkResult shared_open(int fd, struct bf_shared *shared)
 {
     struct message message = {0};
     struct bf_message got;
-    VkResult result = peek_message(fd, &message, &got);
+    VkResult result = shared_message_peek(fd, &message, &got);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: fd: %d is no descriptor of a shared fence",
                    fd);
@@ -235,8 +235,8 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
     if (got.count == DESCRIPTORS) {
         shared->last[0] = got.fds[1];
         shared->last[1] = got.fds[2];
-        if (result == VK_SUCCESS &&
-            (!is_pipe_end(got.fds[1], O_RDONLY) || !is_pipe_end(got.fds[2], O_WRONLY))) {
+        if (result == VK_SUCCESS && (!descriptor_is_pipe_end(got.fds[1], O_RDONLY) ||
+                                     !descriptor_is_pipe_end(got.fds[2], O_WRONLY))) {
             bf_message(BF_MESSAGE_ERROR, "bfOpenFenceFd: fd: %d carries no pipe", fd);
             result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
         }
@@ -246,7 +246,7 @@ static VkResult open_shared(int fd, struct bf_shared *shared)
     shared->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (shared->far == -1)
         return bf_message_error();
-    result = find_owner(shared);
+    result = shared_find_owner(shared);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         bf_message(BF_MESSAGE_ERROR,
                    "bfOpenFenceFd: fd: the process that made the fence of %d has ended", fd);
@@ -267,7 +267,7 @@ void bf_shared_leave(struct bf_fence *fence)
         return;
     bf_shared_watch_forget(fence);
     bf_lock_acquire(&pending->lock);
-    close_most(shared);
+    shared_close_most(shared);
     shared->watched = -1;
     bf_lock_release(&pending->lock);
 }
@@ -378,11 +378,11 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
     shared->lingering = true;
     bf_fence_satisfy_queues(fence, effects);
     /* What keeps others' waiters, and these, waiting. */
-    let_go(shared);
-    close_fd(&shared->last[1]);
+    shared_end_orderly(shared);
+    descriptor_close(&shared->last[1]);
     if (shared->watched == shared->far)
         shared->watched = -1;
-    close_far(shared);
+    shared_close_far(shared);
     return true;
 }
 
@@ -398,7 +398,7 @@ bool bf_shared_end_lingering(struct bf_fence *fence, struct bf_effects *effects)
 }
 
 /* What others have set before they ended counts. */
-static bool orphan(struct bf_fence *fence, struct bf_effects *effects)
+static bool shared_orphan(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_shared_absorb(fence, effects);
     fence->orphaned = true;
@@ -419,21 +419,21 @@ bool bf_shared_abandoned(struct bf_fence *fence, struct bf_effects *effects)
         bf_message(BF_MESSAGE_WARNING,
                    "shared fence: a queue here waited natively for a process, or a "
                    "device, that has gone: the fence's object is orphaned");
-    return orphan(fence, effects);
+    return shared_orphan(fence, effects);
 }
 
 bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
-    return !shared->left && !fence->orphaned && !fence->destroyed && !is_released(shared) &&
-           orphan(fence, effects);
+    return !shared->left && !fence->orphaned && !fence->destroyed &&
+           !shared_has_ended_orderly(shared) && shared_orphan(fence, effects);
 }
 
 /* ------------------------------------------------------------------------------ The public calls --
  */
 
-static VkResult check_flags(const char *call, const struct bf_scheduler *scheduler,
-                            BfShareFlags flags)
+static VkResult share_flags_check(const char *call, const struct bf_scheduler *scheduler,
+                                  BfShareFlags flags)
 {
     if (flags & ~(VkFlags)BF_SHARE_TRUSTED_BIT) {
         bf_message(BF_MESSAGE_ERROR, "%s: flags has unknown bits: 0x%x", call, flags);
@@ -464,7 +464,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    VkResult result = check_flags(__func__, fence->scheduler, flags);
+    VkResult result = share_flags_check(__func__, fence->scheduler, flags);
     if (result != VK_SUCCESS)
         return result;
     if (!out || !fence->shared) {
@@ -486,13 +486,13 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
 }
 
 /* The program doesn't know the fence yet, nor, after a failure, ever will. */
-static VkResult finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
-                               struct bf_peer_handle *peer_handle)
+static VkResult shared_finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
+                                      struct bf_peer_handle *peer_handle)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     bool native = bf_native_is_supported(scheduler) &&
                   (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
-    VkResult result = attach(fence, shared);
+    VkResult result = shared_attach(fence, shared);
     if (result == VK_SUCCESS && native)
         result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
     if (result == VK_SUCCESS && peer_handle->matches)
@@ -508,7 +508,7 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    VkResult result = check_flags(__func__, scheduler, flags);
+    VkResult result = share_flags_check(__func__, scheduler, flags);
     if (result != VK_SUCCESS)
         return result;
     if (!out) {
@@ -524,11 +524,11 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     struct bf_fence *fence = NULL;
     result = bf_peer_handle_open(scheduler, fd, flags & BF_SHARE_TRUSTED_BIT, &peer_handle);
     if (result == VK_SUCCESS)
-        result = open_shared(peer_handle.plain, shared);
+        result = shared_open(peer_handle.plain, shared);
     if (result == VK_SUCCESS)
         result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
     if (result == VK_SUCCESS)
-        result = finish_opening(fence, shared, fd, &peer_handle);
+        result = shared_finish_opening(fence, shared, fd, &peer_handle);
     else
         bf_shared_free(shared);
     bf_peer_handle_close(&peer_handle);

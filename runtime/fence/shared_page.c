@@ -26,13 +26,13 @@
 
 static const uint64_t live_bits[2] = {UINT64_MAX, (UINT64_C(1) << (BF_SHARED_SLOTS - 64)) - 1};
 
-static VkResult error_of(int error)
+static VkResult descriptor_error(int error)
 {
     return error == EMFILE || error == ENFILE ? VK_ERROR_TOO_MANY_OBJECTS
                                               : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static void *map(int fd, size_t size)
+static void *shared_memory_map(int fd, size_t size)
 {
     void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
@@ -44,7 +44,7 @@ VkResult bf_shared_memory_create(const char *name, size_t size, int *out)
     if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd == -1)
-        return error_of(errno);
+        return descriptor_error(errno);
     if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, SEALS) == -1) {
         close(fd);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -59,7 +59,7 @@ VkResult bf_shared_page_create(uint64_t value, int *out)
     VkResult result = bf_shared_memory_create("belfry fence", BF_SHARED_SIZE, &fd);
     if (result != VK_SUCCESS)
         return result;
-    struct bf_shared_page *page = map(fd, BF_SHARED_SIZE);
+    struct bf_shared_page *page = shared_memory_map(fd, BF_SHARED_SIZE);
     if (!page) {
         close(fd);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -76,7 +76,7 @@ VkResult bf_shared_page_create(uint64_t value, int *out)
 
 /* Can nobody take memory away from under a mapping of it, nor hinder others from making one? Before
  * this is known the descriptor is given to no call that could block. */
-static bool is_sealed(int fd, size_t wanted, const char *call)
+static bool shared_memory_is_sealed(int fd, size_t wanted, const char *call)
 {
     struct stat info;
     int seals = fcntl(fd, F_GET_SEALS);
@@ -95,7 +95,7 @@ static bool is_sealed(int fd, size_t wanted, const char *call)
 
 VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory)
 {
-    if (!is_sealed(fd, size, call))
+    if (!shared_memory_is_sealed(fd, size, call))
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     /* A description of our own: what was sent is one and the same everywhere, and so are its
      * locks. */
@@ -107,8 +107,8 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (opened == -1)
-        return error_of(errno);
-    *memory = map(opened, size);
+        return descriptor_error(errno);
+    *memory = shared_memory_map(opened, size);
     if (!*memory) {
         close(opened);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -118,7 +118,7 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
 }
 
 /* SH-5. Slots that nobody claims to live in come first: the others are tried for their dead. */
-static VkResult take_slot(struct bf_shared_view *view, const char *call)
+static VkResult shared_page_take_slot(struct bf_shared_view *view, const char *call)
 {
     for (uint32_t i = 0; i < 2 * BF_SHARED_SLOTS; i++) {
         uint32_t slot = i % BF_SHARED_SLOTS;
@@ -160,7 +160,7 @@ VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *ca
                    (unsigned long long)magic, version);
         result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
     } else {
-        result = take_slot(view, call);
+        result = shared_page_take_slot(view, call);
     }
     if (result == VK_SUCCESS)
         return result;
@@ -188,7 +188,7 @@ void bf_shared_page_unmap(struct bf_shared_view *view)
     view->page = NULL;
 }
 
-static void raise_to(_Atomic uint64_t *peak, uint64_t value)
+static void slot_peak_raise(_Atomic uint64_t *peak, uint64_t value)
 {
     uint64_t now = atomic_load(peak);
     for (int i = 0; i < RAISE_BOUND && now < value; i++) {
@@ -197,7 +197,7 @@ static void raise_to(_Atomic uint64_t *peak, uint64_t value)
     }
 }
 
-static void wake(_Atomic uint32_t *turn)
+static void slot_turn_wake(_Atomic uint32_t *turn)
 {
     atomic_fetch_add(turn, 1);
     /* All: somebody else may have put himself in front of whom it is for. */
@@ -210,10 +210,10 @@ void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
     atomic_store(&page->value, value);
     struct bf_shared_live live = bf_shared_page_live(view);
     for (uint32_t slot; bf_shared_live_next(&live, &slot);) {
-        raise_to(&page->slots[slot].peak, value);
+        slot_peak_raise(&page->slots[slot].peak, value);
         if (value > atomic_load(&page->slots[slot].monitored) ||
             atomic_load(&page->slots[slot].follows))
-            wake(&page->slots[slot].turn);
+            slot_turn_wake(&page->slots[slot].turn);
     }
 }
 
@@ -229,7 +229,7 @@ struct bf_shared_live bf_shared_page_live(const struct bf_shared_view *view)
 
 void bf_shared_page_wake_slot(const struct bf_shared_view *view, uint32_t slot)
 {
-    wake(&view->page->slots[slot].turn);
+    slot_turn_wake(&view->page->slots[slot].turn);
 }
 
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view)
@@ -255,5 +255,5 @@ void bf_shared_page_monitor(struct bf_shared_view *view, uint64_t monitored)
 
 void bf_shared_page_wake(struct bf_shared_view *view)
 {
-    wake(bf_shared_page_turn(view));
+    slot_turn_wake(bf_shared_page_turn(view));
 }

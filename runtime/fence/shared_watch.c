@@ -58,33 +58,33 @@ struct bf_shared_watch {
 /* ------------------------------------------------------------------------------------ Listeners --
  */
 
-static bool has_waitv(void)
+static bool kernel_has_futex_waitv(void)
 {
     return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) == -1 && errno == EINVAL;
 }
 
-static struct futex_waitv word_of(_Atomic uint32_t *word, uint32_t value, uint32_t flags)
+static struct futex_waitv futex_waitv_of(_Atomic uint32_t *word, uint32_t value, uint32_t flags)
 {
     return (struct futex_waitv){.val = value, .uaddr = (uintptr_t)word, .flags = FUTEX_32 | flags};
 }
 
 /* One turn of each fence, and what was set before it. The lock is held. Returns how many words to
  * sleep on, the first of which calls the thread. */
-static uint32_t take_turns(struct bf_shared_listener *listener, struct bf_effects *effects)
+static uint32_t listener_take_turns(struct bf_shared_listener *listener, struct bf_effects *effects)
 {
     uint32_t n = 0;
     listener->words[n++] =
-        word_of(&listener->calls, atomic_load(&listener->calls), FUTEX_PRIVATE_FLAG);
+        futex_waitv_of(&listener->calls, atomic_load(&listener->calls), FUTEX_PRIVATE_FLAG);
     for (struct bf_fence *f = listener->fences; f; f = f->shared->next_listened) {
         _Atomic uint32_t *turn = bf_shared_page_turn(&f->shared->view);
-        listener->words[n++] = word_of(turn, atomic_load(turn), 0);
+        listener->words[n++] = futex_waitv_of(turn, atomic_load(turn), 0);
         bf_shared_absorb(f, effects);
         bf_peer_timelines_look(f, effects);
     }
     return n;
 }
 
-static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
+static int listener_sleep(struct bf_shared_listener *listener, uint32_t n)
 {
     struct futex_waitv *words = listener->words;
     if (!listener->single)
@@ -95,7 +95,7 @@ static int sleep_on(struct bf_shared_listener *listener, uint32_t n)
                         (uint32_t)word->val, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static void retire(struct bf_scheduler *scheduler)
+static void watch_retire(struct bf_scheduler *scheduler)
 {
     struct bf_effects effects = {0};
     if (bf_pending_retire(&scheduler->pending, &effects) == VK_ERROR_DEVICE_LOST)
@@ -103,7 +103,7 @@ static void retire(struct bf_scheduler *scheduler)
     bf_effects_run(scheduler, &effects);
 }
 
-static void *listen(void *argument)
+static void *listener_run(void *argument)
 {
     struct bf_shared_listener *listener = argument;
     struct bf_scheduler *scheduler = listener->scheduler;
@@ -112,14 +112,14 @@ static void *listen(void *argument)
         struct bf_effects effects = {0};
         bf_lock_acquire(&pending->lock);
         bool stop = listener->stop;
-        uint32_t n = stop ? 0 : take_turns(listener, &effects);
+        uint32_t n = stop ? 0 : listener_take_turns(listener, &effects);
         bf_lock_release(&pending->lock);
         bf_effects_run(scheduler, &effects);
         if (stop)
             break;
         if (atomic_load(&pending->peer_waits)) /* SH-21 */
-            retire(scheduler);
-        int word = sleep_on(listener, n);
+            watch_retire(scheduler);
+        int word = listener_sleep(listener, n);
         bool set = listener->single ? word == 0 && n > 1 : word > 0; /* else it was called */
         if (set) {
             atomic_fetch_add_explicit(&scheduler->gpu.counters.shared_wakeups, 1,
@@ -134,14 +134,14 @@ static void *listen(void *argument)
     return NULL;
 }
 
-static void call(struct bf_shared_listener *listener)
+static void listener_call(struct bf_shared_listener *listener)
 {
     atomic_fetch_add(&listener->calls, 1);
     bf_futex_wake(&listener->calls, 1);
 }
 
 /* Signals are the program's. */
-static bool start(pthread_t *id, void *(*run)(void *), void *argument)
+static bool watch_start_thread(pthread_t *id, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -152,7 +152,7 @@ static bool start(pthread_t *id, void *(*run)(void *), void *argument)
 }
 
 /* The device's, made now if need be; the sleepers' lock is held. NULL: out of memory. */
-static struct bf_shared_watch *watch_of(struct bf_pending *pending)
+static struct bf_shared_watch *watch_of_device(struct bf_pending *pending)
 {
     if (pending->scheduler->fences->shared_watch)
         return pending->scheduler->fences->shared_watch;
@@ -160,7 +160,7 @@ static struct bf_shared_watch *watch_of(struct bf_pending *pending)
     if (!watch)
         return NULL;
     watch->scheduler = pending->scheduler;
-    watch->single = !has_waitv();
+    watch->single = !kernel_has_futex_waitv();
     watch->epoll = watch->call = -1;
     bf_lock_acquire(&pending->lock);
     pending->scheduler->fences->shared_watch = watch;
@@ -169,7 +169,7 @@ static struct bf_shared_watch *watch_of(struct bf_pending *pending)
 }
 
 /* One with room for another fence. The sleepers' lock is held. */
-static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
+static struct bf_shared_listener *watch_listener_with_room(struct bf_shared_watch *watch)
 {
     uint32_t room = watch->single ? 1 : LISTENER_FENCES;
     struct bf_pending *pending = &watch->scheduler->pending;
@@ -185,7 +185,7 @@ static struct bf_shared_listener *roomy_listener(struct bf_shared_watch *watch)
         return NULL;
     listener->scheduler = watch->scheduler;
     listener->single = watch->single;
-    if (!start(&listener->id, listen, listener)) {
+    if (!watch_start_thread(&listener->id, listener_run, listener)) {
         free(listener);
         return NULL;
     }
@@ -204,8 +204,8 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence)
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&pending->sleeper_lock);
     if (!shared->listener) { /* changed under both locks */
-        struct bf_shared_watch *watch = watch_of(pending);
-        struct bf_shared_listener *listener = watch ? roomy_listener(watch) : NULL;
+        struct bf_shared_watch *watch = watch_of_device(pending);
+        struct bf_shared_listener *listener = watch ? watch_listener_with_room(watch) : NULL;
         if (listener) {
             bf_lock_acquire(&pending->lock);
             shared->listener = listener;
@@ -213,7 +213,7 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence)
             listener->fences = fence;
             listener->count++;
             bf_lock_release(&pending->lock);
-            call(listener);
+            listener_call(listener);
         } else {
             result = VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -223,13 +223,13 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence)
 }
 
 /* Ends and joins it. It is on no list any more; 'turn' is the word it may be asleep on. */
-static void end_listener(struct bf_shared_listener *listener, struct bf_shared_view *view)
+static void listener_end(struct bf_shared_listener *listener, struct bf_shared_view *view)
 {
     struct bf_pending *pending = &listener->scheduler->pending;
     bf_lock_acquire(&pending->lock);
     listener->stop = true;
     bf_lock_release(&pending->lock);
-    call(listener);
+    listener_call(listener);
     /* A page's word may be put back before it is seen to have changed: call again. */
     while (view && !atomic_load(&listener->ended)) {
         bf_shared_page_wake(view);
@@ -240,7 +240,7 @@ static void end_listener(struct bf_shared_listener *listener, struct bf_shared_v
     free(listener);
 }
 
-static void unlink_listener(struct bf_shared_watch *watch, struct bf_shared_listener *listener)
+static void listener_unlink(struct bf_shared_watch *watch, struct bf_shared_listener *listener)
 {
     struct bf_shared_listener **link = &watch->listeners;
     while (*link != listener)
@@ -248,7 +248,7 @@ static void unlink_listener(struct bf_shared_watch *watch, struct bf_shared_list
     *link = listener->next;
 }
 
-static void forget_slot(struct bf_fence *fence)
+static void watch_forget_slot(struct bf_fence *fence)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
@@ -263,21 +263,21 @@ static void forget_slot(struct bf_fence *fence)
         *link = shared->next_listened;
         listener->count--;
         if (listener->single)
-            unlink_listener(pending->scheduler->fences->shared_watch, listener);
+            listener_unlink(pending->scheduler->fences->shared_watch, listener);
     }
     bf_lock_release(&pending->lock);
     bf_lock_release(&pending->sleeper_lock);
     if (listener && listener->single)
-        end_listener(listener, &shared->view);
+        listener_end(listener, &shared->view);
     else if (listener)
-        call(listener);
+        listener_call(listener);
 }
 
 /* ------------------------------------------------------------------------------------------ Ends --
  */
 
 /* With a reference; or NULL. The lock is held. */
-static struct bf_fence *find(struct bf_pending *pending, uint64_t serial)
+static struct bf_fence *fence_find_by_serial(struct bf_pending *pending, uint64_t serial)
 {
     struct bf_fence *fence = pending->fences;
     while (fence && !(fence->shared && fence->shared->serial == serial))
@@ -288,7 +288,7 @@ static struct bf_fence *find(struct bf_pending *pending, uint64_t serial)
 }
 
 /* A lingering fence that nobody waits for, with a reference; or NULL. The lock is held. */
-static struct bf_fence *find_done(struct bf_pending *pending)
+static struct bf_fence *fence_find_without_waiters(struct bf_pending *pending)
 {
     struct bf_fence *fence = pending->fences;
     while (fence && !(fence->shared && fence->shared->lingering && !fence->cpu_waits.root))
@@ -298,7 +298,7 @@ static struct bf_fence *find_done(struct bf_pending *pending)
     return fence;
 }
 
-static void release(struct bf_fence *fence)
+static void fence_release_with_lock(struct bf_fence *fence)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->lock);
@@ -309,15 +309,15 @@ static void release(struct bf_fence *fence)
 void bf_shared_bury(struct bf_fence *fence)
 {
     bf_shared_leave(fence);
-    release(fence);
+    fence_release_with_lock(fence);
 }
 
-static void handle_end(struct bf_shared_watch *watch, uint64_t what)
+static void watch_handle_end(struct bf_shared_watch *watch, uint64_t what)
 {
     struct bf_pending *pending = &watch->scheduler->pending;
     struct bf_effects effects = {0};
     bf_lock_acquire(&pending->lock);
-    struct bf_fence *fence = find(pending, what / KINDS);
+    struct bf_fence *fence = fence_find_by_serial(pending, what / KINDS);
     bool over = false;
     if (fence && what % KINDS == OWNER_ENDED)
         over = bf_shared_owner_ended(fence, &effects);
@@ -327,38 +327,38 @@ static void handle_end(struct bf_shared_watch *watch, uint64_t what)
     if (over)
         bf_shared_bury(fence);
     if (fence)
-        release(fence);
+        fence_release_with_lock(fence);
     bf_effects_run(watch->scheduler, &effects);
 }
 
-static void reap(struct bf_shared_watch *watch)
+static void watch_end_lingering(struct bf_shared_watch *watch)
 {
     struct bf_pending *pending = &watch->scheduler->pending;
     struct bf_fence *fence;
     for (;;) {
         struct bf_effects effects = {0};
         bf_lock_acquire(&pending->lock);
-        fence = find_done(pending);
+        fence = fence_find_without_waiters(pending);
         if (fence)
             bf_shared_end_lingering(fence, &effects);
         bf_lock_release(&pending->lock);
         if (!fence)
             return;
         bf_shared_bury(fence);
-        release(fence);
+        fence_release_with_lock(fence);
         bf_effects_run(watch->scheduler, &effects);
     }
 }
 
 /* Who adds a peer wait and then finds it ticking leaves it at that. */
-static void stop_ticking(struct bf_shared_watch *watch)
+static void watch_stop_ticking(struct bf_shared_watch *watch)
 {
     atomic_store(&watch->ticking, false);
     if (atomic_load(&watch->scheduler->pending.peer_waits))
         atomic_store(&watch->ticking, true);
 }
 
-static void *await_ends(void *argument)
+static void *watch_run(void *argument)
 {
     struct bf_shared_watch *watch = argument;
     struct bf_pending *pending = &watch->scheduler->pending;
@@ -371,17 +371,17 @@ static void *await_ends(void *argument)
             if (idle == 0)
                 bf_peer_timelines_watch(watch->scheduler);
             if (idle >= IDLE_TICKS)
-                stop_ticking(watch);
+                watch_stop_ticking(watch);
         }
         for (int i = 0; i < n; i++) {
             uint64_t count, what = events[i].data.u64;
             if (what != CALLED) {
-                handle_end(watch, what);
+                watch_handle_end(watch, what);
                 continue;
             }
             ssize_t size = read(watch->call, &count, sizeof(count));
             (void)size;
-            reap(watch);
+            watch_end_lingering(watch);
         }
         bf_lock_acquire(&pending->lock);
         bool stop = watch->stop;
@@ -391,20 +391,21 @@ static void *await_ends(void *argument)
     }
 }
 
-static VkResult error_now(void)
+static VkResult watch_error(void)
 {
     return errno == EMFILE || errno == ENFILE ? VK_ERROR_TOO_MANY_OBJECTS
                                               : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static VkResult add(struct bf_shared_watch *watch, int fd, uint32_t events, uint64_t what)
+static VkResult watch_add_descriptor(struct bf_shared_watch *watch, int fd, uint32_t events,
+                                     uint64_t what)
 {
     struct epoll_event event = {.events = events, .data.u64 = what};
-    return epoll_ctl(watch->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VK_SUCCESS : error_now();
+    return epoll_ctl(watch->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VK_SUCCESS : watch_error();
 }
 
 /* The sleepers' lock is held. What was made of it is kept if the rest can't be. */
-static VkResult ensure_thread(struct bf_shared_watch *watch)
+static VkResult watch_ensure_thread(struct bf_shared_watch *watch)
 {
     struct bf_pending *pending = &watch->scheduler->pending;
     if (watch->started)
@@ -412,12 +413,12 @@ static VkResult ensure_thread(struct bf_shared_watch *watch)
     if (watch->epoll == -1)
         watch->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (watch->epoll == -1)
-        return error_now();
+        return watch_error();
     if (watch->call == -1) {
         int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (fd == -1)
-            return error_now();
-        VkResult result = add(watch, fd, EPOLLIN, CALLED);
+            return watch_error();
+        VkResult result = watch_add_descriptor(watch, fd, EPOLLIN, CALLED);
         if (result != VK_SUCCESS) {
             close(fd);
             return result;
@@ -426,7 +427,7 @@ static VkResult ensure_thread(struct bf_shared_watch *watch)
         watch->call = fd;
         bf_lock_release(&pending->lock);
     }
-    watch->started = start(&watch->id, await_ends, watch);
+    watch->started = watch_start_thread(&watch->id, watch_run, watch);
     if (watch->started)
         atomic_fetch_add(&watch->scheduler->gpu.counters.sleeper_threads, 1);
     return watch->started ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -439,14 +440,15 @@ VkResult bf_shared_watch_ends(struct bf_fence *fence)
     if (shared->watched == -1 && shared->last[0] == -1)
         return VK_SUCCESS;
     bf_lock_acquire(&pending->sleeper_lock);
-    struct bf_shared_watch *watch = watch_of(pending);
-    VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_shared_watch *watch = watch_of_device(pending);
+    VkResult result = watch ? watch_ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result == VK_SUCCESS && shared->watched != -1)
-        result = add(watch, shared->watched,
-                     (shared->watched == shared->owner ? EPOLLIN : 0) | EPOLLONESHOT,
-                     shared->serial * KINDS + OWNER_ENDED);
+        result = watch_add_descriptor(
+            watch, shared->watched, (shared->watched == shared->owner ? EPOLLIN : 0) | EPOLLONESHOT,
+            shared->serial * KINDS + OWNER_ENDED);
     if (result == VK_SUCCESS && shared->last[0] != -1)
-        result = add(watch, shared->last[0], EPOLLONESHOT, shared->serial * KINDS + LAST_LEFT);
+        result = watch_add_descriptor(watch, shared->last[0], EPOLLONESHOT,
+                                      shared->serial * KINDS + LAST_LEFT);
     bf_lock_release(&pending->sleeper_lock);
     return result;
 }
@@ -454,13 +456,13 @@ VkResult bf_shared_watch_ends(struct bf_fence *fence)
 VkResult bf_shared_watch_peers(struct bf_pending *pending)
 {
     bf_lock_acquire(&pending->sleeper_lock);
-    struct bf_shared_watch *watch = watch_of(pending);
-    VkResult result = watch ? ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_shared_watch *watch = watch_of_device(pending);
+    VkResult result = watch ? watch_ensure_thread(watch) : VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_lock_release(&pending->sleeper_lock);
     return result;
 }
 
-static void call_thread(struct bf_shared_watch *watch)
+static void watch_call_thread(struct bf_shared_watch *watch)
 {
     const uint64_t one = 1;
     ssize_t size = write(watch->call, &one, sizeof(one));
@@ -473,7 +475,7 @@ void bf_shared_watch_peer_waits(struct bf_scheduler *scheduler)
     bf_lock_acquire(&pending->lock);
     struct bf_shared_watch *watch = scheduler->fences->shared_watch;
     if (watch && !atomic_exchange(&watch->ticking, true))
-        call_thread(watch);
+        watch_call_thread(watch);
     bf_lock_release(&pending->lock);
 }
 
@@ -481,14 +483,14 @@ void bf_shared_watch_reap(struct bf_pending *pending)
 {
     if (pending->scheduler->fences->shared_watch &&
         pending->scheduler->fences->shared_watch->call != -1)
-        call_thread(pending->scheduler->fences->shared_watch);
+        watch_call_thread(pending->scheduler->fences->shared_watch);
 }
 
 void bf_shared_watch_forget(struct bf_fence *fence)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
     struct bf_shared *shared = fence->shared;
-    forget_slot(fence);
+    watch_forget_slot(fence);
     bf_lock_acquire(&pending->sleeper_lock);
     struct bf_shared_watch *watch = pending->scheduler->fences->shared_watch;
     if (watch && watch->epoll != -1) {
@@ -510,7 +512,7 @@ void bf_shared_watch_stop(struct bf_scheduler *scheduler)
     watch->stop = true;
     bf_lock_release(&pending->lock);
     if (watch->started) {
-        call_thread(watch);
+        watch_call_thread(watch);
         pthread_join(watch->id, NULL);
     }
     while (watch->listeners) {
@@ -521,7 +523,7 @@ void bf_shared_watch_stop(struct bf_scheduler *scheduler)
         for (struct bf_fence *f = fence; f; f = f->shared->next_listened)
             f->shared->listener = NULL;
         bf_lock_release(&pending->lock);
-        end_listener(listener, listener->single && fence ? &fence->shared->view : NULL);
+        listener_end(listener, listener->single && fence ? &fence->shared->view : NULL);
     }
     bf_lock_acquire(&pending->lock);
     scheduler->fences->shared_watch = NULL;

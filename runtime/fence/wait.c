@@ -48,8 +48,9 @@ void bf_group_fire(struct bf_group *group)
 }
 
 /* The device of all of them, or NULL with a line. */
-static struct bf_scheduler *check(const char *call, uint32_t count, const BfFence *fences,
-                                  const uint64_t *values, BfFenceWaitFlags flags)
+static struct bf_scheduler *fence_wait_check(const char *call, uint32_t count,
+                                             const BfFence *fences, const uint64_t *values,
+                                             BfFenceWaitFlags flags)
 {
     struct bf_scheduler *scheduler = NULL;
     if (count == 0 || !fences || !values || (flags & ~(VkFlags)BF_FENCE_WAIT_ANY_BIT)) {
@@ -121,8 +122,8 @@ static bool group_arm(struct bf_scheduler *scheduler, struct bf_group *group, co
 }
 
 /* What stands between the calls and the pending signals: threads that will look, and a look of our own. */
-static VkResult prepare(struct bf_scheduler *scheduler, uint32_t count, const BfFence *fences,
-                        struct bf_effects *effects)
+static VkResult fence_wait_prepare(struct bf_scheduler *scheduler, uint32_t count,
+                                   const BfFence *fences, struct bf_effects *effects)
 {
     bool pending = false;
     VkResult result = bf_sleepers_ensure(scheduler);
@@ -153,10 +154,10 @@ static struct bf_group *group_create(uint32_t count, const uint64_t *values)
     return group;
 }
 
-static VkResult set_event(const char *call, uint32_t count, const BfFence *fences,
-                          const uint64_t *values, BfFenceWaitFlags flags, BfEvent handle)
+static VkResult group_set_event(const char *call, uint32_t count, const BfFence *fences,
+                                const uint64_t *values, BfFenceWaitFlags flags, BfEvent handle)
 {
-    struct bf_scheduler *scheduler = check(call, count, fences, values, flags);
+    struct bf_scheduler *scheduler = fence_wait_check(call, count, fences, values, flags);
     struct bf_event *event = scheduler ? bf_event_of(handle, call) : NULL;
     if (!event)
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -168,7 +169,7 @@ static VkResult set_event(const char *call, uint32_t count, const BfFence *fence
         return result;
     }
     group->event = event;
-    result = prepare(scheduler, count, fences, &effects);
+    result = fence_wait_prepare(scheduler, count, fences, &effects);
     if (result == VK_ERROR_DEVICE_LOST) {
         bf_effects_run(scheduler, &effects);
         bf_scheduler_lost(scheduler, call); /* now every value is reached */
@@ -186,18 +187,18 @@ static VkResult set_event(const char *call, uint32_t count, const BfFence *fence
 
 VkResult bfSetEventOnFence(BfFence fence, uint64_t value, BfEvent event)
 {
-    return set_event(__func__, 1, &fence, &value, BF_FENCE_WAIT_ALL, event);
+    return group_set_event(__func__, 1, &fence, &value, BF_FENCE_WAIT_ALL, event);
 }
 
 VkResult bfSetEventOnFences(uint32_t count, const BfFence *fences, const uint64_t *values,
                             BfFenceWaitFlags flags, BfEvent event)
 {
-    return set_event(__func__, count, fences, values, flags, event);
+    return group_set_event(__func__, count, fences, values, flags, event);
 }
 
 /* Sleeps until the group fires or the time is up. The group stays the thread's to release. */
-static VkResult sleep_on(struct bf_scheduler *scheduler, struct bf_group *group,
-                         uint64_t timeout_ns)
+static VkResult group_sleep(struct bf_scheduler *scheduler, struct bf_group *group,
+                            uint64_t timeout_ns)
 {
     uint64_t deadline = bf_deadline_ns(timeout_ns);
     struct timespec until = bf_timespec(deadline);
@@ -220,7 +221,7 @@ static VkResult sleep_on(struct bf_scheduler *scheduler, struct bf_group *group,
 VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *values,
                       BfFenceWaitFlags flags, uint64_t timeout_ns)
 {
-    struct bf_scheduler *scheduler = check(__func__, count, fences, values, flags);
+    struct bf_scheduler *scheduler = fence_wait_check(__func__, count, fences, values, flags);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_scheduler_is_lost(scheduler))
@@ -229,7 +230,7 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
     if (!group)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     struct bf_effects effects = {0};
-    VkResult result = prepare(scheduler, count, fences, &effects);
+    VkResult result = fence_wait_prepare(scheduler, count, fences, &effects);
     if (result != VK_SUCCESS) {
         group_release(group);
         bf_effects_run(scheduler, &effects);
@@ -242,7 +243,7 @@ VkResult bfWaitFences(uint32_t count, const BfFence *fences, const uint64_t *val
     if (satisfied)
         group_release(group); /* nobody else knows it */
     else
-        result = sleep_on(scheduler, group, timeout_ns);
+        result = group_sleep(scheduler, group, timeout_ns);
     /* Which one of several has come is not told, so nothing follows from it. The fences themselves
      * may be gone by now: that, too, ends a wait. */
     if (result == VK_SUCCESS && group->orphaned)

@@ -7,7 +7,7 @@
 /* How long a calibration is good for: clocks part by some 50 ns in each millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)
 
-static void calibrate(struct bf_gpu *gpu)
+static void gpu_clock_calibrate(struct bf_gpu *gpu)
 {
     const VkCalibratedTimestampInfoEXT infos[2] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
@@ -24,7 +24,7 @@ static void calibrate(struct bf_gpu *gpu)
     clock->valid = true;
 }
 
-static uint64_t ticks_at(struct bf_gpu *gpu, uint64_t ns)
+static uint64_t gpu_clock_ticks_at(struct bf_gpu *gpu, uint64_t ns)
 {
     struct bf_gpu_clock *clock = &gpu->gpu_clock;
     uint64_t ticks = 0;
@@ -32,7 +32,7 @@ static uint64_t ticks_at(struct bf_gpu *gpu, uint64_t ns)
         return 0;
     bf_lock_acquire(&clock->lock);
     if (!clock->valid || bf_now_ns() - clock->ns > GOOD_FOR_NS)
-        calibrate(gpu);
+        gpu_clock_calibrate(gpu);
     if (clock->valid)
         ticks = clock->ticks +
                 (uint64_t)(int64_t)((double)(int64_t)(ns - clock->ns) / gpu->timestamp_period_ns);
@@ -42,12 +42,12 @@ static uint64_t ticks_at(struct bf_gpu *gpu, uint64_t ns)
 
 uint64_t bf_gpu_clock_ticks(struct bf_gpu_engine *engine, uint64_t ns)
 {
-    uint64_t ticks = ticks_at(engine->gpu, ns);
+    uint64_t ticks = gpu_clock_ticks_at(engine->gpu, ns);
     return engine->timestamp_bits < 64 ? ticks & ((UINT64_C(1) << engine->timestamp_bits) - 1)
                                        : ticks;
 }
 
 uint64_t bf_gpu_clock_now(struct bf_gpu *gpu)
 {
-    return ticks_at(gpu, bf_now_ns());
+    return gpu_clock_ticks_at(gpu, bf_now_ns());
 }

@@ -8,7 +8,7 @@
 #define SECONDARY 2u
 #define FAMILY    2
 
-static uint64_t key(VkCommandBuffer handle)
+static uint64_t command_buffer_map_key(VkCommandBuffer handle)
 {
     return (uint64_t)(uintptr_t)handle;
 }
@@ -19,20 +19,20 @@ VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, 
     uintptr_t value = (uintptr_t)family << FAMILY | KNOWN;
     if (level == VK_COMMAND_BUFFER_LEVEL_SECONDARY)
         value |= SECONDARY;
-    return bf_map_insert(&gpu->command_buffers, key(handle), (void *)value)
+    return bf_map_insert(&gpu->command_buffers, command_buffer_map_key(handle), (void *)value)
                ? VK_SUCCESS
                : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle)
 {
-    bf_map_remove(&gpu->command_buffers, key(handle));
+    bf_map_remove(&gpu->command_buffers, command_buffer_map_key(handle));
 }
 
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
                             VkCommandBufferLevel *level)
 {
-    uintptr_t value = (uintptr_t)bf_map_find(&gpu->command_buffers, key(handle));
+    uintptr_t value = (uintptr_t)bf_map_find(&gpu->command_buffers, command_buffer_map_key(handle));
     if (!value)
         return false;
     *family = (uint32_t)(value >> FAMILY);

@@ -13,7 +13,7 @@ struct source {
     PFN_vkGetDeviceProcAddr get_proc_addr;
 };
 
-static PFN_vkVoidFunction load(void *context, const char *name)
+static PFN_vkVoidFunction dispatch_get_proc_addr(void *context, const char *name)
 {
     const struct source *source = context;
     return source->get_proc_addr(source->device, name);
@@ -23,14 +23,14 @@ void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
                       PFN_vkGetDeviceProcAddr get_proc_addr)
 {
     struct source source = {device, get_proc_addr};
-    volkGenLoadDeviceTable(table, &source, load);
+    volkGenLoadDeviceTable(table, &source, dispatch_get_proc_addr);
 /* Two names that the headers know, and a name that has a successor which they don't. */
 #define JOIN(name, other)                                                                          \
     table->name = table->name ? table->name : table->other;                                        \
     table->other = table->other ? table->other : table->name;
 #define OR(name, newer)                                                                            \
     if (!table->name)                                                                              \
-        table->name = (PFN_##name)load(&source, #newer);
+        table->name = (PFN_##name)dispatch_get_proc_addr(&source, #newer);
 #include "gpu/generated/aliases.inc"
 #undef JOIN
 #undef OR

@@ -3,7 +3,7 @@
 
 #include "gpu/dispatch.h"
 
-static VkResult load_functions(struct bf_gpu *gpu, PFN_vkGetDeviceProcAddr get_proc_addr)
+static VkResult gpu_load_functions(struct bf_gpu *gpu, PFN_vkGetDeviceProcAddr get_proc_addr)
 {
     bf_dispatch_load(&gpu->vk, gpu->handle, get_proc_addr);
     const struct VolkDeviceTable *vk = &gpu->vk;
@@ -22,7 +22,7 @@ VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info)
 {
     gpu->handle = info->handle;
     gpu->trace = info->trace;
-    VkResult result = load_functions(gpu, info->get_proc_addr);
+    VkResult result = gpu_load_functions(gpu, info->get_proc_addr);
     if (result != VK_SUCCESS)
         return result;
     gpu->set_loader_data = info->set_loader_data;

@@ -8,8 +8,8 @@
 
 #define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
-static VkResult create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool imported,
-                              VkBuffer *handle)
+static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool imported,
+                                     VkBuffer *handle)
 {
     uint32_t count = gpu->family_count;
     const VkExternalMemoryBufferCreateInfo external = {
@@ -31,8 +31,8 @@ static VkResult create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool import
 }
 
 /* The memory type of 'bits' with all of 'needed' and most of 'liked', or UINT32_MAX. */
-static uint32_t find_type(const struct bf_gpu *gpu, uint32_t bits, VkMemoryPropertyFlags needed,
-                          VkMemoryPropertyFlags liked)
+static uint32_t memory_type_find(const struct bf_gpu *gpu, uint32_t bits,
+                                 VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < gpu->memory.memoryTypeCount; i++) {
@@ -48,8 +48,8 @@ static uint32_t find_type(const struct bf_gpu *gpu, uint32_t bits, VkMemoryPrope
     return best;
 }
 
-static VkResult allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, uint32_t bits,
-                         enum bf_buffer_place place)
+static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, uint32_t bits,
+                                enum bf_buffer_place place)
 {
     const VkMemoryPropertyFlags host =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -57,8 +57,9 @@ static VkResult allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, uint32_t 
     gpu->vk.vkGetBufferMemoryRequirements(gpu->handle, buffer->handle, &needs);
     uint32_t type =
         place == BF_BUFFER_DEVICE
-            ? find_type(gpu, needs.memoryTypeBits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
-            : find_type(gpu, needs.memoryTypeBits & bits, host, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+            ? memory_type_find(gpu, needs.memoryTypeBits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+            : memory_type_find(gpu, needs.memoryTypeBits & bits, host,
+                               VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     if (type == UINT32_MAX || (buffer->pages && needs.size > buffer->size))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     const VkImportMemoryHostPointerInfoEXT import = {
@@ -84,7 +85,7 @@ static VkResult allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, uint32_t 
 }
 
 /* Pages of our own, mapped twice: the program's view of them is one that it can't write to. */
-static bool map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
+static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
 {
     size_t size = (buffer->size + gpu->host_pointer_alignment - 1) / gpu->host_pointer_alignment *
                   gpu->host_pointer_alignment;
@@ -111,16 +112,16 @@ static bool map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
 }
 
 /* Not every driver that has the extension takes every pointer: who can't gets ordinary memory. */
-static bool import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_buffer_place place)
+static bool buffer_import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_buffer_place place)
 {
-    if (place != BF_BUFFER_SHOWN || !gpu->host_pointer_alignment || !map_pages(gpu, buffer))
+    if (place != BF_BUFFER_SHOWN || !gpu->host_pointer_alignment || !buffer_map_pages(gpu, buffer))
         return false;
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     if (gpu->vk.vkGetMemoryHostPointerPropertiesEXT(gpu->handle, HANDLE_TYPE, buffer->pages,
                                                     &properties) != VK_SUCCESS ||
-        create_handle(gpu, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
-        allocate(gpu, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
+        buffer_create_handle(gpu, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
+        buffer_allocate(gpu, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
         bf_buffer_destroy(gpu, buffer);
         return false;
     }
@@ -134,11 +135,11 @@ VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_
                           struct bf_buffer *buffer)
 {
     *buffer = (struct bf_buffer){.size = size};
-    if (!import(gpu, buffer, place)) {
+    if (!buffer_import(gpu, buffer, place)) {
         *buffer = (struct bf_buffer){.size = size};
-        VkResult result = create_handle(gpu, size, false, &buffer->handle);
+        VkResult result = buffer_create_handle(gpu, size, false, &buffer->handle);
         if (result == VK_SUCCESS)
-            result = allocate(gpu, buffer, UINT32_MAX, place);
+            result = buffer_allocate(gpu, buffer, UINT32_MAX, place);
         if (result == VK_SUCCESS && place != BF_BUFFER_DEVICE)
             result = gpu->vk.vkMapMemory(gpu->handle, buffer->memory, 0, VK_WHOLE_SIZE, 0,
                                          &buffer->mapped);

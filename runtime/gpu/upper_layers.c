@@ -37,7 +37,7 @@ bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore)
 
 /* The function of the loader that made the device: it is the one whose callback the layer was given.
  * Nothing is loaded, and no other loader's function will do. */
-static PFN_vkGetDeviceProcAddr loader_function(const struct bf_gpu *gpu)
+static PFN_vkGetDeviceProcAddr loader_find_get_device_proc_addr(const struct bf_gpu *gpu)
 {
     union {
         VkResult (*function)(VkDevice device, void *object);
@@ -60,12 +60,12 @@ static PFN_vkGetDeviceProcAddr loader_function(const struct bf_gpu *gpu)
     return found.function;
 }
 
-static const struct bf_upper_layers *look(struct bf_gpu *gpu)
+static const struct bf_upper_layers *upper_layers_look_up(struct bf_gpu *gpu)
 {
     struct bf_upper_layers *upper_layers = &gpu->upper_layers;
     bf_lock_acquire(&upper_layers->lock);
     PFN_vkGetDeviceProcAddr get =
-        upper_layers->looked || gpu->attached ? NULL : loader_function(gpu);
+        upper_layers->looked || gpu->attached ? NULL : loader_find_get_device_proc_addr(gpu);
     if (get) {
         /* By the name under which the program has it: the other one is no command of the device. */
         uint32_t version = gpu->api_version;
@@ -87,7 +87,7 @@ static const struct bf_upper_layers *look(struct bf_gpu *gpu)
 }
 
 /* The question stands while the command runs. */
-static void ask(struct question *question)
+static void question_ask(struct question *question)
 {
     struct question *outer = asking;
     const struct bf_upper_layers *upper_layers = &question->gpu->upper_layers;
@@ -110,47 +110,48 @@ static void ask(struct question *question)
     asking = outer;
 }
 
-static bool can_ask(struct bf_gpu *gpu, VkObjectType type)
+static bool upper_layers_can_ask(struct bf_gpu *gpu, VkObjectType type)
 {
-    const struct bf_upper_layers *upper_layers = look(gpu);
+    const struct bf_upper_layers *upper_layers = upper_layers_look_up(gpu);
     return type == VK_OBJECT_TYPE_SEMAPHORE ? upper_layers->counter_value != NULL
            : type == VK_OBJECT_TYPE_BUFFER  ? upper_layers->buffer_requirements != NULL
                                             : upper_layers->image_requirements != NULL;
 }
 
-static uint64_t translate(struct bf_gpu *gpu, VkObjectType type, uint64_t handle)
+static uint64_t handle_translate(struct bf_gpu *gpu, VkObjectType type, uint64_t handle)
 {
-    if (!can_ask(gpu, type))
+    if (!upper_layers_can_ask(gpu, type))
         return handle;
     struct question question = {.gpu = gpu, .type = type, .handle = handle};
-    ask(&question);
+    question_ask(&question);
     return question.handle;
 }
 
 VkSemaphore bf_upper_layers_semaphore(struct bf_gpu *gpu, VkSemaphore semaphore)
 {
-    return (VkSemaphore)translate(gpu, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
+    return (VkSemaphore)handle_translate(gpu, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore);
 }
 
 VkBuffer bf_upper_layers_buffer(struct bf_gpu *gpu, VkBuffer buffer)
 {
-    return (VkBuffer)translate(gpu, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
+    return (VkBuffer)handle_translate(gpu, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer);
 }
 
 VkImage bf_upper_layers_image(struct bf_gpu *gpu, VkImage image)
 {
-    return (VkImage)translate(gpu, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
+    return (VkImage)handle_translate(gpu, VK_OBJECT_TYPE_IMAGE, (uint64_t)image);
 }
 
 const char *bf_upper_layers_excuse(struct bf_gpu *gpu, VkObjectType type)
 {
-    return can_ask(gpu, type) ? "" : ", and layers above Belfry's can't be asked for it";
+    return upper_layers_can_ask(gpu, type) ? ""
+                                           : ", and layers above Belfry's can't be asked for it";
 }
 
 void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore semaphore,
                               uint64_t value)
 {
-    PFN_vkSignalSemaphore signal = look(gpu)->signal_semaphore;
+    PFN_vkSignalSemaphore signal = upper_layers_look_up(gpu)->signal_semaphore;
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = named, .value = value};
     struct question question = {.gpu = gpu, .handle = (uint64_t)semaphore};
@@ -164,5 +165,5 @@ void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore
 
 PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu)
 {
-    return look(gpu)->submit2;
+    return upper_layers_look_up(gpu)->submit2;
 }

@@ -5,8 +5,8 @@
 #include "gpu/gpu.h"
 
 /* A free place in pages of the kind; the lock is held. */
-static bool take(struct bf_value_memory_pages *pages, enum bf_value_memory_kind kind,
-                 struct bf_value_memory *memory)
+static bool value_memory_take_free(struct bf_value_memory_pages *pages,
+                                   enum bf_value_memory_kind kind, struct bf_value_memory *memory)
 {
     for (; pages; pages = pages->next) {
         if (pages->kind != kind || pages->single || pages->used == BF_VALUE_MEMORIES_PER_PAGE)
@@ -24,7 +24,7 @@ static bool take(struct bf_value_memory_pages *pages, enum bf_value_memory_kind 
     return false;
 }
 
-static void free_unused(struct bf_gpu *gpu)
+static void value_memories_free_unused(struct bf_gpu *gpu)
 {
     struct bf_value_memories *value_memories = &gpu->value_memories;
     bf_lock_acquire(&value_memories->lock);
@@ -39,8 +39,8 @@ static void free_unused(struct bf_gpu *gpu)
     }
 }
 
-static VkResult add_pages(struct bf_gpu *gpu, enum bf_value_memory_kind kind, bool single,
-                          struct bf_value_memory_pages **out)
+static VkResult value_memory_pages_create(struct bf_gpu *gpu, enum bf_value_memory_kind kind,
+                                          bool single, struct bf_value_memory_pages **out)
 {
     static const enum bf_buffer_place places[] = {
         [BF_VALUE_MEMORY_CURRENT] = BF_BUFFER_SHOWN,
@@ -67,21 +67,21 @@ VkResult bf_value_memory_create(struct bf_gpu *gpu, enum bf_value_memory_kind ki
 {
     struct bf_value_memories *value_memories = &gpu->value_memories;
     bool taken = false;
-    free_unused(gpu);
+    value_memories_free_unused(gpu);
     if (!single) {
         bf_lock_acquire(&value_memories->lock);
-        taken = take(value_memories->pages, kind, memory);
+        taken = value_memory_take_free(value_memories->pages, kind, memory);
         bf_lock_release(&value_memories->lock);
     }
     if (!taken) {
         struct bf_value_memory_pages *pages;
-        VkResult result = add_pages(gpu, kind, single, &pages);
+        VkResult result = value_memory_pages_create(gpu, kind, single, &pages);
         if (result != VK_SUCCESS)
             return result;
         if (single)
             *memory = (struct bf_value_memory){.pages = pages};
         else
-            take(pages, kind, memory);
+            value_memory_take_free(pages, kind, memory);
         bf_lock_acquire(&value_memories->lock);
         pages->next = value_memories->pages;
         value_memories->pages = pages;
@@ -121,7 +121,7 @@ void bf_value_memory_destroy(struct bf_gpu *gpu, struct bf_value_memory *memory)
 void bf_value_memories_finish(struct bf_gpu *gpu)
 {
     struct bf_value_memories *value_memories = &gpu->value_memories;
-    free_unused(gpu);
+    value_memories_free_unused(gpu);
     while (value_memories->pages) {
         struct bf_value_memory_pages *next = value_memories->pages->next;
         bf_buffer_destroy(gpu, &value_memories->pages->buffer);

@@ -85,8 +85,8 @@ void bf_gpu_write_pipeline_finish(struct bf_gpu *gpu)
 }
 
 /* The copy's word may be any; the shader's is named by the slot. */
-static VkResult record(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
-                       const struct bf_value_memory *memory)
+static VkResult gpu_write_record(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
+                                 const struct bf_value_memory *memory)
 {
     struct bf_gpu *gpu = engine->gpu;
     const struct VolkDeviceTable *vk = &gpu->vk;
@@ -122,7 +122,7 @@ static VkResult record(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
     return vk->vkEndCommandBuffer(write->commands);
 }
 
-static VkResult create_pool(struct bf_gpu_engine *engine)
+static VkResult gpu_writes_create_pool(struct bf_gpu_engine *engine)
 {
     struct bf_gpu *gpu = engine->gpu;
     const VkCommandPoolCreateInfo info = {
@@ -133,7 +133,7 @@ static VkResult create_pool(struct bf_gpu_engine *engine)
     return gpu->vk.vkCreateCommandPool(gpu->handle, &info, NULL, &engine->writes.pool);
 }
 
-static void chunk_destroy(struct bf_gpu_engine *engine, struct bf_gpu_write_chunk *chunk)
+static void gpu_write_chunk_destroy(struct bf_gpu_engine *engine, struct bf_gpu_write_chunk *chunk)
 {
     struct bf_gpu *gpu = engine->gpu;
     if (chunk->commands[0])
@@ -143,11 +143,11 @@ static void chunk_destroy(struct bf_gpu_engine *engine, struct bf_gpu_write_chun
 }
 
 /* The lock is held. */
-static VkResult add_chunk(struct bf_gpu_engine *engine)
+static VkResult gpu_writes_add_chunk(struct bf_gpu_engine *engine)
 {
     struct bf_gpu *gpu = engine->gpu;
     struct bf_gpu_writes *writes = &engine->writes;
-    VkResult result = writes->pool ? VK_SUCCESS : create_pool(engine);
+    VkResult result = writes->pool ? VK_SUCCESS : gpu_writes_create_pool(engine);
     if (result != VK_SUCCESS)
         return result;
     struct bf_gpu_write_chunk *chunk = calloc(1, sizeof(*chunk));
@@ -171,7 +171,7 @@ static VkResult add_chunk(struct bf_gpu_engine *engine)
             .slot_offset = i * sizeof(struct bf_gpu_write_slot),
         };
         if (bf_gpu_write_is_atomic(engine))
-            result = record(engine, write, NULL);
+            result = gpu_write_record(engine, write, NULL);
         if (result != VK_SUCCESS)
             goto fail;
     }
@@ -184,12 +184,12 @@ static VkResult add_chunk(struct bf_gpu_engine *engine)
     return VK_SUCCESS;
 
 fail:
-    chunk_destroy(engine, chunk);
+    gpu_write_chunk_destroy(engine, chunk);
     return result;
 }
 
 /* ST-1. The lock is held. */
-static void take_back(struct bf_gpu_engine *engine, uint64_t completed)
+static void gpu_writes_take_back(struct bf_gpu_engine *engine, uint64_t completed)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     if (completed == UINT64_MAX)
@@ -211,14 +211,14 @@ VkResult bf_gpu_write_take(struct bf_gpu_engine *engine, const struct bf_value_m
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&writes->lock);
     if (!writes->free)
-        take_back(engine, atomic_load(&engine->seen_epoch));
+        gpu_writes_take_back(engine, atomic_load(&engine->seen_epoch));
     if (!writes->free) {
         uint64_t completed;
         if (bf_gpu_engine_completed_epoch(engine, &completed) == VK_SUCCESS)
-            take_back(engine, completed);
+            gpu_writes_take_back(engine, completed);
     }
     if (!writes->free)
-        result = add_chunk(engine);
+        result = gpu_writes_add_chunk(engine);
     struct bf_gpu_write *write = writes->free;
     if (result == VK_SUCCESS) {
         writes->free = write->next;
@@ -226,7 +226,7 @@ VkResult bf_gpu_write_take(struct bf_gpu_engine *engine, const struct bf_value_m
         *write->slot = (struct bf_gpu_write_slot){bf_value_memory_address(memory), value};
         write->spared = spared;
         if (!bf_gpu_write_is_atomic(engine))
-            result = record(engine, write, memory);
+            result = gpu_write_record(engine, write, memory);
         if (result == VK_SUCCESS) {
             *out = write;
         } else {
@@ -280,7 +280,7 @@ void bf_gpu_writes_finish(struct bf_gpu_engine *engine)
     struct bf_gpu_writes *writes = &engine->writes;
     while (writes->chunks) {
         struct bf_gpu_write_chunk *next = writes->chunks->next;
-        chunk_destroy(engine, writes->chunks);
+        gpu_write_chunk_destroy(engine, writes->chunks);
         writes->chunks = next;
     }
     if (writes->pool)

@@ -4,7 +4,8 @@
 #include "log/log.h"
 #include "log/writer.h"
 
-static struct bf_log_source source_of(const struct bf_log_writer *writer, enum bf_log_side side)
+static struct bf_log_source cursor_source_of(const struct bf_log_writer *writer,
+                                             enum bf_log_side side)
 {
     return (struct bf_log_source){
         .memory = bf_log_writer_memory(writer, side),
@@ -22,7 +23,7 @@ void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log
     uint32_t count = 16;
     *cursor = (struct bf_log_cursor){.log = log, .writer = log->writer, .side = side};
     const struct bf_log_reader_info info = {
-        .source = source_of(log->writer, side),
+        .source = cursor_source_of(log->writer, side),
         .valid_bits = engine->timestamp_bits,
         .time = bf_gpu_clock_now(engine->gpu),
     };
@@ -50,7 +51,7 @@ bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor)
 }
 
 /* The first entry whose times the host has yet to fill in: the GPU may have counted it already. */
-static uint64_t first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
+static uint64_t writer_first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
 {
     if (writer->copies_stamps || !writer->timed)
         return UINT64_MAX;
@@ -64,15 +65,15 @@ static uint64_t first_unfilled(const struct bf_log_writer *writer, enum bf_log_s
 static void cursor_go_on(struct bf_log_cursor *cursor)
 {
     struct bf_log_writer *writer = cursor->writer, *successor = writer->successor;
-    const struct bf_log_source source = source_of(successor, cursor->side);
+    const struct bf_log_source source = cursor_source_of(successor, cursor->side);
     bf_log_reader_rebase(&cursor->reader, &source, writer->next[cursor->side]);
     writer->cursors--;
     successor->cursors++;
     cursor->writer = successor;
 }
 
-static enum bf_log_read read_on(struct bf_log_cursor *cursor, struct bf_log_item *items,
-                                uint32_t capacity, bool across, uint32_t *count, uint64_t *lost)
+static enum bf_log_read cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
+                                    uint32_t capacity, bool across, uint32_t *count, uint64_t *lost)
 {
     struct bf_log *log = cursor->log;
     struct bf_log_counts before = bf_log_reader_counts(&cursor->reader);
@@ -80,7 +81,8 @@ static enum bf_log_read read_on(struct bf_log_cursor *cursor, struct bf_log_item
     *count = 0;
     for (;;) {
         uint32_t got;
-        bf_log_reader_set_limit(&cursor->reader, first_unfilled(cursor->writer, cursor->side));
+        bf_log_reader_set_limit(&cursor->reader,
+                                writer_first_unfilled(cursor->writer, cursor->side));
         result = bf_log_reader_read(&cursor->reader, items + *count, capacity - *count, &got);
         *count += got;
         if (result != BF_LOG_READ_OK || *count == capacity || !cursor->writer->successor ||
@@ -99,11 +101,11 @@ static enum bf_log_read read_on(struct bf_log_cursor *cursor, struct bf_log_item
 enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
-    return read_on(cursor, items, capacity, true, count, lost);
+    return cursor_read(cursor, items, capacity, true, count, lost);
 }
 
 enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                             uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
-    return read_on(cursor, items, capacity, false, count, lost);
+    return cursor_read(cursor, items, capacity, false, count, lost);
 }

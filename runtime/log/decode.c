@@ -9,8 +9,8 @@
 #define ENTRY  sizeof(BfFenceLogEntry)
 #define PAGE   4096u
 
-__attribute__((format(printf, 3, 4))) static bool complain(char *text, size_t size,
-                                                           const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool decode_explain(char *text, size_t size,
+                                                                 const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -20,45 +20,45 @@ __attribute__((format(printf, 3, 4))) static bool complain(char *text, size_t si
 }
 
 /* The log whose header lies at 'offset', or false and why there is none. */
-static bool log_at(const struct bf_log_dump *dump, uint64_t offset, struct bf_log_decoded *log,
-                   char *text, size_t size)
+static bool decode_log_at(const struct bf_log_dump *dump, uint64_t offset,
+                          struct bf_log_decoded *log, char *text, size_t size)
 {
     uint64_t left = dump->size - offset;
     if (left < HEADER) {
-        return complain(text, size,
-                        "at byte %" PRIu64 ": %" PRIu64
-                        " bytes are left, and a log's header has %zu: cut off, or no log",
-                        offset, left, HEADER);
+        return decode_explain(text, size,
+                              "at byte %" PRIu64 ": %" PRIu64
+                              " bytes are left, and a log's header has %zu: cut off, or no log",
+                              offset, left, HEADER);
     }
     BfFenceLogHeader header;
     memcpy(&header, dump->bytes + offset, HEADER);
     if (header.type != BF_FENCE_LOG_TYPE_WAITS && header.type != BF_FENCE_LOG_TYPE_SIGNALS) {
-        return complain(text, size,
-                        "at byte %" PRIu64 ": the type is %" PRIu32
-                        ", neither 1 (waits) nor 2 (signals): no log, or a damaged one",
-                        offset + offsetof(BfFenceLogHeader, type), header.type);
+        return decode_explain(text, size,
+                              "at byte %" PRIu64 ": the type is %" PRIu32
+                              ", neither 1 (waits) nor 2 (signals): no log, or a damaged one",
+                              offset + offsetof(BfFenceLogHeader, type), header.type);
     }
     uint64_t room = (left - HEADER) / ENTRY;
     uint64_t at_count = offset + offsetof(BfFenceLogHeader, numberOfEntries);
     if (header.numberOfEntries == 0 || header.numberOfEntries > UINT32_MAX) {
-        return complain(text, size,
-                        "at byte %" PRIu64 ": the number of entries is %" PRIu64
-                        ", not 1 to %" PRIu32,
-                        at_count, header.numberOfEntries, UINT32_MAX);
+        return decode_explain(text, size,
+                              "at byte %" PRIu64 ": the number of entries is %" PRIu64
+                              ", not 1 to %" PRIu32,
+                              at_count, header.numberOfEntries, UINT32_MAX);
     }
     if (header.numberOfEntries > room) {
-        return complain(text, size,
-                        "at byte %" PRIu64 ": the number of entries is %" PRIu64
-                        ", and the bytes that are left are enough for %" PRIu64
-                        ": cut off, or damaged",
-                        at_count, header.numberOfEntries, room);
+        return decode_explain(text, size,
+                              "at byte %" PRIu64 ": the number of entries is %" PRIu64
+                              ", and the bytes that are left are enough for %" PRIu64
+                              ": cut off, or damaged",
+                              at_count, header.numberOfEntries, room);
     }
     uint32_t index = bfFenceLogIndex(header.atomicWraparoundAndEntryIndex);
     if (index >= header.numberOfEntries) {
-        return complain(text, size,
-                        "at byte %" PRIu64 ": the index is %" PRIu32
-                        ", not below the number of entries, %" PRIu64,
-                        offset, index, header.numberOfEntries);
+        return decode_explain(text, size,
+                              "at byte %" PRIu64 ": the index is %" PRIu32
+                              ", not below the number of entries, %" PRIu64,
+                              offset, index, header.numberOfEntries);
     }
 
     uint32_t entries = (uint32_t)header.numberOfEntries;
@@ -78,7 +78,7 @@ static bool log_at(const struct bf_log_dump *dump, uint64_t offset, struct bf_lo
 }
 
 /* Where the log behind 'log' begins. */
-static uint64_t log_behind(const struct bf_log_dump *dump, const struct bf_log_decoded *log)
+static uint64_t decode_log_behind(const struct bf_log_dump *dump, const struct bf_log_decoded *log)
 {
     uint64_t bytes = BF_FENCE_LOG_BYTES(log->entries);
     uint64_t packed = log->offset + bytes;
@@ -94,7 +94,7 @@ static uint64_t log_behind(const struct bf_log_dump *dump, const struct bf_log_d
     struct bf_log_decoded after;
     uint64_t padded = packed + zeros;
     bool is_padding = zeros > offsetof(BfFenceLogHeader, type) || padded == dump->size ||
-                      log_at(dump, padded, &after, NULL, 0);
+                      decode_log_at(dump, padded, &after, NULL, 0);
     return is_padding ? padded : packed;
 }
 
@@ -104,10 +104,10 @@ enum bf_log_decode bf_log_decode_next(struct bf_log_dump *dump, struct bf_log_de
     if (dump->next == dump->size && dump->size) {
         return BF_LOG_DECODE_END;
     }
-    if (!log_at(dump, dump->next, log, text, size)) {
+    if (!decode_log_at(dump, dump->next, log, text, size)) {
         return BF_LOG_DECODE_ERROR;
     }
-    dump->next = log_behind(dump, log);
+    dump->next = decode_log_behind(dump, log);
     return BF_LOG_DECODE_LOG;
 }
 

@@ -43,7 +43,7 @@ struct bf_log *bf_log_create(struct bf_gpu_engine *engine, struct bf_log_engine 
 
 /* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
  * neither a cursor in them, nor one in the writer before, which will come to them. */
-static void see_off(struct bf_log *log, uint64_t completed)
+static void log_free_replaced_writers(struct bf_log *log, uint64_t completed)
 {
     struct bf_log_writer **link = &log->dying;
     while (*link) {
@@ -142,7 +142,7 @@ void bf_log_leave(struct bf_log *log)
     log->logs->left = log;
 }
 
-static bool has_some_on_its_way(const struct bf_log *log, uint64_t completed)
+static bool log_has_slots_in_flight(const struct bf_log *log, uint64_t completed)
 {
     bool any = log->writer && bf_log_writer_is_busy(log->writer, completed);
     for (const struct bf_log_writer *w = log->dying; w; w = w->next_dying)
@@ -156,7 +156,7 @@ void bf_log_see_off(struct bf_log_engine *logs, uint64_t completed)
     while (*link) {
         struct bf_log *log = *link;
         bf_log_collect(log, completed);
-        if (has_some_on_its_way(log, completed)) {
+        if (log_has_slots_in_flight(log, completed)) {
             link = &log->next;
         } else {
             *link = log->next;
@@ -200,7 +200,7 @@ bool bf_log_has_notes(struct bf_log *log)
 }
 
 /* The first 'count' of those that batches have taken along are logged. */
-static void forget_notes(struct bf_log *log, uint32_t count)
+static void log_forget_notes(struct bf_log *log, uint32_t count)
 {
     if (!count)
         return;
@@ -222,8 +222,8 @@ void bf_log_flush(struct bf_log *log)
 }
 
 /* Had the program's wait been satisfied when it was armed? Only the semaphore itself can tell. */
-static bool was_satisfied(const struct bf_gpu *gpu, const struct bf_log_batch *batch,
-                          const struct bf_log_sync *sync)
+static bool log_wait_was_satisfied(const struct bf_gpu *gpu, const struct bf_log_batch *batch,
+                                   const struct bf_log_sync *sync)
 {
     uint64_t value;
     return !batch->was_held &&
@@ -232,8 +232,8 @@ static bool was_satisfied(const struct bf_gpu *gpu, const struct bf_log_batch *b
 }
 
 /* The operation on the program's own semaphore; false: it isn't one that logs know. */
-static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum bf_log_side side,
-                     uint32_t i, struct bf_log_operation *op)
+static bool log_describe_operation(struct bf_log *log, const struct bf_log_batch *batch,
+                                   enum bf_log_side side, uint32_t i, struct bf_log_operation *op)
 {
     bool wait = side == BF_LOG_WAITS;
     struct bf_log_sync sync;
@@ -246,7 +246,7 @@ static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum 
         .key = wait && batch->imported ? batch->imported : (uint64_t)sync.semaphore,
         .value = sync.value,
     };
-    if (!wait || was_satisfied(log->engine->gpu, batch, &sync))
+    if (!wait || log_wait_was_satisfied(log->engine->gpu, batch, &sync))
         return true;
     op->when = batch->when;
     if (batch->goes_at_once)
@@ -259,7 +259,7 @@ static bool describe(struct bf_log *log, const struct bf_log_batch *batch, enum 
 }
 
 /* The signal of the batch's fence; false: there is none. */
-static bool describe_fence(const struct bf_log_batch *batch, struct bf_log_operation *op)
+static bool log_describe_fence(const struct bf_log_batch *batch, struct bf_log_operation *op)
 {
     if (!batch->signals_fence)
         return false;
@@ -276,16 +276,16 @@ void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch)
 {
     struct bf_log_operation op;
     for (uint32_t i = 0; i < batch->wait_count; i++) {
-        if (describe(log, batch, BF_LOG_WAITS, i, &op))
+        if (log_describe_operation(log, batch, BF_LOG_WAITS, i, &op))
             bf_log_note(log, &op);
     }
     for (uint32_t i = 0; i < batch->signal_count; i++) {
-        if (describe(log, batch, BF_LOG_SIGNALS, i, &op)) {
+        if (log_describe_operation(log, batch, BF_LOG_SIGNALS, i, &op)) {
             op.when = BF_LOG_WITH_STAMP;
             bf_log_note(log, &op);
         }
     }
-    if (describe_fence(batch, &op) && op.handle) {
+    if (log_describe_fence(batch, &op) && op.handle) {
         op.when = BF_LOG_WITH_STAMP;
         bf_log_note(log, &op);
     }
@@ -298,7 +298,7 @@ struct place {
     uint32_t count;
 };
 
-static void put(struct place *place, VkCommandBuffer commands)
+static void log_place_commands(struct place *place, VkCommandBuffer commands)
 {
     place->infos[place->count++] = (VkCommandBufferSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
@@ -306,29 +306,29 @@ static void put(struct place *place, VkCommandBuffer commands)
     };
 }
 
-static void lose(struct bf_log *log, struct bf_log_batch *batch, enum bf_log_side side)
+static void log_count_lost(struct bf_log *log, struct bf_log_batch *batch, enum bf_log_side side)
 {
     log->lost[side]++;
     batch->lost[side]++;
 }
 
-static bool add(struct bf_log *log, struct bf_log_batch *batch, struct place *place,
-                const struct bf_log_operation *op, bool noted)
+static bool log_add_operation(struct bf_log *log, struct bf_log_batch *batch, struct place *place,
+                              const struct bf_log_operation *op, bool noted)
 {
     if (!bf_log_writer_has_room(log->writer, op->side))
         bf_log_flush(log);
     VkCommandBuffer commands;
     if (!bf_log_writer_add(log->writer, op, noted, &commands)) {
-        lose(log, batch, op->side);
+        log_count_lost(log, batch, op->side);
         return false;
     }
     if (commands)
-        put(place, commands);
+        log_place_commands(place, commands);
     batch->slots++;
     return true;
 }
 
-static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct place *place)
+static void log_add_notes(struct bf_log *log, struct bf_log_batch *batch, struct place *place)
 {
     struct bf_log_operation notes[BF_LOG_NOTES];
     if (atomic_load_explicit(&log->noted, memory_order_relaxed) == log->taken)
@@ -339,7 +339,7 @@ static void add_notes(struct bf_log *log, struct bf_log_batch *batch, struct pla
     log->taken += batch->notes;
     bf_lock_release(&log->lock);
     for (uint32_t i = 0; i < batch->notes; i++)
-        add(log, batch, place, &notes[i], true);
+        log_add_operation(log, batch, place, &notes[i], true);
 }
 
 /* In front of the program's command buffers its waits, behind them its signals. What its barrier
@@ -355,25 +355,25 @@ void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferS
 
     if (infos && batch->barrier)
         place.infos[place.count++] = *own++;
-    add_notes(log, batch, &place);
+    log_add_notes(log, batch, &place);
     for (uint32_t i = 0; i < batch->wait_count; i++) {
-        if (describe(log, batch, BF_LOG_WAITS, i, &op))
-            add(log, batch, &place, &op, false);
+        if (log_describe_operation(log, batch, BF_LOG_WAITS, i, &op))
+            log_add_operation(log, batch, &place, &op, false);
     }
     for (uint32_t i = batch->barrier; i < count; i++)
         place.infos[place.count++] = *own++;
     for (uint32_t i = 0; i < batch->signal_count; i++) {
-        if (describe(log, batch, BF_LOG_SIGNALS, i, &op))
-            signalled = add(log, batch, &place, &op, false);
+        if (log_describe_operation(log, batch, BF_LOG_SIGNALS, i, &op))
+            signalled = log_add_operation(log, batch, &place, &op, false);
     }
-    if (describe_fence(batch, &op))
-        signalled = add(log, batch, &place, &op, false);
+    if (log_describe_fence(batch, &op))
+        signalled = log_add_operation(log, batch, &place, &op, false);
     if (!infos)
         return;
     /* The last signal's stamp is the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &batch->slots);
     if (end)
-        put(&place, end);
+        log_place_commands(&place, end);
     submit->pCommandBufferInfos = place.infos;
     submit->commandBufferInfoCount = place.count;
 }
@@ -402,7 +402,7 @@ bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch)
     if (!bf_log_make_room(log->logs, bf_log_room(log, submit->commandBufferInfoCount,
                                                  batch->wait_count, batch->signal_count))) {
         if (batch->signals_fence)
-            lose(log, batch, BF_LOG_SIGNALS);
+            log_count_lost(log, batch, BF_LOG_SIGNALS);
         return false;
     }
     bf_log_put(log, batch, log->logs->infos);
@@ -413,7 +413,7 @@ void bf_log_accepted(struct bf_log *log, uint32_t slots, uint32_t notes, bool ha
                      uint64_t epoch)
 {
     atomic_store(&log->last_epoch, epoch);
-    forget_notes(log, notes);
+    log_forget_notes(log, notes);
     if (has_entries)
         bf_log_writer_accepted(log->writer, slots, epoch);
 }
@@ -434,5 +434,5 @@ void bf_log_collect(struct bf_log *log, uint64_t completed)
         bf_log_writer_collect(log->writer, completed);
     if (log->trace)
         bf_log_report(log);
-    see_off(log, completed);
+    log_free_replaced_writers(log, completed);
 }

@@ -25,7 +25,8 @@ void bf_log_begin_trace(struct bf_log *log, struct bf_log_trace *trace)
     log->trace = trace;
 }
 
-static uint64_t place(const struct bf_log *log, const struct bf_log_slot *slot, uint64_t ticks)
+static uint64_t log_trace_place_ticks(const struct bf_log *log, const struct bf_log_slot *slot,
+                                      uint64_t ticks)
 {
     struct bf_stamps *stamps = log->engine->stamps;
     struct bf_calibration *calibration = stamps ? bf_stamps_calibration(stamps) : NULL;
@@ -35,18 +36,20 @@ static uint64_t place(const struct bf_log *log, const struct bf_log_slot *slot, 
                                 bf_calibration_extend(calibration, ticks, slot->added_ns));
 }
 
-static void report(struct bf_log *log, struct bf_log_cursor *cursor, const struct bf_log_item *item)
+static void log_trace_report_entry(struct bf_log *log, struct bf_log_cursor *cursor,
+                                   const struct bf_log_item *item)
 {
     const struct bf_log_writer *writer = cursor->writer;
     const struct bf_log_slot *slot =
         bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
-    uint64_t end = place(log, slot, item->end);
-    bf_trace_fence_done(
-        log->engine->gpu->trace, log->trace_id,
-        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED ? BF_TRACE_FENCE_WAIT
-                                                                 : BF_TRACE_FENCE_SIGNAL,
-        (struct bf_trace_sync){slot->key, item->value}, end, place(log, slot, item->observed),
-        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
+    uint64_t end = log_trace_place_ticks(log, slot, item->end);
+    bf_trace_fence_done(log->engine->gpu->trace, log->trace_id,
+                        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
+                            ? BF_TRACE_FENCE_WAIT
+                            : BF_TRACE_FENCE_SIGNAL,
+                        (struct bf_trace_sync){slot->key, item->value}, end,
+                        log_trace_place_ticks(log, slot, item->observed),
+                        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
 }
 
 void bf_log_report(struct bf_log *log)
@@ -64,7 +67,7 @@ void bf_log_report(struct bf_log *log)
             if (bf_log_cursor_read_one_log(cursor, items, AT_ONCE, &count, &lost) != BF_LOG_READ_OK)
                 count = 0;
             for (uint32_t i = 0; i < count; i++)
-                report(log, cursor, &items[i]);
+                log_trace_report_entry(log, cursor, &items[i]);
             if (lost)
                 bf_trace_fences_lost(trace, log->trace_id, lost);
         }

@@ -20,7 +20,7 @@ struct bf_log_payload {
 #define ENTRY_OBSERVED offsetof(BfFenceLogEntry, fenceObservedGpuTimestamp)
 #define WORD           offsetof(struct bf_log_payload, word)
 
-static struct bf_gpu_engine *engine_of(const struct bf_log_writer *writer)
+static struct bf_gpu_engine *writer_engine(const struct bf_log_writer *writer)
 {
     return writer->log->engine;
 }
@@ -30,57 +30,58 @@ BfFenceLogBuffer *bf_log_writer_memory(const struct bf_log_writer *writer, enum 
     return (BfFenceLogBuffer *)((char *)writer->logs.mapped + (size_t)side * writer->log_bytes);
 }
 
-static uint32_t slot_index(const struct bf_log_writer *writer, const struct bf_log_slot *slot)
+static uint32_t writer_slot_index(const struct bf_log_writer *writer,
+                                  const struct bf_log_slot *slot)
 {
     return (uint32_t)(slot - writer->slots);
 }
 
-static struct bf_log_payload *payload_of(const struct bf_log_writer *writer,
-                                         const struct bf_log_slot *slot)
+static struct bf_log_payload *writer_payload(const struct bf_log_writer *writer,
+                                             const struct bf_log_slot *slot)
 {
-    return &writer->payloads[slot_index(writer, slot)];
+    return &writer->payloads[writer_slot_index(writer, slot)];
 }
 
 /* Behind the slots' payloads: where the GPU keeps the time of the last packet's end. */
-static VkDeviceSize last_end_offset(const struct bf_log_writer *writer)
+static VkDeviceSize writer_last_end_offset(const struct bf_log_writer *writer)
 {
     return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct bf_log_payload);
 }
 
 /* --- Recording --------------------------------------------------------------------------------*/
 
-static void put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
+static void writer_put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
 {
-    const struct VolkDeviceTable *vk = &engine_of(writer)->gpu->vk;
+    const struct VolkDeviceTable *vk = &writer_engine(writer)->gpu->vk;
     if (writer->copies_stamps)
         vk->vkCmdResetQueryPool(commands, writer->queries, query, 1);
     vk->vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, writer->queries,
                              query);
 }
 
-static void copy_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query,
-                       VkBuffer target, VkDeviceSize offset)
+static void writer_copy_stamp(struct bf_log_writer *writer, VkCommandBuffer commands,
+                              uint32_t query, VkBuffer target, VkDeviceSize offset)
 {
-    engine_of(writer)->gpu->vk.vkCmdCopyQueryPoolResults(
+    writer_engine(writer)->gpu->vk.vkCmdCopyQueryPoolResults(
         commands, writer->queries, query, 1, target, offset, sizeof(uint64_t),
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
 }
 
-static void copy_last_end(struct bf_log_writer *writer, VkCommandBuffer commands,
-                          VkDeviceSize offset)
+static void writer_copy_last_end(struct bf_log_writer *writer, VkCommandBuffer commands,
+                                 VkDeviceSize offset)
 {
-    const VkBufferCopy copy = {last_end_offset(writer), offset, sizeof(uint64_t)};
-    engine_of(writer)->gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle,
-                                               writer->logs.handle, 1, &copy);
+    const VkBufferCopy copy = {writer_last_end_offset(writer), offset, sizeof(uint64_t)};
+    writer_engine(writer)->gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle,
+                                                   writer->logs.handle, 1, &copy);
 }
 
 /* LG-2: the entry, the word, and barriers on either side of it. */
-static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot,
-                      VkCommandBuffer commands, enum bf_log_timing timing)
+static void writer_put_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot,
+                             VkCommandBuffer commands, enum bf_log_timing timing)
 {
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     bool by_gpu = writer->copies_stamps, wait = slot->side == BF_LOG_WAITS;
-    uint32_t index = slot_index(writer, slot);
+    uint32_t index = writer_slot_index(writer, slot);
     VkDeviceSize from = index * sizeof(struct bf_log_payload);
     VkDeviceSize log = (VkDeviceSize)slot->side * writer->log_bytes;
     VkDeviceSize entry = log + BF_FENCE_LOG_BYTES(index % writer->slot_count % writer->count);
@@ -91,18 +92,19 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
         bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                 VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     if (timing & BF_LOG_STAMP)
-        put_stamp(writer, commands, slot->query);
+        writer_put_stamp(writer, commands, slot->query);
     VkDeviceSize given = after && wait      ? ENTRY_OBSERVED
                          : stamped || after ? ENTRY_END
                                             : sizeof(BfFenceLogEntry);
     const VkBufferCopy payload = {from, entry, given};
     gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &payload);
     if (after)
-        copy_last_end(writer, commands, entry + (wait ? ENTRY_OBSERVED : ENTRY_END));
+        writer_copy_last_end(writer, commands, entry + (wait ? ENTRY_OBSERVED : ENTRY_END));
     if (stamped)
-        copy_stamp(writer, commands, slot->query, writer->logs.handle, entry + ENTRY_END);
+        writer_copy_stamp(writer, commands, slot->query, writer->logs.handle, entry + ENTRY_END);
     if (stamped && !wait)
-        copy_stamp(writer, commands, slot->query, writer->staging.handle, last_end_offset(writer));
+        writer_copy_stamp(writer, commands, slot->query, writer->staging.handle,
+                          writer_last_end_offset(writer));
     bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                             VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     const VkBufferCopy word = {from + WORD, log, sizeof(uint64_t)};
@@ -112,10 +114,10 @@ static void put_entry(struct bf_log_writer *writer, const struct bf_log_slot *sl
 }
 
 /* NULL: out of memory. */
-static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_slot *slot,
-                              enum bf_log_timing timing)
+static VkCommandBuffer writer_record_slot(struct bf_log_writer *writer,
+                                          const struct bf_log_slot *slot, enum bf_log_timing timing)
 {
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     const struct VolkDeviceTable *vk = &gpu->vk;
     VkCommandBuffer commands = NULL;
     const VkCommandBufferBeginInfo begin = {
@@ -127,14 +129,15 @@ static VkCommandBuffer record(struct bf_log_writer *writer, const struct bf_log_
     if (vk->vkBeginCommandBuffer(commands, &begin) != VK_SUCCESS)
         goto fail;
     if (slot && slot->side >= 0) {
-        put_entry(writer, slot, commands, timing);
+        writer_put_entry(writer, slot, commands, timing);
     } else if (slot) {
-        put_stamp(writer, commands, slot->query);
+        writer_put_stamp(writer, commands, slot->query);
     } else {
         /* Every batch's, with one query: a reset waits for what has used it before. */
         uint32_t query = BF_LOG_SIDES * writer->slot_count;
-        put_stamp(writer, commands, query);
-        copy_stamp(writer, commands, query, writer->staging.handle, last_end_offset(writer));
+        writer_put_stamp(writer, commands, query);
+        writer_copy_stamp(writer, commands, query, writer->staging.handle,
+                          writer_last_end_offset(writer));
         bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                                 VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     }
@@ -147,7 +150,7 @@ fail:
 
 /* --- Adding -----------------------------------------------------------------------------------*/
 
-static void put_on_its_way(struct bf_log_writer *writer, struct bf_log_slot *slot)
+static void writer_append_slot(struct bf_log_writer *writer, struct bf_log_slot *slot)
 {
     slot->epoch = UINT64_MAX;
     slot->next = NULL;
@@ -160,12 +163,12 @@ static void put_on_its_way(struct bf_log_writer *writer, struct bf_log_slot *slo
     writer->last = slot;
 }
 
-static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slot,
-                           enum bf_log_timing timing)
+static VkCommandBuffer writer_use_slot(struct bf_log_writer *writer, struct bf_log_slot *slot,
+                                       enum bf_log_timing timing)
 {
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     if (!slot->commands[timing])
-        slot->commands[timing] = record(writer, slot, timing);
+        slot->commands[timing] = writer_record_slot(writer, slot, timing);
     if (!slot->commands[timing])
         return NULL;
     if (!writer->copies_stamps && (timing & BF_LOG_STAMP))
@@ -177,7 +180,7 @@ static VkCommandBuffer use(struct bf_log_writer *writer, struct bf_log_slot *slo
 bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *op, bool noted,
                        VkCommandBuffer *commands)
 {
-    struct bf_gpu_engine *engine = engine_of(writer);
+    struct bf_gpu_engine *engine = writer_engine(writer);
     bool wait = op->side == BF_LOG_WAITS;
     uint64_t number = writer->next[op->side];
     struct bf_log_slot *slot =
@@ -196,7 +199,7 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
     if (writer->timed && when == BF_LOG_AFTER_LAST)
         timing |= BF_LOG_KEPT;
     if (!writer->by_host)
-        *commands = use(writer, slot, timing);
+        *commands = writer_use_slot(writer, slot, timing);
     if (!writer->by_host && !*commands)
         return false;
 
@@ -207,7 +210,7 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
         flags |= BF_FENCE_LOG_UNTIMED_BIT;
     else if (given)
         flags |= wait ? BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT : BF_FENCE_LOG_END_FROM_HOST_BIT;
-    *payload_of(writer, slot) = (struct bf_log_payload){
+    *writer_payload(writer, slot) = (struct bf_log_payload){
         .entry =
             {
                 .fenceValue = op->value,
@@ -225,7 +228,7 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
     slot->key = op->key;
     slot->added_ns = engine->gpu->trace ? bf_now_ns() : 0;
     writer->next[op->side] = number + 1;
-    put_on_its_way(writer, slot);
+    writer_append_slot(writer, slot);
     return true;
 }
 
@@ -235,7 +238,7 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
         return NULL;
     if (writer->copies_stamps) {
         if (!writer->end)
-            writer->end = record(writer, NULL, BF_LOG_STAMP);
+            writer->end = writer_record_slot(writer, NULL, BF_LOG_STAMP);
         writer->has_end = writer->has_end || writer->end;
         return writer->end;
     }
@@ -243,12 +246,12 @@ VkCommandBuffer bf_log_writer_end(struct bf_log_writer *writer, uint32_t *slots)
         &writer->slots[BF_LOG_SIDES * writer->slot_count + writer->ends % writer->slot_count];
     if (slot->epoch)
         return NULL;
-    VkCommandBuffer commands = use(writer, slot, BF_LOG_STAMP);
+    VkCommandBuffer commands = writer_use_slot(writer, slot, BF_LOG_STAMP);
     if (commands) {
         writer->ends++;
         writer->has_end = true;
         (*slots)++;
-        put_on_its_way(writer, slot);
+        writer_append_slot(writer, slot);
     }
     return commands;
 }
@@ -286,9 +289,9 @@ void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
 /* --- Arriving ---------------------------------------------------------------------------------*/
 
 /* The stamp of a slot that has arrived; 0: there is none. */
-static uint64_t read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     uint64_t stamp = 0;
     if (gpu->vk.vkGetQueryPoolResults(gpu->handle, writer->queries, slot->query, 1, sizeof(stamp),
                                       &stamp, sizeof(stamp), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
@@ -298,10 +301,10 @@ static uint64_t read_stamp(struct bf_log_writer *writer, const struct bf_log_slo
 
 /* Slots arrive in order of submission, so the end that was read last is that of the packet before
  * the slot's. An entry that has been overwritten since is another's. */
-static void fill_in(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
     bool stamped = slot->timing & BF_LOG_STAMP;
-    uint64_t stamp = stamped ? read_stamp(writer, slot) : 0;
+    uint64_t stamp = stamped ? writer_read_stamp(writer, slot) : 0;
     if (slot->side >= 0 && slot->number + writer->count >= writer->next[slot->side]) {
         BfFenceLogEntry *entry =
             &bf_log_writer_memory(writer, slot->side)->entries[slot->number % writer->count];
@@ -318,9 +321,9 @@ static void fill_in(struct bf_log_writer *writer, const struct bf_log_slot *slot
 }
 
 /* LG-6: the entry, and then the word that counts it. */
-static void write_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot)
+static void writer_write_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
-    const struct bf_log_payload *payload = payload_of(writer, slot);
+    const struct bf_log_payload *payload = writer_payload(writer, slot);
     BfFenceLogBuffer *log = bf_log_writer_memory(writer, slot->side);
     log->entries[slot->number % writer->count] = payload->entry;
     __atomic_store_n(&log->header.atomicWraparoundAndEntryIndex, payload->word, __ATOMIC_RELEASE);
@@ -333,9 +336,9 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
         return; /* the device is lost: what is complete nobody knows */
     while ((slot = writer->first) != NULL && slot->epoch <= completed) {
         if (writer->by_host)
-            write_entry(writer, slot);
+            writer_write_entry(writer, slot);
         else if (writer->timed && !writer->copies_stamps)
-            fill_in(writer, slot);
+            writer_fill_in_times(writer, slot);
         writer->first = slot->next;
         slot->epoch = 0;
     }
@@ -345,9 +348,9 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
 
 /* --- Coming and going -------------------------------------------------------------------------*/
 
-static VkResult create_pools(struct bf_log_writer *writer)
+static VkResult writer_create_pools(struct bf_log_writer *writer)
 {
-    struct bf_gpu_engine *engine = engine_of(writer);
+    struct bf_gpu_engine *engine = writer_engine(writer);
     struct bf_gpu *gpu = engine->gpu;
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -364,9 +367,9 @@ static VkResult create_pools(struct bf_log_writer *writer)
     return gpu->vk.vkCreateQueryPool(gpu->handle, &queries, NULL, &writer->queries);
 }
 
-static VkResult create_buffers(struct bf_log_writer *writer)
+static VkResult writer_create_buffers(struct bf_log_writer *writer)
 {
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     writer->log_bytes = (BF_FENCE_LOG_BYTES(writer->count) + 4095) / 4096 * 4096;
     VkResult result =
         bf_buffer_create(gpu, BF_LOG_SIDES * writer->log_bytes, BF_BUFFER_HOST, &writer->logs);
@@ -375,8 +378,9 @@ static VkResult create_buffers(struct bf_log_writer *writer)
             calloc((size_t)BF_LOG_SIDES * writer->slot_count, sizeof(*writer->payloads));
         result = writer->payloads ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     } else if (result == VK_SUCCESS) {
-        result = bf_buffer_create(gpu, last_end_offset(writer) + sizeof(struct bf_log_payload),
-                                  BF_BUFFER_HOST, &writer->staging);
+        result =
+            bf_buffer_create(gpu, writer_last_end_offset(writer) + sizeof(struct bf_log_payload),
+                             BF_BUFFER_HOST, &writer->staging);
         writer->payloads = (struct bf_log_payload *)writer->staging.mapped;
     }
     for (int side = 0; side < BF_LOG_SIDES && result == VK_SUCCESS; side++) {
@@ -404,9 +408,9 @@ VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_lo
     writer->slots = calloc((size_t)(BF_LOG_SIDES + 1) * writer->slot_count, sizeof(*writer->slots));
     VkResult result = writer->slots ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result == VK_SUCCESS && !writer->by_host)
-        result = create_pools(writer);
+        result = writer_create_pools(writer);
     if (result == VK_SUCCESS)
-        result = create_buffers(writer);
+        result = writer_create_buffers(writer);
     if (result != VK_SUCCESS) {
         bf_log_writer_destroy(writer);
         return result;
@@ -424,7 +428,7 @@ void bf_log_writer_destroy(struct bf_log_writer *writer)
 {
     if (!writer)
         return;
-    struct bf_gpu *gpu = engine_of(writer)->gpu;
+    struct bf_gpu *gpu = writer_engine(writer)->gpu;
     if (writer->pool)
         gpu->vk.vkDestroyCommandPool(gpu->handle, writer->pool, NULL);
     if (writer->queries)

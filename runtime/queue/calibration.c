@@ -9,7 +9,8 @@
 #include "scheduler/driver.h"
 #include "scheduler/scheduler.h"
 
-static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call, VkResult *result)
+static struct bf_command_queue *queue_with_timestamps(BfQueue handle, const char *call,
+                                                      VkResult *result)
 {
     *result = VK_ERROR_VALIDATION_FAILED_EXT;
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
@@ -26,7 +27,7 @@ static struct bf_command_queue *with_timestamps(BfQueue handle, const char *call
 VkResult bfGetQueueTimestampFrequency(BfQueue handle, uint64_t *frequency)
 {
     VkResult result;
-    struct bf_command_queue *queue = with_timestamps(handle, __func__, &result);
+    struct bf_command_queue *queue = queue_with_timestamps(handle, __func__, &result);
     if (!queue)
         return result;
     if (!frequency) {
@@ -37,14 +38,14 @@ VkResult bfGetQueueTimestampFrequency(BfQueue handle, uint64_t *frequency)
     return VK_SUCCESS;
 }
 
-static uint64_t valid_bits(const struct bf_engine *engine, uint64_t ticks)
+static uint64_t engine_valid_ticks(const struct bf_engine *engine, uint64_t ticks)
 {
     return engine->base.timestamp_bits < 64
                ? ticks & ((UINT64_C(1) << engine->base.timestamp_bits) - 1)
                : ticks;
 }
 
-static VkResult calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
+static VkResult queue_calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const VkCalibratedTimestampInfoEXT infos[2] = {
@@ -58,7 +59,7 @@ static VkResult calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint6
                                                                stamps, &deviation);
     if (result != VK_SUCCESS)
         return result;
-    *ticks = valid_bits(queue->base.engine, stamps[0]);
+    *ticks = engine_valid_ticks(queue->base.engine, stamps[0]);
     *cpu_ns = stamps[1];
     return VK_SUCCESS;
 }
@@ -70,7 +71,7 @@ struct probe {
     BfQueue queue; /* of its own: what the program's queue holds is not in the way */
 };
 
-static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe)
+static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
@@ -110,14 +111,15 @@ static VkResult record_probe(struct bf_command_queue *queue, struct probe *probe
 }
 
 /* A timestamp on the queue's engine, between two looks at the CPU's clock. */
-static VkResult measure(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
+static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ticks,
+                                    uint64_t *cpu_ns)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
     struct probe probe = {0};
     const BfQueueCreateInfo info = {.type = queue->type,
                                     .priority = (BfQueuePriority)atomic_load(&queue->priority)};
-    VkResult result = record_probe(queue, &probe);
+    VkResult result = probe_record(queue, &probe);
     if (result == VK_SUCCESS)
         result = bf_command_queue_create_on(queue->base.engine, &info, &probe.queue);
     if (result == VK_SUCCESS)
@@ -147,7 +149,7 @@ static VkResult measure(struct bf_command_queue *queue, uint64_t *ticks, uint64_
 VkResult bfGetQueueClockCalibration(BfQueue handle, uint64_t *ticks, uint64_t *cpu_ns)
 {
     VkResult result;
-    struct bf_command_queue *queue = with_timestamps(handle, __func__, &result);
+    struct bf_command_queue *queue = queue_with_timestamps(handle, __func__, &result);
     if (!queue)
         return result;
     if (!ticks || !cpu_ns) {
@@ -157,7 +159,7 @@ VkResult bfGetQueueClockCalibration(BfQueue handle, uint64_t *ticks, uint64_t *c
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
-    result = scheduler->gpu.get_calibrated_timestamps ? calibrate(queue, ticks, cpu_ns)
-                                                      : measure(queue, ticks, cpu_ns);
+    result = scheduler->gpu.get_calibrated_timestamps ? queue_calibrate(queue, ticks, cpu_ns)
+                                                      : queue_measure_clock(queue, ticks, cpu_ns);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }

@@ -16,7 +16,7 @@
 
 /* How well a family of these flags suits the type: 0 not at all, else the more special the better.
  */
-static int fitness(BfQueueType type, VkQueueFlags flags)
+static int family_fitness(BfQueueType type, VkQueueFlags flags)
 {
     const VkQueueFlags graphics = VK_QUEUE_GRAPHICS_BIT, compute = VK_QUEUE_COMPUTE_BIT;
     /* Video engines copy too, but have work of their own. */
@@ -41,8 +41,8 @@ static int fitness(BfQueueType type, VkQueueFlags flags)
 /* The engine for a new queue: of the most fitting family, the one with the fewest queues; ones of
  * high priority keep away from those of others where there is a choice. A realtime queue lands on a
  * realtime engine or nowhere; others land there only where the program gave Belfry no other. */
-static struct bf_engine *choose_engine(struct bf_scheduler *scheduler,
-                                       const BfQueueCreateInfo *info)
+static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
+                                                 const BfQueueCreateInfo *info)
 {
     struct bf_engine *best = NULL;
     int best_rank = 0;
@@ -51,7 +51,7 @@ static struct bf_engine *choose_engine(struct bf_scheduler *scheduler,
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         bool realtime = engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
-        int fit = fitness(info->type, engine->base.family_flags);
+        int fit = family_fitness(info->type, engine->base.family_flags);
         if (fit == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
             (wanted ? !realtime : engine->base.reserved))
             continue;
@@ -70,14 +70,14 @@ static struct bf_engine *choose_engine(struct bf_scheduler *scheduler,
 
 /* The family by which the program knows the engine: of the families it asked queues of, the one
  * that fits the type best. */
-static uint32_t shown_family(const struct bf_scheduler *scheduler, const struct bf_engine *engine,
-                             BfQueueType type)
+static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
+                                    const struct bf_engine *engine, BfQueueType type)
 {
     uint32_t family = engine->base.family;
     int best = 0;
     for (uint32_t i = 0; i < scheduler->queue_count; i++) {
         const struct bf_queue *queue = &scheduler->queues[i];
-        int fit = queue->engine == engine ? fitness(type, queue->family_flags) : 0;
+        int fit = queue->engine == engine ? family_fitness(type, queue->family_flags) : 0;
         if (fit > best) {
             best = fit;
             family = queue->family;
@@ -86,13 +86,13 @@ static uint32_t shown_family(const struct bf_scheduler *scheduler, const struct 
     return family;
 }
 
-static bool is_priority(BfQueuePriority priority)
+static bool queue_priority_is_known(BfQueuePriority priority)
 {
     return priority == BF_QUEUE_PRIORITY_NORMAL || priority == BF_QUEUE_PRIORITY_HIGH ||
            priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
 }
 
-static bool check_info(const BfQueueCreateInfo *info)
+static bool queue_create_info_check(const BfQueueCreateInfo *info)
 {
     const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
                           BF_QUEUE_SOFTWARE_FENCES_BIT;
@@ -102,7 +102,7 @@ static bool check_info(const BfQueueCreateInfo *info)
                    info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
         return false;
     }
-    if (!is_priority(info->priority) || (info->flags & ~known) || info->nodeMask > 1 ||
+    if (!queue_priority_is_known(info->priority) || (info->flags & ~known) || info->nodeMask > 1 ||
         info->pNext) {
         bf_message(BF_MESSAGE_ERROR,
                    "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x, pNext %p",
@@ -121,7 +121,7 @@ void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QU
 }
 
 /* Makes the queue known to the trace and the observer. */
-static void introduce_queue(struct bf_command_queue *queue)
+static void command_queue_introduce(struct bf_command_queue *queue)
 {
     static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
                                              [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
@@ -136,8 +136,9 @@ static void introduce_queue(struct bf_command_queue *queue)
     queue->observed = bf_observe_queue_add(scheduler->observer, name, abilities[queue->type]);
 }
 
-static struct bf_command_queue *make_queue(struct bf_scheduler *scheduler, struct bf_engine *engine,
-                                           const BfQueueCreateInfo *info)
+static struct bf_command_queue *command_queue_allocate(struct bf_scheduler *scheduler,
+                                                       struct bf_engine *engine,
+                                                       const BfQueueCreateInfo *info)
 {
     struct bf_command_queue *queue =
         calloc(1, sizeof(*queue) + scheduler->engine_count * sizeof(queue->frontier[0]));
@@ -146,7 +147,7 @@ static struct bf_command_queue *make_queue(struct bf_scheduler *scheduler, struc
     queue->base.scheduler = scheduler;
     queue->base.engine = engine;
     queue->base.is_command_queue = true;
-    queue->base.family = shown_family(scheduler, engine, info->type);
+    queue->base.family = engine_shown_family(scheduler, engine, info->type);
     queue->base.index = atomic_fetch_add(&scheduler->command_queues_made, 1);
     queue->type = info->type;
     queue->flags = info->flags;
@@ -154,7 +155,7 @@ static struct bf_command_queue *make_queue(struct bf_scheduler *scheduler, struc
     return queue;
 }
 
-static void list_queue(struct bf_pending *pending, struct bf_command_queue *queue)
+static void command_queue_list(struct bf_pending *pending, struct bf_command_queue *queue)
 {
     bf_lock_acquire(&pending->lock);
     queue->next = pending->queues;
@@ -168,7 +169,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
                                     BfQueue *out)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    struct bf_command_queue *queue = make_queue(scheduler, engine, info);
+    struct bf_command_queue *queue = command_queue_allocate(scheduler, engine, info);
     if (!queue)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -181,8 +182,8 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
     if (result == VK_SUCCESS)
         result = bf_engine_add_queue(engine, &queue->base);
     if (result == VK_SUCCESS) {
-        list_queue(&scheduler->pending, queue);
-        introduce_queue(queue);
+        command_queue_list(&scheduler->pending, queue);
+        command_queue_introduce(queue);
     }
     bf_engine_leave(engine, 0);
     if (result != VK_SUCCESS)
@@ -207,11 +208,11 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
         bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!check_info(info))
+    if (!queue_create_info_check(info))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
-    struct bf_engine *engine = choose_engine(scheduler, info);
+    struct bf_engine *engine = scheduler_choose_engine(scheduler, info);
     if (!engine) {
         bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
         bf_message(BF_MESSAGE_WARNING, "bfCreateQueue: no VkQueue of this device %s",
@@ -308,7 +309,7 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
-    if (!is_priority(priority)) {
+    if (!queue_priority_is_known(priority)) {
         bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: priority %d: unknown", (int)priority);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }

@@ -22,7 +22,7 @@
 /* Command buffers of one call that the direct path keeps on its stack; more go by a packet. */
 #define DIRECT_BUFFERS 16
 
-static void trace_execution(struct bf_command_queue *queue, struct bf_packet *packet,
+static void execution_trace(struct bf_command_queue *queue, struct bf_packet *packet,
                             const struct bf_execution *what)
 {
     bf_trace_packet_queued_with(
@@ -54,13 +54,13 @@ VkResult bf_command_queue_submit_packet(struct bf_command_queue *queue,
         bf_fence_reference(what->fence);
         bf_lock_release(&scheduler->pending.lock);
     }
-    trace_execution(queue, packet, what);
+    execution_trace(queue, packet, what);
     bf_queue_append(&queue->base, packet);
     return bf_command_queue_retire_if_crowded(scheduler, call);
 }
 
 /* The driver refused it. */
-static void withdraw_execution(struct bf_engine *engine, struct bf_packet *packet)
+static void execution_withdraw(struct bf_engine *engine, struct bf_packet *packet)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
     bf_lock_acquire(&pending->lock);
@@ -72,8 +72,9 @@ static void withdraw_execution(struct bf_engine *engine, struct bf_packet *packe
 
 /* The uncontended case, with nothing held: no allocation, no copy, no lock but the engine's and the
  * pending signals'.  */
-static enum bf_outcome execute_directly(struct bf_command_queue *queue,
-                                        const struct bf_execution *what, VkResult *result)
+static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *queue,
+                                                      const struct bf_execution *what,
+                                                      VkResult *result)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     struct bf_engine *engine = queue->base.engine;
@@ -137,7 +138,7 @@ static enum bf_outcome execute_directly(struct bf_command_queue *queue,
             queue->progressed -= packet.counted;
             if (log)
                 bf_log_refused(log, &batch);
-            withdraw_execution(engine, &packet);
+            execution_withdraw(engine, &packet);
             /* Nothing has waited for what this one would have. */
             memset(engine->waited, 0, scheduler->engine_count * sizeof(*engine->waited));
         }
@@ -153,7 +154,8 @@ VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct b
                                   const char *call)
 {
     VkResult result;
-    if (what->signals_peers || execute_directly(queue, what, &result) == BF_OUTCOME_BY_PACKET)
+    if (what->signals_peers ||
+        command_queue_execute_directly(queue, what, &result) == BF_OUTCOME_BY_PACKET)
         return bf_command_queue_submit_packet(queue, what, call);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(queue->base.scheduler, call) : result;
 }

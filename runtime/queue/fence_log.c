@@ -32,7 +32,8 @@ static struct reader *reader_of(BfFenceLogReader handle, const char *call)
 }
 
 /* The queue to read, or NULL with a line. */
-static struct bf_queue *find_queue(BfDevice scheduler, const BfFenceLogReaderCreateInfo *info)
+static struct bf_queue *reader_find_queue(BfDevice scheduler,
+                                          const BfFenceLogReaderCreateInfo *info)
 {
     const char *call = "bfCreateFenceLogReader";
     if ((info->queue != NULL) == (info->vkQueue != NULL)) {
@@ -51,7 +52,7 @@ static struct bf_queue *find_queue(BfDevice scheduler, const BfFenceLogReaderCre
 }
 
 /* The engine's lock is held: a log, of as many entries at least; 0: the usual number. */
-static VkResult enable(struct bf_queue *queue, uint32_t entries)
+static VkResult queue_log_enable(struct bf_queue *queue, uint32_t entries)
 {
     struct bf_log *log = queue->log;
     entries = entries ? entries : BF_FENCE_LOG_DEFAULT_ENTRIES;
@@ -75,7 +76,7 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
                                  : "the type is none, or entries are more than 65536");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct bf_queue *queue = find_queue(handle, info);
+    struct bf_queue *queue = reader_find_queue(handle, info);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!bf_queue_log_is_possible(queue)) {
@@ -91,7 +92,7 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     }
     reader->queue = queue;
     bf_engine_enter(queue->engine);
-    VkResult result = enable(queue, info->entries);
+    VkResult result = queue_log_enable(queue, info->entries);
     if (result == VK_SUCCESS) {
         bf_log_cursor_open(queue->log, (enum bf_log_side)(info->type - 1), &reader->cursor);
         queue->log->readers++;
@@ -123,7 +124,7 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
 }
 
 /* Waits that nothing has been submitted behind. */
-static VkResult submit_notes(struct bf_queue *queue)
+static VkResult queue_submit_log_notes(struct bf_queue *queue)
 {
     if (!bf_log_has_notes(queue->log) || bf_queue_has_backlog(queue))
         return VK_SUCCESS;
@@ -133,7 +134,7 @@ static VkResult submit_notes(struct bf_queue *queue)
     return bf_queue_submit(queue, 1, &nothing, VK_NULL_HANDLE);
 }
 
-static VkResult explain(struct reader *reader, enum bf_log_read result)
+static VkResult reader_explain(struct reader *reader, enum bf_log_read result)
 {
     char line[256];
     if (result == BF_LOG_READ_OK)
@@ -144,8 +145,8 @@ static VkResult explain(struct reader *reader, enum bf_log_read result)
 }
 
 /* Up to AT_ONCE of them, flushed. */
-static VkResult read_some(struct reader *reader, struct bf_log_item *items, uint32_t capacity,
-                          uint32_t *count, uint64_t *lost)
+static VkResult reader_read_some(struct reader *reader, struct bf_log_item *items,
+                                 uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
@@ -157,10 +158,10 @@ static VkResult read_some(struct reader *reader, struct bf_log_item *items, uint
         read = bf_log_cursor_read(&reader->cursor, items, capacity, count, lost);
     }
     bf_engine_leave(engine, 0);
-    return result == VK_SUCCESS ? explain(reader, read) : result;
+    return result == VK_SUCCESS ? reader_explain(reader, read) : result;
 }
 
-static void fill_in(BfFenceLogRecord *record, const struct bf_log_item *item)
+static void record_fill_in(BfFenceLogRecord *record, const struct bf_log_item *item)
 {
     *record = (BfFenceLogRecord){
         .entry =
@@ -188,16 +189,17 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_scheduler *scheduler = reader->queue->scheduler;
-    VkResult result = bf_scheduler_is_lost(scheduler) ? VK_SUCCESS : submit_notes(reader->queue);
+    VkResult result =
+        bf_scheduler_is_lost(scheduler) ? VK_SUCCESS : queue_submit_log_notes(reader->queue);
     uint32_t count = 0, got = AT_ONCE, asked = AT_ONCE;
     uint64_t lost = 0;
     while (result == VK_SUCCESS && got == asked && count < capacity) {
         struct bf_log_item items[AT_ONCE];
         asked = capacity - count < AT_ONCE ? capacity - count : AT_ONCE;
         got = 0;
-        result = read_some(reader, items, asked, &got, &lost);
+        result = reader_read_some(reader, items, asked, &got, &lost);
         for (uint32_t i = 0; i < got; i++)
-            fill_in(&records[count + i], &items[i]);
+            record_fill_in(&records[count + i], &items[i]);
         count += got;
     }
     *out_count = count;
@@ -209,7 +211,7 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
 }
 
 /* The GPU may be writing: each 64 bits are read in one piece. */
-static void copy_log(void *to, const void *from, size_t size)
+static void log_memory_copy(void *to, const void *from, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         uint64_t word =
@@ -240,7 +242,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
             result = VK_INCOMPLETE;
         else
             *size = all;
-        copy_log(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
+        log_memory_copy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
     bf_engine_leave(engine, 0);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)

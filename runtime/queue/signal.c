@@ -16,8 +16,9 @@
 #include "scheduler/scheduler.h"
 
 /* C-1: the signal of a queue with nothing held, at once where it is idle. */
-static enum bf_outcome signal_now(struct bf_command_queue *queue, struct bf_fence *fence,
-                                  uint64_t value, struct bf_effects *effects, VkResult *result)
+static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct bf_fence *fence,
+                                        uint64_t value, struct bf_effects *effects,
+                                        VkResult *result)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     struct bf_pending *pending = &scheduler->pending;
@@ -69,8 +70,8 @@ static enum bf_outcome signal_now(struct bf_command_queue *queue, struct bf_fenc
     return outcome;
 }
 
-static VkResult signal_by_packet(struct bf_command_queue *queue, struct bf_fence *fence,
-                                 uint64_t value)
+static VkResult queue_signal_by_packet(struct bf_command_queue *queue, struct bf_fence *fence,
+                                       uint64_t value)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     struct bf_pending *pending = &scheduler->pending;
@@ -94,9 +95,9 @@ static VkResult signal_by_packet(struct bf_command_queue *queue, struct bf_fence
 }
 
 /* SH-17: another process's GPU can wait for it; else nothing is done. */
-static enum bf_outcome signal_by_peer_timeline(struct bf_command_queue *queue,
-                                               struct bf_fence *fence, uint64_t value,
-                                               VkResult *result)
+static enum bf_outcome queue_signal_by_peer_timeline(struct bf_command_queue *queue,
+                                                     struct bf_fence *fence, uint64_t value,
+                                                     VkResult *result)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
     struct bf_execution what = {0};
@@ -121,8 +122,8 @@ static enum bf_outcome signal_by_peer_timeline(struct bf_command_queue *queue,
 }
 
 /* NF-1: the GPU signals it; or LG-3: it logs the signal before anybody learns of it. */
-static VkResult signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *fence,
-                              uint64_t value)
+static VkResult queue_signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *fence,
+                                    uint64_t value)
 {
     struct bf_execution what = {0};
     if (fence->always_signaled)
@@ -170,10 +171,11 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     bf_observe_queue_signal(queue->observed, fence->observed, value);
     if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
         (bf_log_is_read(queue->base.log) && fence->log_handle))
-        return bf_command_queue_observed_result(scheduler, signal_by_gpu(queue, fence, value));
+        return bf_command_queue_observed_result(scheduler,
+                                                queue_signal_by_gpu(queue, fence, value));
     struct bf_effects effects = {0};
     VkResult result;
-    enum bf_outcome outcome = signal_now(queue, fence, value, &effects, &result);
+    enum bf_outcome outcome = queue_signal_now(queue, fence, value, &effects, &result);
     bool settled = outcome == BF_OUTCOME_DONE && result == VK_SUCCESS;
     if (settled) /* before what comes of it */
         bf_command_queue_trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
@@ -181,9 +183,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if (outcome == BF_OUTCOME_DONE && result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(scheduler, __func__);
     if (outcome == BF_OUTCOME_BY_PACKET) {
-        if (signal_by_peer_timeline(queue, fence, value, &result) == BF_OUTCOME_DONE)
+        if (queue_signal_by_peer_timeline(queue, fence, value, &result) == BF_OUTCOME_DONE)
             return bf_command_queue_observed_result(scheduler, result);
-        result = signal_by_packet(queue, fence, value);
+        result = queue_signal_by_packet(queue, fence, value);
     }
     return result == VK_SUCCESS ? bf_command_queue_retire_if_crowded(scheduler, __func__)
                                 : bf_command_queue_observed_result(scheduler, result);

@@ -6,8 +6,8 @@
 #include "scheduler/packet.h"
 #include "scheduler/scheduler.h"
 
-static bool check_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreSubmitInfo *list,
-                             uint32_t count)
+static bool submit_check_semaphores(struct bf_scheduler *scheduler,
+                                    const VkSemaphoreSubmitInfo *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count && !scheduler->gpu.attached; i++) {
         if (bf_semaphore_find(scheduler, list[i].semaphore))
@@ -22,15 +22,15 @@ static bool check_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreSu
 
 /* On an attached device, or where the program has no vkQueueSubmit2 to go by: then the handles have
  * to be those that Belfry knows. */
-static VkResult submit_here(struct bf_queue *queue, VkQueue vk_queue, uint32_t count,
-                            const VkSubmitInfo2 *infos, VkFence fence)
+static VkResult queue_submit_here(struct bf_queue *queue, VkQueue vk_queue, uint32_t count,
+                                  const VkSubmitInfo2 *infos, VkFence fence)
 {
     struct bf_observer *observer = queue->scheduler->observer;
     for (uint32_t i = 0; i < count; i++) {
-        if (!check_semaphores(queue->scheduler, infos[i].pWaitSemaphoreInfos,
-                              infos[i].waitSemaphoreInfoCount) ||
-            !check_semaphores(queue->scheduler, infos[i].pSignalSemaphoreInfos,
-                              infos[i].signalSemaphoreInfoCount))
+        if (!submit_check_semaphores(queue->scheduler, infos[i].pWaitSemaphoreInfos,
+                                     infos[i].waitSemaphoreInfoCount) ||
+            !submit_check_semaphores(queue->scheduler, infos[i].pSignalSemaphoreInfos,
+                                     infos[i].signalSemaphoreInfoCount))
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_observe_vkqueue_submit2(observer, vk_queue, count, infos, fence);
@@ -59,7 +59,7 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
     }
     PFN_vkQueueSubmit2 submit2 = bf_upper_layers_submit2(&queue->scheduler->gpu);
     if (!submit2)
-        return submit_here(queue, vk_queue, count, infos, fence);
+        return queue_submit_here(queue, vk_queue, count, infos, fence);
     bf_lock_acquire(&queue->calls_lock);
     VkResult result = submit2(vk_queue, count, infos, fence);
     bf_lock_release(&queue->calls_lock);

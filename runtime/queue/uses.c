@@ -7,7 +7,7 @@
 #include "scheduler/observer.h"
 #include "scheduler/scheduler.h"
 
-static bool check_use(uint32_t i, const BfResourceUse *use)
+static bool resource_use_check(uint32_t i, const BfResourceUse *use)
 {
     if (!use->buffer == !use->image) {
         bf_message(BF_MESSAGE_ERROR, "bfQueueUses: pUses[%u]: %s of buffer and image is set", i,
@@ -27,7 +27,7 @@ static bool check_use(uint32_t i, const BfResourceUse *use)
 }
 
 /* The layer sees every buffer and image created; on attached devices nobody does. */
-static bool find_resource(struct bf_scheduler *scheduler, uint32_t i, BfResourceUse *use)
+static bool resource_use_find(struct bf_scheduler *scheduler, uint32_t i, BfResourceUse *use)
 {
     if (scheduler->gpu.attached)
         return true;
@@ -59,7 +59,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!check_use(i, &uses[i]))
+        if (!resource_use_check(i, &uses[i]))
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
@@ -72,7 +72,7 @@ VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
         found[i] = uses[i];
-        if (!find_resource(scheduler, i, &found[i]))
+        if (!resource_use_find(scheduler, i, &found[i]))
             result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS)

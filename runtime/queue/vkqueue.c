@@ -31,7 +31,7 @@ struct direct {
 };
 
 /* Binary semaphores of a direct call are ready when nothing of theirs is outstanding. */
-static bool binary_settled(struct bf_semaphore *sem, enum bf_side side)
+static bool semaphore_binary_is_settled(struct bf_semaphore *sem, enum bf_side side)
 {
     return atomic_load(&sem->reached[side]) >= atomic_load(&sem->queued[side]);
 }
@@ -59,9 +59,9 @@ static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitI
             struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
-            if (sem->timeline
-                    ? !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, s->value)
-                    : !binary_settled(sem, BF_FOR_WAIT) || !direct_add(direct, sem, true, 0))
+            if (sem->timeline ? !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, s->value)
+                              : !semaphore_binary_is_settled(sem, BF_FOR_WAIT) ||
+                                    !direct_add(direct, sem, true, 0))
                 return false;
         }
         for (uint32_t n = 0; n < info->signalSemaphoreInfoCount; n++) {
@@ -69,7 +69,7 @@ static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitI
             struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
-            if (!sem->timeline && !binary_settled(sem, BF_FOR_SIGNAL))
+            if (!sem->timeline && !semaphore_binary_is_settled(sem, BF_FOR_SIGNAL))
                 return false;
             if (!direct_add(direct, sem, false, s->value))
                 return false;
@@ -96,8 +96,8 @@ static uint64_t direct_count(struct direct *direct)
 }
 
 /* The timeline value that tells of a batch's completion, or NULL. */
-static const VkSemaphoreSubmitInfo *find_completion_signal(struct bf_scheduler *scheduler,
-                                                           const VkSubmitInfo2 *info)
+static const VkSemaphoreSubmitInfo *batch_find_completion_signal(struct bf_scheduler *scheduler,
+                                                                 const VkSubmitInfo2 *info)
 {
     const VkSemaphoreSubmitInfo *s = info->pSignalSemaphoreInfos;
     if (info->signalSemaphoreInfoCount != 1)
@@ -211,7 +211,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     }
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
     const VkSemaphoreSubmitInfo *signal =
-        last ? find_completion_signal(queue->scheduler, last) : NULL;
+        last ? batch_find_completion_signal(queue->scheduler, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
     if (signal || (fence && signal_count == 0)) {
         *result = bf_driver_submit(engine, count, infos, fence);
@@ -240,7 +240,7 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
 
 /* The uncontended, unheld case: no allocation, no lock but the engine's, no copy but for an epoch or
  * a log. False: nothing was done, go by packets. */
-static bool try_direct(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+static bool direct_try(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                        VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
@@ -301,7 +301,7 @@ static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFenc
                                                   : VK_SUCCESS;
 }
 
-static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
+static VkResult chain_submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
 {
     if (!fence)
         return VK_SUCCESS;
@@ -312,8 +312,9 @@ static VkResult submit_fence(struct bf_queue *queue, struct chain *chain, VkFenc
     return chain_submit(queue, chain, fence);
 }
 
-static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
-                         enum bf_trace_fence_op op, uint32_t count, const struct bf_sync *syncs)
+static void packet_trace_fences(struct bf_queue *queue, struct bf_packet *packet,
+                                enum bf_trace_fence_op op, uint32_t count,
+                                const struct bf_sync *syncs)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (syncs[i].sem && syncs[i].sem->timeline)
@@ -324,8 +325,8 @@ static void trace_fences(struct bf_queue *queue, struct bf_packet *packet,
     }
 }
 
-static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
-                         enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
+static void packet_trace_queued(struct bf_queue *queue, struct bf_packet *packet,
+                                enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
 {
     struct bf_trace *trace = queue->scheduler->gpu.trace;
     char labels[256]; /* more than is shown: where it is cut there, characters stay whole */
@@ -335,8 +336,9 @@ static void trace_queued(struct bf_queue *queue, struct bf_packet *packet,
         .label = trace ? bf_label_path(queue, labels, sizeof(labels)) : NULL,
     };
     bf_trace_packet_queued_with(trace, &packet->trace, queue->trace_id, kind, &contents);
-    trace_fences(queue, packet, BF_TRACE_FENCE_WAIT, packet->wait_count, packet->waits);
-    trace_fences(queue, packet, BF_TRACE_FENCE_SIGNAL, packet->signal_count, packet->signals);
+    packet_trace_fences(queue, packet, BF_TRACE_FENCE_WAIT, packet->wait_count, packet->waits);
+    packet_trace_fences(queue, packet, BF_TRACE_FENCE_SIGNAL, packet->signal_count,
+                        packet->signals);
 }
 
 VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
@@ -347,19 +349,19 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
         return bf_scheduler_settle(scheduler);
     VkResult result;
     bf_queue_log_trace(queue);
-    if (try_direct(queue, count, infos, fence, &result))
+    if (direct_try(queue, count, infos, fence, &result))
         return result;
 
     struct chain chain = {0};
     if (count == 0)
-        return submit_fence(queue, &chain, fence);
+        return chain_submit_fence(queue, &chain, fence);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_submit(queue, &infos[i]);
         if (!packet) {
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
+        packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
         chain_add(&chain, packet);
     }
     return chain_submit(queue, &chain, fence);
@@ -373,14 +375,14 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
         return bf_scheduler_settle(scheduler);
     struct chain chain = {0};
     if (count == 0)
-        return submit_fence(queue, &chain, fence);
+        return chain_submit_fence(queue, &chain, fence);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_bind(queue, &infos[i]);
         if (!packet) {
             chain_free(&chain);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
+        packet_trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
         chain_add(&chain, packet);
     }
     return chain_submit(queue, &chain, fence);

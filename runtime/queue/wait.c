@@ -19,8 +19,8 @@
 
 /* C-1: a wait that is satisfied, or that a queue with nothing held passes at once. 'looked': the
  * fence's value is of now. */
-static enum bf_outcome wait_now(struct bf_command_queue *queue, struct bf_fence *fence,
-                                uint64_t value, bool looked)
+static enum bf_outcome queue_wait_now(struct bf_command_queue *queue, struct bf_fence *fence,
+                                      uint64_t value, bool looked)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
     struct bf_log *log = queue->base.log;
@@ -54,7 +54,7 @@ static enum bf_outcome wait_now(struct bf_command_queue *queue, struct bf_fence 
     return outcome;
 }
 
-static VkResult retire_and_run(struct bf_scheduler *scheduler)
+static VkResult scheduler_retire(struct bf_scheduler *scheduler)
 {
     struct bf_effects effects = {0};
     VkResult result = bf_pending_retire(&scheduler->pending, &effects);
@@ -62,7 +62,8 @@ static VkResult retire_and_run(struct bf_scheduler *scheduler)
     return result;
 }
 
-static struct bf_packet *create_wait(struct bf_command_queue *queue, struct bf_fence *fence)
+static struct bf_packet *queue_create_wait_packet(struct bf_command_queue *queue,
+                                                  struct bf_fence *fence)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
     bf_lock_acquire(&pending->lock);
@@ -98,19 +99,19 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
     bf_shared_look(fence);
     if (fence->native && bf_native_is_program_written(fence))
         bf_native_look(fence);
-    enum bf_outcome outcome = wait_now(queue, fence, value, false);
-    VkResult result = outcome == BF_OUTCOME_LOOK ? retire_and_run(scheduler) : VK_SUCCESS;
+    enum bf_outcome outcome = queue_wait_now(queue, fence, value, false);
+    VkResult result = outcome == BF_OUTCOME_LOOK ? scheduler_retire(scheduler) : VK_SUCCESS;
     if (result != VK_SUCCESS)
         return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__)
                                               : bf_command_queue_observed_result(scheduler, result);
     if (outcome == BF_OUTCOME_LOOK)
-        outcome = wait_now(queue, fence, value, true);
+        outcome = queue_wait_now(queue, fence, value, true);
     if (outcome == BF_OUTCOME_DONE) {
         bf_command_queue_trace_settled(queue, BF_TRACE_WAIT, fence, value);
         return VK_SUCCESS;
     }
     result = bf_shared_listen(fence);
-    struct bf_packet *packet = result == VK_SUCCESS ? create_wait(queue, fence) : NULL;
+    struct bf_packet *packet = result == VK_SUCCESS ? queue_create_wait_packet(queue, fence) : NULL;
     if (!packet)
         return bf_command_queue_observed_result(scheduler, VK_ERROR_OUT_OF_HOST_MEMORY);
     packet->wait = (struct bf_wait){.node.key = value};

@@ -62,7 +62,8 @@ void bf_command_queue_reap(struct bf_command_queue *queue)
 }
 
 /* The wait goes to the driver, for another process's signal. The pending signals' lock is held. */
-static bool resolve(struct bf_command_queue *queue, struct bf_packet *packet)
+static bool command_queue_resolve_peer_wait(struct bf_command_queue *queue,
+                                            struct bf_packet *packet)
 {
     struct bf_fence *fence = packet->wait.fence;
     uint64_t value = packet->wait.node.key;
@@ -76,8 +77,8 @@ static bool resolve(struct bf_command_queue *queue, struct bf_packet *packet)
     return true;
 }
 
-static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packet *packet,
-                                 bool batched)
+static enum bf_passage command_queue_pass_wait(struct bf_command_queue *queue,
+                                               struct bf_packet *packet, bool batched)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
     struct bf_wait *wait = &packet->wait;
@@ -91,7 +92,7 @@ static enum bf_passage pass_wait(struct bf_command_queue *queue, struct bf_packe
         return BF_PASSAGE_DONE;
     }
     do {
-        if (resolve(queue, packet))
+        if (command_queue_resolve_peer_wait(queue, packet))
             return BF_PASSAGE_NATIVE;
     } while (packet->peer_wait && !queue->base.scheduler->peer_extension->want(packet));
     bf_fence_block(wait, queue);
@@ -107,7 +108,7 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
     if (packet->kind == BF_PACKET_WAIT) {
         struct bf_trace_sync obstacle = {(uintptr_t)packet->wait.fence, packet->wait.node.key};
         bf_lock_acquire(&scheduler->pending.lock);
-        passage = pass_wait(queue, packet, batched);
+        passage = command_queue_pass_wait(queue, packet, batched);
         bf_lock_release(&scheduler->pending.lock);
         if (passage == BF_PASSAGE_BLOCKED) {
             bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, obstacle);
@@ -134,7 +135,7 @@ void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *pa
     packet->wait_count = packet->submit.waitSemaphoreInfoCount = 0;
 }
 
-static void add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)
+static void packet_add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)
 {
     VkSemaphoreSubmitInfo *waits = (VkSemaphoreSubmitInfo *)packet->submit.pWaitSemaphoreInfos;
     waits[packet->submit.waitSemaphoreInfoCount++] = (VkSemaphoreSubmitInfo){
@@ -157,7 +158,7 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
         if (i == engine->base.number || epoch <= pending->engines[i].completed ||
             epoch <= engine->waited[i])
             continue;
-        add_wait(packet, scheduler->engines[i].base.epoch, epoch);
+        packet_add_wait(packet, scheduler->engines[i].base.epoch, epoch);
         engine->waited[i] = epoch;
         waits++;
     }
@@ -274,7 +275,7 @@ bool bf_command_queues_have_backlog(struct bf_scheduler *scheduler)
     return backlog;
 }
 
-static void leave_engine(struct bf_command_queue *queue)
+static void command_queue_leave_engine(struct bf_command_queue *queue)
 {
     struct bf_engine *engine = queue->base.engine;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
@@ -310,7 +311,7 @@ void bf_command_queues_finish(struct bf_scheduler *scheduler)
             queue->first_update = next;
         }
         queue->gone = true;
-        leave_engine(queue);
+        command_queue_leave_engine(queue);
         bf_command_queue_reap(queue);
     }
     pending->active = NULL;

@@ -21,7 +21,7 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
     bf_engines_pump(engine->scheduler, mask | bf_engine_bit(engine));
 }
 
-static VkResult record_barrier(struct bf_engine *engine)
+static VkResult engine_record_barrier(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
@@ -61,7 +61,7 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
     if (!engine->base.epoch)
         result = bf_gpu_engine_create_epoch(&engine->base);
     if (result == VK_SUCCESS)
-        result = record_barrier(engine);
+        result = engine_record_barrier(engine);
     if (result != VK_SUCCESS) {
         /* With its command buffer; the epoch may stay for the next try. */
         if (engine->barrier_pool)

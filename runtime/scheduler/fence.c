@@ -14,12 +14,12 @@
 #include "scheduler/scheduler.h"
 
 /* What the fence is besides, or NULL: it is a plain one. */
-static const struct bf_fence_extension *extension_of(const struct bf_fence *fence)
+static const struct bf_fence_extension *fence_extension_of(const struct bf_fence *fence)
 {
     return fence->extended ? fence->scheduler->fence_extension : NULL;
 }
 
-static struct bf_wait *wait_of(struct bf_heap_node *node)
+static struct bf_wait *wait_of_node(struct bf_heap_node *node)
 {
     return (struct bf_wait *)node; /* its first member */
 }
@@ -46,21 +46,21 @@ void bf_fence_release(struct bf_fence *fence)
         pending->fences = fence->next;
     if (fence->next)
         fence->next->previous = fence->previous;
-    if (extension_of(fence))
-        extension_of(fence)->released(fence);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->released(fence);
     free(fence);
 }
 
-static void monitor_anew(struct bf_fence *fence)
+static void fence_update_monitored(struct bf_fence *fence)
 {
     /* A CPU wait for 0 is satisfied when it is armed: the least key is at least 1. */
     fence->monitored = fence->cpu_waits.root ? fence->cpu_waits.root->key - 1 : UINT64_MAX;
-    if (extension_of(fence))
-        extension_of(fence)->monitored(fence);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->monitored(fence);
 }
 
 /* Its queue stands at it no longer; returns the engine to pump, as a mask. */
-static uint64_t unblock(struct bf_wait *wait)
+static uint64_t wait_unblock_queue(struct bf_wait *wait)
 {
     if (!wait->blocks)
         return 0;
@@ -74,8 +74,8 @@ static uint64_t unblock(struct bf_wait *wait)
 }
 
 /* One of a group's waits is satisfied. */
-static void count_down(struct bf_scheduler *scheduler, struct bf_group *group,
-                       struct bf_effects *effects)
+static void group_count_down(struct bf_scheduler *scheduler, struct bf_group *group,
+                             struct bf_effects *effects)
 {
     if (group->missing == 0)
         return; /* ANY: another was first */
@@ -88,32 +88,32 @@ static void count_down(struct bf_scheduler *scheduler, struct bf_group *group,
     effects->fired = group;
 }
 
-static void satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effects *effects)
+static void wait_satisfy(struct bf_heap *heap, struct bf_wait *wait, struct bf_effects *effects)
 {
     bf_heap_remove(heap, &wait->node);
     wait->satisfied = true;
     if (wait->group && wait->fence->orphaned)
         wait->group->orphaned = true;
     if (wait->group)
-        count_down(wait->fence->scheduler, wait->group, effects);
+        group_count_down(wait->fence->scheduler, wait->group, effects);
     else
-        effects->engines |= unblock(wait);
+        effects->engines |= wait_unblock_queue(wait);
 }
 
-static void satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+static void fence_satisfy_up_to(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     struct bf_heap *heaps[] = {&fence->queue_waits, &fence->cpu_waits};
     bf_peer_waits_reached(fence, value);
     for (int i = 0; i < 2; i++) {
         while (heaps[i]->root && heaps[i]->root->key <= value)
-            satisfy(heaps[i], wait_of(heaps[i]->root), effects);
+            wait_satisfy(heaps[i], wait_of_node(heaps[i]->root), effects);
     }
-    monitor_anew(fence);
+    fence_update_monitored(fence);
 }
 
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    const struct bf_fence_extension *extension = extension_of(fence);
+    const struct bf_fence_extension *extension = fence_extension_of(fence);
     if (fence->scheduler->pending.lost || fence->always_signaled ||
         (extension && !extension->taking(fence, value)) || fence->destroyed)
         return;
@@ -126,9 +126,9 @@ void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effect
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     atomic_store(&fence->value, value);
-    satisfy_up_to(fence, value, effects);
-    if (extension_of(fence))
-        extension_of(fence)->applied(fence, value, effects);
+    fence_satisfy_up_to(fence, value, effects);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->applied(fence, value, effects);
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }
@@ -139,34 +139,34 @@ void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *
         return;
     bf_fence_reference(fence);
     bf_fence_apply(fence, value, effects);
-    if (extension_of(fence))
-        extension_of(fence)->signalled(fence, value, effects);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->signalled(fence, value, effects);
     bf_fence_release(fence);
 }
 
 void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
-    satisfy_up_to(fence, atomic_load(&fence->value), effects);
+    fence_satisfy_up_to(fence, atomic_load(&fence->value), effects);
     bf_fence_release(fence);
 }
 
 /* Events are left alone: the fence isn't signalled by the loss. */
-static void satisfy_but_events(struct bf_fence *fence, struct bf_effects *effects)
+static void fence_satisfy_all_but_events(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_heap events = {0};
     bf_fence_satisfy_queues(fence, effects);
     while (fence->cpu_waits.root) {
-        struct bf_wait *wait = wait_of(fence->cpu_waits.root);
+        struct bf_wait *wait = wait_of_node(fence->cpu_waits.root);
         if (!wait->group->event) {
-            satisfy(&fence->cpu_waits, wait, effects);
+            wait_satisfy(&fence->cpu_waits, wait, effects);
             continue;
         }
         bf_heap_remove(&fence->cpu_waits, &wait->node);
         bf_heap_insert(&events, &wait->node);
     }
     fence->cpu_waits = events;
-    monitor_anew(fence);
+    fence_update_monitored(fence);
 }
 
 void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
@@ -174,13 +174,13 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     if (fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT) {
-        satisfy_but_events(fence, effects);
+        fence_satisfy_all_but_events(fence, effects);
     } else {
         atomic_store(&fence->value, UINT64_MAX);
         bf_fence_satisfy_all(fence, effects);
     }
-    if (extension_of(fence))
-        extension_of(fence)->lost(fence);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->lost(fence);
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }
@@ -188,16 +188,16 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
 void bf_fence_pass_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
-    satisfy_up_to(fence, value, effects);
-    if (extension_of(fence))
-        extension_of(fence)->applied(fence, value, effects);
+    fence_satisfy_up_to(fence, value, effects);
+    if (fence_extension_of(fence))
+        fence_extension_of(fence)->applied(fence, value, effects);
     bf_fence_release(fence);
 }
 
 void bf_fence_satisfy_all(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
-    satisfy_up_to(fence, UINT64_MAX, effects);
+    fence_satisfy_up_to(fence, UINT64_MAX, effects);
     bf_fence_release(fence);
 }
 
@@ -205,7 +205,7 @@ void bf_fence_satisfy_queues(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
     while (fence->queue_waits.root)
-        satisfy(&fence->queue_waits, wait_of(fence->queue_waits.root), effects);
+        wait_satisfy(&fence->queue_waits, wait_of_node(fence->queue_waits.root), effects);
     bf_fence_release(fence);
 }
 
@@ -222,7 +222,7 @@ bool bf_fence_arm(struct bf_fence *fence, struct bf_wait *wait)
     }
     bf_heap_insert(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
     if (wait->group || fence->extended)
-        monitor_anew(fence);
+        fence_update_monitored(fence);
     return false;
 }
 
@@ -233,8 +233,9 @@ void bf_fence_disarm(struct bf_wait *wait)
         return;
     bf_heap_remove(wait->group ? &fence->cpu_waits : &fence->queue_waits, &wait->node);
     if (wait->group || fence->extended)
-        monitor_anew(fence);
-    unblock(wait); /* on a device that has just been lost: who drops it goes on by itself */
+        fence_update_monitored(fence);
+    wait_unblock_queue(
+        wait); /* on a device that has just been lost: who drops it goes on by itself */
     wait->fence = NULL;
     bf_fence_release(fence);
 }
@@ -277,7 +278,7 @@ void bf_fence_unblock_queues(struct bf_fence *fence, uint64_t value, struct bf_e
     for (struct bf_wait *wait = fence->blocked; wait; wait = next) {
         next = wait->next_blocked;
         if (wait->node.key <= value)
-            effects->engines |= unblock(wait);
+            effects->engines |= wait_unblock_queue(wait);
     }
 }
 

@@ -23,12 +23,13 @@ struct bf_label_insert {
     char name[];
 };
 
-static VKAPI_ATTR void VKAPI_CALL label_unheard(VkQueue queue, const VkDebugUtilsLabelEXT *label)
+static VKAPI_ATTR void VKAPI_CALL label_call_ignored(VkQueue queue,
+                                                     const VkDebugUtilsLabelEXT *label)
 {
     (void)queue, (void)label;
 }
 
-static VKAPI_ATTR void VKAPI_CALL end_unheard(VkQueue queue)
+static VKAPI_ATTR void VKAPI_CALL label_end_ignored(VkQueue queue)
 {
     (void)queue;
 }
@@ -45,13 +46,13 @@ struct bf_label_calls bf_label_calls_of(VkDevice device, PFN_vkGetDeviceProcAddr
     };
     /* Programs that use labels all the same still have them in traces and logs. */
     return (struct bf_label_calls){
-        .begin = found.begin ? found.begin : label_unheard,
-        .end = found.end ? found.end : end_unheard,
-        .insert = found.insert ? found.insert : label_unheard,
+        .begin = found.begin ? found.begin : label_call_ignored,
+        .end = found.end ? found.end : label_end_ignored,
+        .insert = found.insert ? found.insert : label_call_ignored,
     };
 }
 
-static struct bf_label *reference(struct bf_label *label)
+static struct bf_label *label_reference(struct bf_label *label)
 {
     if (label)
         atomic_fetch_add_explicit(&label->references, 1, memory_order_relaxed);
@@ -68,30 +69,30 @@ void bf_label_release(struct bf_label *label)
 }
 
 /* No struct extends a label's, so none is kept. */
-static void copy_info(const VkDebugUtilsLabelEXT *from, VkDebugUtilsLabelEXT *to, char *name)
+static void label_copy_info(const VkDebugUtilsLabelEXT *from, VkDebugUtilsLabelEXT *to, char *name)
 {
     *to = *from;
     to->pNext = NULL;
     to->pLabelName = strcpy(name, from->pLabelName);
 }
 
-static uint32_t depth(const struct bf_label *label)
+static uint32_t label_depth(const struct bf_label *label)
 {
     return label ? label->depth : 0;
 }
 
-static struct bf_label *at_depth(struct bf_label *label, uint32_t wanted)
+static struct bf_label *label_at_depth(struct bf_label *label, uint32_t wanted)
 {
-    while (depth(label) > wanted)
+    while (label_depth(label) > wanted)
         label = label->outer;
     return label;
 }
 
 /* What both lists have, or NULL. */
-static struct bf_label *common(struct bf_label *a, struct bf_label *b)
+static struct bf_label *label_common_outer(struct bf_label *a, struct bf_label *b)
 {
-    a = at_depth(a, depth(b));
-    b = at_depth(b, depth(a));
+    a = label_at_depth(a, label_depth(b));
+    b = label_at_depth(b, label_depth(a));
     while (a != b) {
         a = a->outer;
         b = b->outer;
@@ -102,18 +103,18 @@ static struct bf_label *common(struct bf_label *a, struct bf_label *b)
 void bf_label_switch(struct bf_engine *engine, struct bf_label *labels)
 {
     const struct bf_label_calls *calls = &engine->scheduler->label_calls;
-    uint32_t shared = depth(common(engine->labels, labels));
-    for (uint32_t d = depth(engine->labels); d > shared; d--)
+    uint32_t shared = label_depth(label_common_outer(engine->labels, labels));
+    for (uint32_t d = label_depth(engine->labels); d > shared; d--)
         calls->end(engine->base.handle);
-    for (uint32_t d = shared + 1; d <= depth(labels); d++)
-        calls->begin(engine->base.handle, &at_depth(labels, d)->info);
+    for (uint32_t d = shared + 1; d <= label_depth(labels); d++)
+        calls->begin(engine->base.handle, &label_at_depth(labels, d)->info);
     struct bf_label *before = engine->labels;
-    engine->labels = reference(labels);
+    engine->labels = label_reference(labels);
     bf_label_release(before);
 }
 
 /* The engine's lock is held; takes over the reference. */
-static void set_labels(struct bf_queue *queue, struct bf_label *labels)
+static void queue_set_labels(struct bf_queue *queue, struct bf_label *labels)
 {
     bf_lock_acquire(&queue->lock);
     queue->labels = labels;
@@ -121,7 +122,7 @@ static void set_labels(struct bf_queue *queue, struct bf_label *labels)
 }
 
 /* N-3: the driver may have the call at once. The engine's lock is held. */
-static bool is_live(struct bf_queue *queue)
+static bool queue_labels_are_live(struct bf_queue *queue)
 {
     return !bf_queue_has_backlog(queue) && queue->engine->labels == queue->labels;
 }
@@ -137,10 +138,10 @@ void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
     } else {
         label->outer = queue->labels; /* and its reference */
         label->references = 1;
-        label->depth = depth(queue->labels) + 1;
-        copy_info(info, &label->info, label->name);
-        bool live = is_live(queue);
-        set_labels(queue, label);
+        label->depth = label_depth(queue->labels) + 1;
+        label_copy_info(info, &label->info, label->name);
+        bool live = queue_labels_are_live(queue);
+        queue_set_labels(queue, label);
         if (live)
             bf_label_switch(engine, label);
     }
@@ -155,8 +156,8 @@ void bf_label_end(struct bf_queue *queue)
     if (queue->labels_lost) {
         queue->labels_lost--;
     } else if (label) {
-        bool live = is_live(queue);
-        set_labels(queue, reference(label->outer));
+        bool live = queue_labels_are_live(queue);
+        queue_set_labels(queue, label_reference(label->outer));
         if (live)
             bf_label_switch(engine, queue->labels);
         bf_label_release(label);
@@ -165,7 +166,7 @@ void bf_label_end(struct bf_queue *queue)
 }
 
 /* Behind the last packet of the list: under the engine's lock a backlog has one. */
-static void insert_behind(struct bf_queue *queue, struct bf_label_insert *insert)
+static void queue_append_insert(struct bf_queue *queue, struct bf_label_insert *insert)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_label_insert **link = &queue->tail->inserts;
@@ -175,7 +176,7 @@ static void insert_behind(struct bf_queue *queue, struct bf_label_insert *insert
     bf_lock_release(&queue->lock);
 }
 
-static void free_insert(struct bf_label_insert *insert)
+static void label_insert_free(struct bf_label_insert *insert)
 {
     bf_label_release(insert->labels);
     free(insert);
@@ -192,9 +193,9 @@ void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
         struct bf_label_insert *insert = malloc(sizeof(*insert) + strlen(info->pLabelName) + 1);
         if (insert) {
             insert->next = NULL;
-            insert->labels = reference(queue->labels);
-            copy_info(info, &insert->info, insert->name);
-            insert_behind(queue, insert);
+            insert->labels = label_reference(queue->labels);
+            label_copy_info(info, &insert->info, insert->name);
+            queue_append_insert(queue, insert);
         }
     }
     bf_engine_leave(engine, 0);
@@ -203,7 +204,7 @@ void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
 void bf_label_attach_to(struct bf_packet *first, struct bf_label *labels)
 {
     for (struct bf_packet *p = first; p; p = p->next)
-        p->labels = reference(labels);
+        p->labels = label_reference(labels);
 }
 
 void bf_label_pass(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
@@ -216,14 +217,14 @@ void bf_label_pass(struct bf_engine *engine, struct bf_queue *queue, struct bf_p
     bf_lock_acquire(&queue->lock);
     struct bf_label *next = queue->head ? queue->head->labels : queue->labels;
     bf_lock_release(&queue->lock);
-    bf_label_enter(engine, common(engine->labels, next));
+    bf_label_enter(engine, label_common_outer(engine->labels, next));
 }
 
 void bf_label_drop_from(struct bf_packet *packet)
 {
     while (packet->inserts) {
         struct bf_label_insert *next = packet->inserts->next;
-        free_insert(packet->inserts);
+        label_insert_free(packet->inserts);
         packet->inserts = next;
     }
     bf_label_release(packet->labels);
@@ -234,9 +235,9 @@ const char *bf_label_path(struct bf_queue *queue, char *text, size_t size)
 {
     size_t length = 0;
     bf_lock_acquire(&queue->lock);
-    for (uint32_t d = 1; d <= depth(queue->labels) && length < size; d++)
+    for (uint32_t d = 1; d <= label_depth(queue->labels) && length < size; d++)
         length += (size_t)snprintf(text + length, size - length, "%s%s", d > 1 ? " > " : "",
-                                   at_depth(queue->labels, d)->name);
+                                   label_at_depth(queue->labels, d)->name);
     bf_lock_release(&queue->lock);
     return length ? text : NULL;
 }

@@ -18,7 +18,7 @@ void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore s
     bf_lock_release(&w->lock);
 }
 
-static VkResult wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore, uint64_t value,
+static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaphore, uint64_t value,
                               uint64_t timeout_ns)
 {
     const VkSemaphoreWaitInfo info = {
@@ -45,10 +45,10 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
             result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, 1, &fence, VK_TRUE,
                                                        SLICE_NS);
         if (semaphore && result == VK_SUCCESS)
-            result = wait_timeline(scheduler, semaphore, w->value, SLICE_NS);
+            result = timeline_wait(scheduler, semaphore, w->value, SLICE_NS);
         bf_lock_release(&w->lock);
         if (epoch && result == VK_SUCCESS) /* ours: nobody destroys it */
-            result = wait_timeline(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
+            result = timeline_wait(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT);
     return result;
 }
@@ -65,7 +65,7 @@ bool bf_last_submission_is_reached(struct bf_queue *queue)
     bool reached =
         !fence || scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, fence) == VK_SUCCESS;
     if (semaphore && reached)
-        reached = wait_timeline(scheduler, semaphore, w->value, 0) == VK_SUCCESS;
+        reached = timeline_wait(scheduler, semaphore, w->value, 0) == VK_SUCCESS;
     bf_lock_release(&w->lock);
     return reached && (!epoch || (bf_gpu_engine_completed_epoch(&queue->engine->base, &completed) ==
                                       VK_SUCCESS &&
@@ -73,7 +73,7 @@ bool bf_last_submission_is_reached(struct bf_queue *queue)
 }
 
 /* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
-static void forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
+static void last_submission_forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
 {
     struct bf_last_submission *w = &queue->last_submission;
     bf_lock_acquire(&w->lock);
@@ -94,7 +94,7 @@ void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t cou
             atomic_load_explicit(&scheduler->queues[q].last_submission.fence, memory_order_relaxed);
         for (uint32_t i = 0; last_submission && i < count; i++) {
             if (fences[i] == last_submission)
-                forget_if(&scheduler->queues[q], last_submission, VK_NULL_HANDLE);
+                last_submission_forget_if(&scheduler->queues[q], last_submission, VK_NULL_HANDLE);
         }
     }
 }
@@ -104,6 +104,6 @@ void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemapho
     for (uint32_t q = 0; scheduler->shared && q < scheduler->queue_count; q++) {
         if (atomic_load_explicit(&scheduler->queues[q].last_submission.semaphore,
                                  memory_order_relaxed) == semaphore)
-            forget_if(&scheduler->queues[q], VK_NULL_HANDLE, semaphore);
+            last_submission_forget_if(&scheduler->queues[q], VK_NULL_HANDLE, semaphore);
     }
 }

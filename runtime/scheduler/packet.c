@@ -15,22 +15,22 @@ struct layout {
     size_t size;
 };
 
-static void *place(struct layout *layout, size_t count, size_t element)
+static void *layout_place(struct layout *layout, size_t count, size_t element)
 {
     size_t at = (layout->size + 15) & ~(size_t)15;
     layout->size = at + count * element;
     return layout->base ? layout->base + at : NULL;
 }
 
-static void *copy(struct layout *layout, const void *source, size_t count, size_t element)
+static void *layout_copy(struct layout *layout, const void *source, size_t count, size_t element)
 {
-    void *target = place(layout, count, element);
+    void *target = layout_place(layout, count, element);
     if (target && count)
         memcpy(target, source, count * element);
     return target;
 }
 
-static void *take_block(struct bf_queue *queue)
+static void *packet_block_take(struct bf_queue *queue)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet *spare = queue->spares;
@@ -43,21 +43,21 @@ static void *take_block(struct bf_queue *queue)
 }
 
 /* Runs 'fill' twice: once to measure, once to fill a block of that size. */
-static struct bf_packet *build(struct bf_packet *(*fill)(struct layout *, struct bf_scheduler *,
-                                                         const void *),
-                               struct bf_queue *queue, const void *info)
+static struct bf_packet *
+packet_build(struct bf_packet *(*fill)(struct layout *, struct bf_scheduler *, const void *),
+             struct bf_queue *queue, const void *info)
 {
     struct layout layout = {0};
     fill(&layout, queue->scheduler, info);
     bool block = layout.size <= BF_PACKET_BLOCK;
-    layout = (struct layout){block ? take_block(queue) : malloc(layout.size), 0};
+    layout = (struct layout){block ? packet_block_take(queue) : malloc(layout.size), 0};
     struct bf_packet *packet = layout.base ? fill(&layout, queue->scheduler, info) : NULL;
     if (packet)
         packet->block = block;
     return packet;
 }
 
-static const void *find(const void *chain, VkStructureType type)
+static const void *submit_chain_find(const void *chain, VkStructureType type)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         if (s->sType == type)
@@ -100,7 +100,8 @@ bool bf_packet_can_copy_bind(const VkBindSparseInfo *info)
     return true;
 }
 
-static struct bf_sync sync_of(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
+static struct bf_sync sync_lookup(struct bf_scheduler *scheduler, VkSemaphore handle,
+                                  uint64_t value)
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     bf_semaphore_reference(sem);
@@ -109,19 +110,21 @@ static struct bf_sync sync_of(struct bf_scheduler *scheduler, VkSemaphore handle
 
 bool bf_packet_counts_performance(const struct bf_packet *packet)
 {
-    return find(packet->submit.pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) != NULL;
+    return submit_chain_find(packet->submit.pNext,
+                             VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) != NULL;
 }
 
 /* A frame boundary with its arrays; NULL where the chain has none, and while measuring. */
-static struct bf_frame_boundary *copy_boundary(struct layout *l, const void *chain)
+static struct bf_frame_boundary *layout_copy_frame_boundary(struct layout *l, const void *chain)
 {
-    const struct bf_frame_boundary *from = find(chain, BF_STRUCTURE_TYPE_FRAME_BOUNDARY);
+    const struct bf_frame_boundary *from =
+        submit_chain_find(chain, BF_STRUCTURE_TYPE_FRAME_BOUNDARY);
     if (!from)
         return NULL;
-    struct bf_frame_boundary *boundary = copy(l, from, 1, sizeof(*boundary));
-    VkImage *images = copy(l, from->pImages, from->imageCount, sizeof(*images));
-    VkBuffer *buffers = copy(l, from->pBuffers, from->bufferCount, sizeof(*buffers));
-    void *tag = copy(l, from->pTag, from->tagSize, 1);
+    struct bf_frame_boundary *boundary = layout_copy(l, from, 1, sizeof(*boundary));
+    VkImage *images = layout_copy(l, from->pImages, from->imageCount, sizeof(*images));
+    VkBuffer *buffers = layout_copy(l, from->pBuffers, from->bufferCount, sizeof(*buffers));
+    void *tag = layout_copy(l, from->pTag, from->tagSize, 1);
     if (!boundary)
         return NULL;
     boundary->pNext = NULL;
@@ -131,24 +134,25 @@ static struct bf_frame_boundary *copy_boundary(struct layout *l, const void *cha
     return boundary;
 }
 
-static struct bf_packet *fill_submit(struct layout *l, struct bf_scheduler *scheduler,
-                                     const void *source)
+static struct bf_packet *packet_fill_submit(struct layout *l, struct bf_scheduler *scheduler,
+                                            const void *source)
 {
     const VkSubmitInfo2 *info = source;
     uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
     uint32_t buffers = info->commandBufferInfoCount;
-    struct bf_packet *p = place(l, 1, sizeof(*p));
-    const void *query = find(info->pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR);
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
+    const void *query =
+        submit_chain_find(info->pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR);
     VkPerformanceQuerySubmitInfoKHR *performance =
-        query ? copy(l, query, 1, sizeof(*performance)) : NULL;
-    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
+        query ? layout_copy(l, query, 1, sizeof(*performance)) : NULL;
+    struct bf_frame_boundary *boundary = layout_copy_frame_boundary(l, info->pNext);
     VkSemaphoreSubmitInfo *wait_infos =
-        copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
+        layout_copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
     /* Room for the epoch behind the program's signals, and for stamps around its buffers. */
-    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
-    VkCommandBufferSubmitInfo *buffer_infos = place(l, buffers + 2, sizeof(*buffer_infos));
-    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
-    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    VkSemaphoreSubmitInfo *signal_infos = layout_place(l, signals + 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = layout_place(l, buffers + 2, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = layout_place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = layout_place(l, signals, sizeof(*signal_syncs));
     if (!l->base)
         return NULL;
 
@@ -173,60 +177,61 @@ static struct bf_packet *fill_submit(struct layout *l, struct bf_scheduler *sche
     p->submit.pCommandBufferInfos = buffer_infos + 1;
     p->submit.pSignalSemaphoreInfos = signal_infos;
     for (uint32_t i = 0; i < waits; i++)
-        wait_syncs[i] = sync_of(scheduler, wait_infos[i].semaphore, wait_infos[i].value);
+        wait_syncs[i] = sync_lookup(scheduler, wait_infos[i].semaphore, wait_infos[i].value);
     for (uint32_t i = 0; i < signals; i++)
-        signal_syncs[i] = sync_of(scheduler, signal_infos[i].semaphore, signal_infos[i].value);
+        signal_syncs[i] = sync_lookup(scheduler, signal_infos[i].semaphore, signal_infos[i].value);
     return p;
 }
 
 /* Values of a VkTimelineSemaphoreSubmitInfo may be fewer than the semaphores: the rest is binary.
  */
-static uint64_t value_at(const uint64_t *values, uint32_t count, uint32_t i)
+static uint64_t bind_value_at(const uint64_t *values, uint32_t count, uint32_t i)
 {
     return values && i < count ? values[i] : 0;
 }
 
-static struct bf_packet *fill_bind(struct layout *l, struct bf_scheduler *scheduler,
-                                   const void *source)
+static struct bf_packet *packet_fill_bind(struct layout *l, struct bf_scheduler *scheduler,
+                                          const void *source)
 {
     const VkBindSparseInfo *info = source;
     const VkTimelineSemaphoreSubmitInfo *values =
-        find(info->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+        submit_chain_find(info->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
     const VkDeviceGroupBindSparseInfo *group =
-        find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO);
+        submit_chain_find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO);
     uint32_t waits = info->waitSemaphoreCount, signals = info->signalSemaphoreCount;
 
-    struct bf_packet *p = place(l, 1, sizeof(*p));
-    VkDeviceGroupBindSparseInfo *own_group = group ? copy(l, group, 1, sizeof(*own_group)) : NULL;
-    struct bf_frame_boundary *boundary = copy_boundary(l, info->pNext);
-    VkSemaphore *wait_handles = copy(l, info->pWaitSemaphores, waits, sizeof(*wait_handles));
-    VkSemaphore *signal_handles = place(l, signals + 1, sizeof(*signal_handles));
-    uint64_t *wait_values = place(l, waits, sizeof(*wait_values));
-    uint64_t *signal_values = place(l, signals + 1, sizeof(*signal_values));
-    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
-    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
+    VkDeviceGroupBindSparseInfo *own_group =
+        group ? layout_copy(l, group, 1, sizeof(*own_group)) : NULL;
+    struct bf_frame_boundary *boundary = layout_copy_frame_boundary(l, info->pNext);
+    VkSemaphore *wait_handles = layout_copy(l, info->pWaitSemaphores, waits, sizeof(*wait_handles));
+    VkSemaphore *signal_handles = layout_place(l, signals + 1, sizeof(*signal_handles));
+    uint64_t *wait_values = layout_place(l, waits, sizeof(*wait_values));
+    uint64_t *signal_values = layout_place(l, signals + 1, sizeof(*signal_values));
+    struct bf_sync *wait_syncs = layout_place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = layout_place(l, signals, sizeof(*signal_syncs));
 
     VkSparseBufferMemoryBindInfo *buffers =
-        copy(l, info->pBufferBinds, info->bufferBindCount, sizeof(*buffers));
+        layout_copy(l, info->pBufferBinds, info->bufferBindCount, sizeof(*buffers));
     VkSparseImageOpaqueMemoryBindInfo *opaque =
-        copy(l, info->pImageOpaqueBinds, info->imageOpaqueBindCount, sizeof(*opaque));
+        layout_copy(l, info->pImageOpaqueBinds, info->imageOpaqueBindCount, sizeof(*opaque));
     VkSparseImageMemoryBindInfo *images =
-        copy(l, info->pImageBinds, info->imageBindCount, sizeof(*images));
+        layout_copy(l, info->pImageBinds, info->imageBindCount, sizeof(*images));
     for (uint32_t i = 0; i < info->bufferBindCount; i++) {
         const VkSparseBufferMemoryBindInfo *b = &info->pBufferBinds[i];
-        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        void *binds = layout_copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
         if (l->base)
             buffers[i].pBinds = binds;
     }
     for (uint32_t i = 0; i < info->imageOpaqueBindCount; i++) {
         const VkSparseImageOpaqueMemoryBindInfo *b = &info->pImageOpaqueBinds[i];
-        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        void *binds = layout_copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
         if (l->base)
             opaque[i].pBinds = binds;
     }
     for (uint32_t i = 0; i < info->imageBindCount; i++) {
         const VkSparseImageMemoryBindInfo *b = &info->pImageBinds[i];
-        void *binds = copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
+        void *binds = layout_copy(l, b->pBinds, b->bindCount, sizeof(*b->pBinds));
         if (l->base)
             images[i].pBinds = binds;
     }
@@ -263,42 +268,43 @@ static struct bf_packet *fill_bind(struct layout *l, struct bf_scheduler *schedu
     p->bind.pImageBinds = images;
     for (uint32_t i = 0; i < waits; i++) {
         wait_values[i] =
-            values ? value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i) : 0;
-        wait_syncs[i] = sync_of(scheduler, wait_handles[i], wait_values[i]);
+            values ? bind_value_at(values->pWaitSemaphoreValues, values->waitSemaphoreValueCount, i)
+                   : 0;
+        wait_syncs[i] = sync_lookup(scheduler, wait_handles[i], wait_values[i]);
     }
     for (uint32_t i = 0; i < signals; i++) {
-        signal_values[i] =
-            values ? value_at(values->pSignalSemaphoreValues, values->signalSemaphoreValueCount, i)
-                   : 0;
-        signal_syncs[i] = sync_of(scheduler, signal_handles[i], signal_values[i]);
+        signal_values[i] = values ? bind_value_at(values->pSignalSemaphoreValues,
+                                                  values->signalSemaphoreValueCount, i)
+                                  : 0;
+        signal_syncs[i] = sync_lookup(scheduler, signal_handles[i], signal_values[i]);
     }
     return p;
 }
 
 struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info)
 {
-    return build(fill_submit, queue, info);
+    return packet_build(packet_fill_submit, queue, info);
 }
 
 struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info)
 {
-    return build(fill_bind, queue, info);
+    return packet_build(packet_fill_bind, queue, info);
 }
 
-static struct bf_packet *fill_execution(struct layout *l, struct bf_scheduler *scheduler,
-                                        const void *source)
+static struct bf_packet *packet_fill_execution(struct layout *l, struct bf_scheduler *scheduler,
+                                               const void *source)
 {
     const struct bf_execution *what = source;
     uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
     uint32_t count = what->count + (what->write != NULL);
-    struct bf_packet *p = place(l, 1, sizeof(*p));
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
     VkSemaphoreSubmitInfo *wait_infos =
-        place(l, waits + scheduler->engine_count, sizeof(*wait_infos));
-    VkSemaphoreSubmitInfo *signal_infos = place(l, signals + 1, sizeof(*signal_infos));
+        layout_place(l, waits + scheduler->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = layout_place(l, signals + 1, sizeof(*signal_infos));
     /* Room for a barrier, and for stamps around it all. */
-    VkCommandBufferSubmitInfo *buffer_infos = place(l, count + 3, sizeof(*buffer_infos));
-    struct bf_sync *wait_syncs = place(l, waits, sizeof(*wait_syncs));
-    struct bf_sync *signal_syncs = place(l, signals, sizeof(*signal_syncs));
+    VkCommandBufferSubmitInfo *buffer_infos = layout_place(l, count + 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = layout_place(l, waits, sizeof(*wait_syncs));
+    struct bf_sync *signal_syncs = layout_place(l, signals, sizeof(*signal_syncs));
     if (!l->base)
         return NULL;
 
@@ -351,17 +357,18 @@ static struct bf_packet *fill_execution(struct layout *l, struct bf_scheduler *s
 
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what)
 {
-    return build(fill_execution, queue, what);
+    return packet_build(packet_fill_execution, queue, what);
 }
 
-static struct bf_packet *fill_wait(struct layout *l, struct bf_scheduler *scheduler,
-                                   const void *source)
+static struct bf_packet *packet_fill_wait(struct layout *l, struct bf_scheduler *scheduler,
+                                          const void *source)
 {
-    struct bf_packet *p = place(l, 1, sizeof(*p));
-    VkSemaphoreSubmitInfo *wait_infos = place(l, 1 + scheduler->engine_count, sizeof(*wait_infos));
-    VkSemaphoreSubmitInfo *signal_infos = place(l, 1, sizeof(*signal_infos));
-    VkCommandBufferSubmitInfo *buffer_infos = place(l, 3, sizeof(*buffer_infos));
-    struct bf_sync *wait_syncs = place(l, 1, sizeof(*wait_syncs));
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos =
+        layout_place(l, 1 + scheduler->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = layout_place(l, 1, sizeof(*signal_infos));
+    VkCommandBufferSubmitInfo *buffer_infos = layout_place(l, 3, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = layout_place(l, 1, sizeof(*wait_syncs));
     (void)source;
     if (!l->base)
         return NULL;
@@ -383,7 +390,7 @@ static struct bf_packet *fill_wait(struct layout *l, struct bf_scheduler *schedu
 
 struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_peer_wait *peer_wait)
 {
-    struct bf_packet *packet = build(fill_wait, queue, peer_wait);
+    struct bf_packet *packet = packet_build(packet_fill_wait, queue, peer_wait);
     if (packet)
         packet->peer_wait = peer_wait;
     return packet;
@@ -391,7 +398,7 @@ struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_peer_wai
 
 struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind)
 {
-    struct bf_packet *packet = take_block(queue);
+    struct bf_packet *packet = packet_block_take(queue);
     if (packet)
         *packet = (struct bf_packet){.kind = kind, .block = true, .stamp = UINT32_MAX};
     return packet;
@@ -419,7 +426,7 @@ struct bf_packet *bf_packet_from_fence(void)
     return packet;
 }
 
-static void release_contents(struct bf_packet *packet)
+static void packet_release_contents(struct bf_packet *packet)
 {
     bf_label_drop(packet);
     free(packet->peer_wait); /* which was never of use */
@@ -431,13 +438,13 @@ static void release_contents(struct bf_packet *packet)
 
 void bf_packet_free(struct bf_packet *packet)
 {
-    release_contents(packet);
+    packet_release_contents(packet);
     free(packet);
 }
 
 void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
 {
-    release_contents(packet);
+    packet_release_contents(packet);
     if (packet->block) {
         bf_lock_acquire(&queue->lock);
         bool kept = queue->spare_count < BF_PACKET_SPARES;

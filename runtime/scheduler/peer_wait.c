@@ -9,14 +9,14 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 
-static const struct bf_peer_extension *extension_of(const struct bf_peer_wait *peer_wait)
+static const struct bf_peer_extension *peer_extension_of(const struct bf_peer_wait *peer_wait)
 {
     return peer_wait->fence->scheduler->peer_extension;
 }
 
-static bool is_open(const struct bf_peer_wait *peer_wait)
+static bool peer_wait_is_over(const struct bf_peer_wait *peer_wait)
 {
-    return peer_wait->released || extension_of(peer_wait)->is_applied(peer_wait);
+    return peer_wait->released || peer_extension_of(peer_wait)->is_applied(peer_wait);
 }
 
 void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait, uint32_t engine,
@@ -37,7 +37,7 @@ void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait
     atomic_fetch_add(&pending->peer_waits, 1);
 }
 
-static void take_off(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
+static void peer_wait_unlist(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
 {
     struct bf_pending_engine *e = &pending->engines[peer_wait->engine];
     struct bf_fence *fence = peer_wait->fence;
@@ -54,14 +54,14 @@ static void take_off(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
         link = &(*link)->next_of_fence;
     *link = peer_wait->next_of_fence;
     if (peer_wait->shut && --fence->shut_peer_waits == 0)
-        extension_of(peer_wait)->expect(fence, false);
+        peer_extension_of(peer_wait)->expect(fence, false);
     peer_wait->shut = false;
     atomic_fetch_sub(&pending->peer_waits, 1);
 }
 
 void bf_peer_wait_withdraw(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
 {
-    take_off(pending, peer_wait);
+    peer_wait_unlist(pending, peer_wait);
 }
 
 void bf_peer_wait_free(struct bf_peer_wait *peer_wait)
@@ -71,9 +71,9 @@ void bf_peer_wait_free(struct bf_peer_wait *peer_wait)
     free(peer_wait);
 }
 
-static void drop(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
+static void peer_wait_drop(struct bf_pending *pending, struct bf_peer_wait *peer_wait)
 {
-    take_off(pending, peer_wait);
+    peer_wait_unlist(pending, peer_wait);
     if (peer_wait->packet)
         peer_wait->packet->peer_wait = NULL; /* it was quicker than its driver call */
     bf_peer_wait_free(peer_wait);
@@ -91,14 +91,14 @@ bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine)
 }
 
 /* SH-21. */
-static void shut(struct bf_peer_wait *peer_wait)
+static void peer_wait_hold_back(struct bf_peer_wait *peer_wait)
 {
     struct bf_fence *fence = peer_wait->fence;
     if (peer_wait->shut)
         return;
     peer_wait->shut = true;
     if (fence->shut_peer_waits++ == 0)
-        extension_of(peer_wait)->expect(fence, true);
+        peer_extension_of(peer_wait)->expect(fence, true);
 }
 
 bool bf_peer_waits_open(struct bf_pending *pending)
@@ -108,11 +108,11 @@ bool bf_peer_waits_open(struct bf_pending *pending)
         struct bf_pending_engine *e = &pending->engines[i];
         bool opened = false;
         while (bf_peer_waits_are_shut(e)) {
-            if (!is_open(e->peer_waits))
-                shut(e->peer_waits);
-            if (!is_open(e->peer_waits))
+            if (!peer_wait_is_over(e->peer_waits))
+                peer_wait_hold_back(e->peer_waits);
+            if (!peer_wait_is_over(e->peer_waits))
                 break;
-            drop(pending, e->peer_waits);
+            peer_wait_drop(pending, e->peer_waits);
             opened = true;
         }
         if (opened)
@@ -132,6 +132,6 @@ void bf_peer_waits_drop(struct bf_pending *pending)
 {
     for (uint32_t i = 0; pending->engines && i < pending->engine_count; i++) {
         while (pending->engines[i].peer_waits)
-            drop(pending, pending->engines[i].peer_waits);
+            peer_wait_drop(pending, pending->engines[i].peer_waits);
     }
 }

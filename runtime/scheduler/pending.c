@@ -92,7 +92,7 @@ void bf_effects_run(struct bf_scheduler *scheduler, struct bf_effects *effects)
 }
 
 /* The first engine on which the frontier isn't complete as far as is known, or engine_count. */
-static uint32_t missing_engine(const struct bf_pending *pending, const uint64_t *frontier)
+static uint32_t frontier_missing_engine(const struct bf_pending *pending, const uint64_t *frontier)
 {
     uint32_t i = 0;
     while (i < pending->engine_count && frontier[i] <= pending->engines[i].completed)
@@ -100,7 +100,7 @@ static uint32_t missing_engine(const struct bf_pending *pending, const uint64_t 
     return i;
 }
 
-static void note_reached(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
+static void pending_note_reached(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
 {
     struct bf_pending_engine *e = &pending->engines[engine];
     if (e->seen < epoch)
@@ -114,17 +114,17 @@ void bf_pending_see(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
 {
     bf_lock_acquire(&pending->lock);
     if (!atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is too few */
-        note_reached(pending, engine, epoch);
+        pending_note_reached(pending, engine, epoch);
     bf_lock_release(&pending->lock);
 }
 
 bool bf_pending_is_complete(const struct bf_pending *pending, const uint64_t *frontier)
 {
-    return missing_engine(pending, frontier) == pending->engine_count;
+    return frontier_missing_engine(pending, frontier) == pending->engine_count;
 }
 
 /* Reads the counters of all engines with something outstanding. */
-static VkResult collect(struct bf_pending *pending, uint64_t *seen)
+static VkResult pending_read_counters(struct bf_pending *pending, uint64_t *seen)
 {
     struct bf_scheduler *scheduler = pending->scheduler;
     for (uint32_t i = 0; i < pending->engine_count; i++) {
@@ -139,14 +139,14 @@ static VkResult collect(struct bf_pending *pending, uint64_t *seen)
     return VK_SUCCESS;
 }
 
-static VkResult collect_at_one_instant(struct bf_pending *pending, uint64_t *seen)
+static VkResult pending_read_counters_at_one_instant(struct bf_pending *pending, uint64_t *seen)
 {
     uint64_t again[BF_MAX_ENGINES] = {0};
-    VkResult result = collect(pending, seen);
+    VkResult result = pending_read_counters(pending, seen);
     bool same = pending->engine_count == 1 || !atomic_load(&pending->observes_unseen_causes);
     while (result == VK_SUCCESS && !same) {
         memcpy(again, seen, pending->engine_count * sizeof(*seen));
-        result = collect(pending, seen);
+        result = pending_read_counters(pending, seen);
         same = memcmp(again, seen, pending->engine_count * sizeof(*seen)) == 0;
     }
     return result;
@@ -157,13 +157,13 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
     if (!atomic_load(&pending->count) && !atomic_load(&pending->peer_waits))
         return VK_SUCCESS;
     uint64_t seen[BF_MAX_ENGINES] = {0};
-    VkResult result = collect_at_one_instant(pending, seen);
+    VkResult result = pending_read_counters_at_one_instant(pending, seen);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&pending->lock);
     do {
         for (uint32_t i = 0; i < pending->engine_count; i++)
-            note_reached(pending, i, seen[i]);
+            pending_note_reached(pending, i, seen[i]);
         bf_pending_retire_known(pending, effects);
     } while (bf_peer_waits_open(
         pending)); /* it may have been one of these that a peer wait waited for */
@@ -175,7 +175,7 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
 {
     struct bf_scheduler *scheduler = pending->scheduler;
     for (;;) {
-        uint32_t engine = missing_engine(pending, queue->frontier);
+        uint32_t engine = frontier_missing_engine(pending, queue->frontier);
         *idle = engine == pending->engine_count;
         if (*idle)
             return VK_SUCCESS;
@@ -185,10 +185,10 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
             bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
         if (result == VK_SUCCESS &&
             atomic_load(&pending->observes_unseen_causes)) /* E-4: or one is too few */
-            result = collect_at_one_instant(pending, seen);
+            result = pending_read_counters_at_one_instant(pending, seen);
         bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
-            note_reached(pending, i, seen[i]);
+            pending_note_reached(pending, i, seen[i]);
         if (result == VK_SUCCESS && bf_peer_waits_open(pending))
             continue;
         if (result != VK_SUCCESS || pending->engines[engine].completed < wanted)
@@ -226,8 +226,8 @@ void bf_pending_drop_update(struct bf_pending *pending, struct bf_update *update
 
 /* Puts the update with those that a sleeper waits for, on an engine that it is still missing: its
  * own queue's if possible, since that one usually comes last. */
-static void add_need(struct bf_pending *pending, struct bf_update *update,
-                     struct bf_effects *effects)
+static void update_add_need(struct bf_pending *pending, struct bf_update *update,
+                            struct bf_effects *effects)
 {
     uint32_t engine = update->queue->base.engine->base.number;
     for (uint32_t i = 0; i < pending->engine_count &&
@@ -262,11 +262,11 @@ void bf_pending_monitor(struct bf_pending *pending, struct bf_fence *fence,
 {
     for (struct bf_update *u = fence->first_update; u; u = u->next_of_fence) {
         if (!u->need.inserted && bf_pending_is_watched(u))
-            add_need(pending, u, effects);
+            update_add_need(pending, u, effects);
     }
 }
 
-static void list_active(struct bf_pending *pending, struct bf_command_queue *queue)
+static void queue_list_active(struct bf_pending *pending, struct bf_command_queue *queue)
 {
     queue->next_active = pending->active;
     queue->previous_active = NULL;
@@ -275,7 +275,7 @@ static void list_active(struct bf_pending *pending, struct bf_command_queue *que
     pending->active = queue;
 }
 
-static void unlist_active(struct bf_pending *pending, struct bf_command_queue *queue)
+static void queue_unlist_active(struct bf_pending *pending, struct bf_command_queue *queue)
 {
     if (queue->previous_active)
         queue->previous_active->next_active = queue->next_active;
@@ -286,7 +286,7 @@ static void unlist_active(struct bf_pending *pending, struct bf_command_queue *q
 }
 
 /* The update has got another one before it, or none. */
-static void compare_anew(struct bf_update *update)
+static void update_compare_with_previous(struct bf_update *update)
 {
     struct bf_fence *fence = update->fence;
     fence->descents -= update->descends;
@@ -296,8 +296,8 @@ static void compare_anew(struct bf_update *update)
 }
 
 /* The update is on its way, after the queue's frontier. */
-static void put_on_its_way(struct bf_pending *pending, struct bf_command_queue *queue,
-                           struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
+static void update_append(struct bf_pending *pending, struct bf_command_queue *queue,
+                          struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
 {
     struct bf_fence *fence = update->fence;
     uint32_t own = queue->base.engine->base.number;
@@ -314,7 +314,7 @@ static void put_on_its_way(struct bf_pending *pending, struct bf_command_queue *
         queue->last_update->next = update;
     } else {
         queue->first_update = update;
-        list_active(pending, queue);
+        queue_list_active(pending, queue);
     }
     queue->last_update = update;
 
@@ -326,16 +326,16 @@ static void put_on_its_way(struct bf_pending *pending, struct bf_command_queue *
         fence->first_update = update;
     fence->last_update = update;
     update->descends = false;
-    compare_anew(update);
+    update_compare_with_previous(update);
 
     atomic_fetch_add(&fence->pending, 1);
     atomic_fetch_add(&pending->count, 1);
     if (bf_pending_is_watched(update))
-        add_need(pending, update, effects);
+        update_add_need(pending, update, effects);
 }
 
 /* Takes the update off its fence and its sleeper. */
-static void take_off_its_way(struct bf_pending *pending, struct bf_update *update)
+static void update_unlist(struct bf_pending *pending, struct bf_update *update)
 {
     struct bf_fence *fence = update->fence;
     if (update->previous_of_fence)
@@ -349,7 +349,7 @@ static void take_off_its_way(struct bf_pending *pending, struct bf_update *updat
     fence->descents -= update->descends;
     update->descends = false;
     if (update->next_of_fence)
-        compare_anew(update->next_of_fence);
+        update_compare_with_previous(update->next_of_fence);
     if (update->need.inserted)
         bf_heap_remove(&pending->engines[update->need_engine].needs, &update->need);
 }
@@ -358,7 +358,7 @@ void bf_pending_accept(struct bf_pending *pending, struct bf_command_queue *queu
                        struct bf_update *update, struct bf_effects *effects)
 {
     update->packet = NULL;
-    put_on_its_way(pending, queue, update, 0, effects);
+    update_append(pending, queue, update, 0, effects);
     bf_fence_unblock_queues(update->fence, update->value, effects);
 }
 
@@ -367,7 +367,7 @@ void bf_pending_announce(struct bf_pending *pending, struct bf_command_queue *qu
 {
     packet->announced = true;
     packet->update->packet = packet;
-    put_on_its_way(pending, queue, packet->update, epoch, effects);
+    update_append(pending, queue, packet->update, epoch, effects);
 }
 
 void bf_pending_confirm(struct bf_pending *pending, struct bf_packet *packet,
@@ -400,8 +400,8 @@ void bf_pending_withdraw(struct bf_pending *pending, struct bf_packet *packet)
     if (queue->last_update == update)
         queue->last_update = before;
     if (!queue->first_update)
-        unlist_active(pending, queue);
-    take_off_its_way(pending, update);
+        queue_unlist_active(pending, queue);
+    update_unlist(pending, update);
     atomic_fetch_sub(&update->fence->pending, 1);
     atomic_fetch_sub(&pending->count, 1);
     update->packet = NULL;
@@ -414,17 +414,17 @@ bool bf_pending_is_crowded(struct bf_pending *pending)
 }
 
 /* The first update of its queue is complete, and precedes all others that are. */
-static void retire_first_of(struct bf_pending *pending, struct bf_command_queue *queue,
-                            struct bf_effects *effects)
+static void queue_retire_first_update(struct bf_pending *pending, struct bf_command_queue *queue,
+                                      struct bf_effects *effects)
 {
     struct bf_update *update = queue->first_update;
     struct bf_fence *fence = update->fence;
     queue->first_update = update->next;
     if (!queue->first_update) {
         queue->last_update = NULL;
-        unlist_active(pending, queue);
+        queue_unlist_active(pending, queue);
     }
-    take_off_its_way(pending, update);
+    update_unlist(pending, update);
     if (update->packet)
         update->packet->update = NULL; /* E-5: it was quicker than its driver call */
 
@@ -443,7 +443,7 @@ static void retire_first_of(struct bf_pending *pending, struct bf_command_queue 
 }
 
 /* Updates that a sleeper has waited for on one engine and that are missing another. */
-static void move_needs(struct bf_pending *pending, struct bf_effects *effects)
+static void pending_move_needs(struct bf_pending *pending, struct bf_effects *effects)
 {
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         struct bf_pending_engine *e = &pending->engines[i];
@@ -451,7 +451,7 @@ static void move_needs(struct bf_pending *pending, struct bf_effects *effects)
         while ((update = bf_pending_least_need(e)) && update->need.key <= e->completed) {
             bf_heap_remove(&e->needs, &update->need);
             if (bf_pending_is_watched(update))
-                add_need(pending, update, effects);
+                update_add_need(pending, update, effects);
         }
     }
 }
@@ -468,9 +468,9 @@ void bf_pending_retire_known(struct bf_pending *pending, struct bf_effects *effe
         }
         if (!first)
             break;
-        retire_first_of(pending, first, effects);
+        queue_retire_first_update(pending, first, effects);
     }
-    move_needs(pending, effects);
+    pending_move_needs(pending, effects);
     uint32_t left = atomic_load_explicit(&pending->count, memory_order_relaxed);
     atomic_store_explicit(&pending->retire_at, left > RETIRE_AT / 2 ? 2 * left : RETIRE_AT,
                           memory_order_relaxed);

@@ -19,7 +19,7 @@
 /* Batches that one pump hands over before it looks for somebody to take over. */
 #define PUMP_BOUND 16
 
-static void take_off_list(struct bf_queue *queue, struct bf_packet *packet)
+static void queue_remove_first_packet(struct bf_queue *queue, struct bf_packet *packet)
 {
     bf_lock_acquire(&queue->lock);
     queue->head = packet->next;
@@ -28,7 +28,7 @@ static void take_off_list(struct bf_queue *queue, struct bf_packet *packet)
     bf_lock_release(&queue->lock);
 }
 
-static struct bf_packet *first_packet(struct bf_queue *queue)
+static struct bf_packet *queue_first_packet(struct bf_queue *queue)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet *packet = queue->head;
@@ -36,7 +36,7 @@ static struct bf_packet *first_packet(struct bf_queue *queue)
     return packet;
 }
 
-static struct bf_packet *packet_after(struct bf_queue *queue, struct bf_packet *packet)
+static struct bf_packet *queue_packet_after(struct bf_queue *queue, struct bf_packet *packet)
 {
     bf_lock_acquire(&queue->lock);
     packet = packet->next;
@@ -44,20 +44,20 @@ static struct bf_packet *packet_after(struct bf_queue *queue, struct bf_packet *
     return packet;
 }
 
-static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet);
+static void packet_trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet);
 
 /* A packet that the driver never sees, settled before everything that is in the batch. */
-static void settle(struct bf_queue *queue, struct bf_packet *packet)
+static void queue_settle_packet(struct bf_queue *queue, struct bf_packet *packet)
 {
-    trace_handed_over(queue->scheduler, packet);
-    take_off_list(queue, packet);
+    packet_trace_handed_over(queue->scheduler, packet);
+    queue_remove_first_packet(queue, packet);
     bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->issued, 1);
     atomic_fetch_add(&queue->finished, 1);
 }
 
-static void put_into_batch(struct bf_engine *engine, struct bf_queue *queue,
-                           struct bf_packet *packet)
+static void batch_add_packet(struct bf_engine *engine, struct bf_queue *queue,
+                             struct bf_packet *packet)
 {
     engine->batch[engine->batch_count] = packet;
     engine->batch_queues[engine->batch_count] = queue;
@@ -67,7 +67,7 @@ static void put_into_batch(struct bf_engine *engine, struct bf_queue *queue,
 /* Puts the queue's first packets into the batch until one may not go. A packet's signals count
  * as accepted only when the driver's call has returned, so a packet that depends on one before it
  * in the batch starts the next batch. */
-static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
+static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *commands = bf_command_queue_of(queue);
@@ -76,22 +76,22 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
         return;
     if (commands)
         commands->position = 0;
-    struct bf_packet *packet = first_packet(queue);
+    struct bf_packet *packet = queue_first_packet(queue);
     /* Only a pump takes packets off the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
         if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
-            struct bf_packet *next = packet_after(queue, packet);
+            struct bf_packet *next = queue_packet_after(queue, packet);
             enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
             if (passage == BF_PASSAGE_NATIVE)
                 continue; /* an execution now */
             if (passage == BF_PASSAGE_DONE)
-                settle(queue, packet);
+                queue_settle_packet(queue, packet);
             else if (passage == BF_PASSAGE_BATCHED)
-                put_into_batch(engine, queue, packet);
+                batch_add_packet(engine, queue, packet);
             else
                 return;
             /* Appended meanwhile? */
-            packet = passage == BF_PASSAGE_DONE ? first_packet(queue) : next;
+            packet = passage == BF_PASSAGE_DONE ? queue_first_packet(queue) : next;
             continue;
         }
         /* Neither can be part of a larger call: a fence alone may tell the program that all before
@@ -118,11 +118,11 @@ static void gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64
         }
         if (commands)
             bf_command_queue_prepare(commands, packet);
-        put_into_batch(engine, queue, packet);
+        batch_add_packet(engine, queue, packet);
         batched = true;
         if (packet->fence || packet->kind != BF_PACKET_EXECUTE)
             return;
-        packet = packet_after(queue, packet);
+        packet = queue_packet_after(queue, packet);
     }
 }
 
@@ -136,7 +136,7 @@ static bool batch_is_closed(const struct bf_engine *engine)
 }
 
 /* Queues of high priority first, and among equals each in its turn. */
-static void gather(struct bf_engine *engine, uint64_t *engines)
+static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
     engine->batch_barrier = 0;
@@ -148,7 +148,7 @@ static void gather(struct bf_engine *engine, uint64_t *engines)
             struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
             if (bf_queue_has_backlog(queue) &&
                 (!preferring || bf_command_queue_is_preferred(queue) == (pass == 0)))
-                gather_from(engine, queue, engines);
+                engine_gather_from(engine, queue, engines);
         }
     }
     engine->first = (engine->first + 1) % engine->queue_count;
@@ -156,8 +156,8 @@ static void gather(struct bf_engine *engine, uint64_t *engines)
 
 /* Without those that nobody has told us of, as on devices that the program attached: whether such a
  * one is binary, and when its handle comes to mean another, isn't known. */
-static uint32_t trace_syncs(const struct bf_sync *syncs, uint32_t count,
-                            struct bf_trace_sync *target, uint32_t room)
+static uint32_t packet_trace_syncs(const struct bf_sync *syncs, uint32_t count,
+                                   struct bf_trace_sync *target, uint32_t room)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < count && n < room; i++) {
@@ -167,7 +167,7 @@ static uint32_t trace_syncs(const struct bf_sync *syncs, uint32_t count,
     return n;
 }
 
-static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet)
+static void packet_trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet)
 {
     if (!scheduler->gpu.trace)
         return;
@@ -178,9 +178,11 @@ static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *
                                     !wait, &packet->fence_sync);
         return;
     }
-    uint32_t wait_count = trace_syncs(packet->waits, packet->wait_count, waits, 16);
+    uint32_t wait_count = packet_trace_syncs(packet->waits, packet->wait_count, waits, 16);
     uint32_t signal_count =
-        packet->signals_peers ? 0 : trace_syncs(packet->signals, packet->signal_count, signals, 15);
+        packet->signals_peers
+            ? 0
+            : packet_trace_syncs(packet->signals, packet->signal_count, signals, 15);
     if (packet->waits_for_peer)
         waits[0] = packet->fence_sync;
     else if (packet->fence_sync.semaphore)
@@ -190,13 +192,13 @@ static void trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *
 }
 
 /* The driver accepted the packet, or the lost device will never get it. */
-static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
+static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
                               struct bf_packet *packet, bool accepted)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    take_off_list(queue, packet);
+    queue_remove_first_packet(queue, packet);
     if (accepted) {
-        trace_handed_over(scheduler, packet);
+        packet_trace_handed_over(scheduler, packet);
         bf_label_passed(engine, queue, packet);
         if (packet->stamp != UINT32_MAX)
             bf_stamps_accepted(engine->base.stamps, packet->stamp,
@@ -219,7 +221,7 @@ static uint64_t finish_packet(struct bf_engine *engine, struct bf_queue *queue,
     return engines;
 }
 
-static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
+static void packet_add_stamps(struct bf_engine *engine, struct bf_packet *packet)
 {
     VkCommandBuffer before, after;
     if (!engine->base.stamps || packet->waits_for_peer || packet->stamp != UINT32_MAX ||
@@ -242,7 +244,7 @@ static void add_stamps(struct bf_engine *engine, struct bf_packet *packet)
 }
 
 /* Adds an epoch to the signals of a packet, behind the program's own. */
-static void add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64_t value)
+static void packet_add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64_t value)
 {
     packet->epoch = value;
     if (packet->kind == BF_PACKET_EXECUTE) {
@@ -258,8 +260,8 @@ static void add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64
     }
 }
 
-/* Undoes add_epoch, for a batch that is retried in parts. */
-static void drop_epoch(struct bf_packet *packet)
+/* Undoes packet_add_epoch, for a batch that is retried in parts. */
+static void packet_drop_epoch(struct bf_packet *packet)
 {
     packet->epoch = 0;
     if (packet->kind == BF_PACKET_EXECUTE) {
@@ -270,20 +272,20 @@ static void drop_epoch(struct bf_packet *packet)
     }
 }
 
-static bool lacks_completion_signal(const struct bf_packet *packet)
+static bool packet_lacks_completion_signal(const struct bf_packet *packet)
 {
     return !bf_packet_last_submission_signal(packet) && (!packet->fence || packet->signal_count);
 }
 
-static bool is_for_driver(const struct bf_packet *packet)
+static bool packet_is_for_driver(const struct bf_packet *packet)
 {
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
 /* Each execution of a command queue has an epoch; and the last packet of the part has one, if a
  * packet before it or itself is a VkQueue's without a completion signal of its own, or for the stamps. */
-static uint64_t add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
-                           struct bf_packet *last)
+static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
+                                 struct bf_packet *last)
 {
     uint64_t epoch = atomic_load(&engine->base.accepted_epoch);
     if (!engine->base.epoch)
@@ -291,22 +293,23 @@ static uint64_t add_epochs(struct bf_engine *engine, uint32_t first, uint32_t co
     bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
-        if (!is_for_driver(packet))
+        if (!packet_is_for_driver(packet))
             continue;
         if (engine->batch_queues[i]->is_command_queue)
-            add_epoch(engine, packet, ++epoch);
+            packet_add_epoch(engine, packet, ++epoch);
         else
-            wanted = wanted || (lacks_completion_signal(packet) && atomic_load(&engine->shared));
+            wanted =
+                wanted || (packet_lacks_completion_signal(packet) && atomic_load(&engine->shared));
     }
     if (wanted && !last->epoch && last->kind != BF_PACKET_FENCE)
-        add_epoch(engine, last, ++epoch);
+        packet_add_epoch(engine, last, ++epoch);
     return epoch;
 }
 
 /* Before the driver has it: once it does, the program may see the packet's fence or semaphore
  * signalled and destroy it, and that must find the completion signal set. Nobody asks for the completion signal of a
  * queue with packets on its list. */
-static void set_last_submission(struct bf_engine *engine, uint32_t i, uint64_t epoch)
+static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint64_t epoch)
 {
     struct bf_queue *queue = engine->batch_queues[i];
     const struct bf_packet *packet = engine->batch[i];
@@ -320,12 +323,12 @@ static void set_last_submission(struct bf_engine *engine, uint32_t i, uint64_t e
     bf_last_submission_set(queue, packet->fence ? packet->fence->handle : VK_NULL_HANDLE,
                            signal ? signal->sem->handle : VK_NULL_HANDLE,
                            signal ? signal->target : 0,
-                           lacks_completion_signal(packet) ? epoch : 0);
+                           packet_lacks_completion_signal(packet) ? epoch : 0);
 }
 
 /* E-5: the signals that go with the call. */
-static void announce(struct bf_engine *engine, uint32_t first, uint32_t count,
-                     struct bf_effects *effects)
+static void batch_announce(struct bf_engine *engine, uint32_t first, uint32_t count,
+                           struct bf_effects *effects)
 {
     for (uint32_t i = first; i < first + count; i++) {
         if (engine->batch_queues[i]->is_command_queue)
@@ -334,7 +337,7 @@ static void announce(struct bf_engine *engine, uint32_t first, uint32_t count,
     }
 }
 
-static void withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
+static void batch_withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
     for (uint32_t i = first; i < first + count; i++) {
@@ -352,11 +355,11 @@ static void withdraw(struct bf_engine *engine, uint32_t first, uint32_t count)
 
 /* Packets first to first + count - 1 of the batch, in one driver call; only the last of them that
  * the driver sees may have a fence or be no execution. */
-static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
+static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     struct bf_packet *last = NULL;
     for (uint32_t i = first; i < first + count; i++) {
-        if (is_for_driver(engine->batch[i]))
+        if (packet_is_for_driver(engine->batch[i]))
             last = engine->batch[i];
     }
     for (uint32_t i = first; i < first + count; i++)
@@ -365,13 +368,13 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         return VK_SUCCESS;
     bf_label_enter(engine, last->labels);
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
-    uint64_t epoch = add_epochs(engine, first, count, last);
+    uint64_t epoch = batch_add_epochs(engine, first, count, last);
     for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)
-        set_last_submission(engine, i, epoch);
+        batch_set_last_submission(engine, i, epoch);
 
     atomic_store(&engine->base.issued_epoch, epoch);
     struct bf_effects effects = {0};
-    announce(engine, first, count, &effects);
+    batch_announce(engine, first, count, &effects);
     VkResult result;
     uint32_t infos = 0;
     if (last->kind == BF_PACKET_BIND_SPARSE) {
@@ -388,44 +391,45 @@ static VkResult submit_part(struct bf_engine *engine, uint32_t first, uint32_t c
         atomic_store(&engine->base.accepted_epoch, epoch);
         return result;
     }
-    withdraw(engine, first, count);
+    batch_withdraw(engine, first, count);
     for (uint32_t i = first; i < first + count; i++) {
         atomic_fetch_sub(&engine->batch_queues[i]->issued, 1);
         if (engine->batch[i]->epoch)
-            drop_epoch(engine->batch[i]);
+            packet_drop_epoch(engine->batch[i]);
     }
     return result;
 }
 
-static uint64_t finish_part(struct bf_engine *engine, uint32_t first, uint32_t count, bool accepted)
+static uint64_t batch_finish_part(struct bf_engine *engine, uint32_t first, uint32_t count,
+                                  bool accepted)
 {
     uint64_t engines = 0;
     for (uint32_t i = first; i < first + count; i++)
-        engines |= finish_packet(engine, engine->batch_queues[i], engine->batch[i], accepted);
+        engines |= packet_finish(engine, engine->batch_queues[i], engine->batch[i], accepted);
     return engines;
 }
 
 /* A batch that fails is tried packet by packet; one that fails alone, once more; then the device is
  * lost, since the program has been told that the packet was submitted. */
-static uint64_t submit_batch(struct bf_engine *engine)
+static uint64_t engine_submit_batch(struct bf_engine *engine)
 {
     uint32_t count = engine->batch_count;
     for (uint32_t i = 0; i < count; i++)
-        add_stamps(engine, engine->batch[i]);
+        packet_add_stamps(engine, engine->batch[i]);
     if (engine->logs.enabled)
         bf_queue_log_add_batch(engine);
-    VkResult result = submit_part(engine, 0, count);
+    VkResult result = batch_submit_part(engine, 0, count);
     if (result == VK_SUCCESS)
-        return finish_part(engine, 0, count, true);
+        return batch_finish_part(engine, 0, count, true);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lose(engine->scheduler, "vkQueueSubmit2");
     uint64_t engines = 0;
     for (uint32_t i = 0; i < count && !bf_scheduler_is_lost(engine->scheduler); i++) {
-        result = submit_part(engine, i, 1);
+        result = batch_submit_part(engine, i, 1);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-            result = submit_part(engine, i, 1);
+            result = batch_submit_part(engine, i, 1);
         if (result == VK_SUCCESS)
-            engines |= finish_part(engine, i, 1, true);
+            engines |= batch_finish_part(engine, i, 1, true);
         else
             bf_scheduler_lose(engine->scheduler, "handing over a held packet");
     }
@@ -433,7 +437,7 @@ static uint64_t submit_batch(struct bf_engine *engine)
 }
 
 /* A lost device gets no more packets: whoever waits for one of them is let go. */
-static uint64_t drop_backlog(struct bf_engine *engine)
+static uint64_t engine_drop_backlog(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     uint64_t engines = 0;
@@ -441,7 +445,7 @@ static uint64_t drop_backlog(struct bf_engine *engine)
         struct bf_queue *queue = engine->queues[i];
         struct bf_packet *packet;
         for (;;) {
-            packet = first_packet(queue);
+            packet = queue_first_packet(queue);
             if (!packet)
                 break;
             if (packet->kind != BF_PACKET_WAIT) /* else it is no semaphore that it stands at */
@@ -462,14 +466,14 @@ static uint64_t drop_backlog(struct bf_engine *engine)
                                              .value = sync->target});
             }
             atomic_fetch_add(&queue->issued, 1);
-            engines |= finish_packet(engine, queue, packet, false);
+            engines |= packet_finish(engine, queue, packet, false);
         }
     }
     return engines;
 }
 
 /* What the GPU has stamped and logged by now. */
-static void collect(struct bf_engine *engine)
+static void engine_collect(struct bf_engine *engine)
 {
     uint64_t completed;
     if ((!engine->base.stamps && !engine->logs.enabled && !engine->logs.left) ||
@@ -488,7 +492,7 @@ static void collect(struct bf_engine *engine)
 }
 
 /* Destroyed command queues go once nothing of theirs is left here (C-4). */
-static void see_off_queues(struct bf_engine *engine)
+static void engine_remove_leaving_queues(struct bf_engine *engine)
 {
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
@@ -506,10 +510,10 @@ static void see_off_queues(struct bf_engine *engine)
 
 /* The lock is held; 'batches' counts over all drains of one pump. Returns true if it stopped at its
  * bound, with a taker to go on. */
-static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
+static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    collect(engine);
+    engine_collect(engine);
     for (;; ++*batches) {
         if (*batches >= PUMP_BOUND) {
             atomic_store(&engine->tired, 1);
@@ -517,11 +521,11 @@ static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches
                 return true;
         }
         atomic_store(&engine->dirty, 0);
-        gather(engine, engines);
+        engine_gather(engine, engines);
         /* After the gathering: what a lost device drops counts as accepted, and must release
          * nothing to a driver that may still run. */
         if (bf_scheduler_is_lost(scheduler)) {
-            *engines |= drop_backlog(engine) | bf_scheduler_dirty_engines(scheduler);
+            *engines |= engine_drop_backlog(engine) | bf_scheduler_dirty_engines(scheduler);
             bf_signpost_announce(&scheduler->progress);
             break;
         }
@@ -530,22 +534,22 @@ static bool drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches
         if (atomic_load_explicit(&engine->takes_queues, memory_order_relaxed))
             atomic_fetch_add_explicit(&scheduler->gpu.counters.driver_calls, 1,
                                       memory_order_relaxed);
-        *engines |= submit_batch(engine);
+        *engines |= engine_submit_batch(engine);
         bf_signpost_announce(&scheduler->progress);
     }
     atomic_store(&engine->tired, 0);
     if (engine->leaving)
-        see_off_queues(engine);
+        engine_remove_leaving_queues(engine);
     return false;
 }
 
-static void pump(struct bf_engine *engine, uint64_t *engines)
+static void engine_pump(struct bf_engine *engine, uint64_t *engines)
 {
     uint32_t batches = 0;
     do {
         if (!bf_lock_try(&engine->lock))
             return; /* its holder will look at 'dirty' */
-        bool handed_on = drain(engine, engines, &batches);
+        bool handed_on = engine_drain(engine, engines, &batches);
         bf_lock_release(&engine->lock);
         if (handed_on)
             return;
@@ -557,7 +561,7 @@ void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
     while (mask) {
         uint32_t number = (uint32_t)__builtin_ctzll(mask);
         mask &= mask - 1;
-        pump(&scheduler->engines[number], &mask);
+        engine_pump(&scheduler->engines[number], &mask);
     }
 }
 
@@ -566,7 +570,7 @@ void bf_engine_pump_taking_over(struct bf_engine *engine)
     uint64_t engines = 0;
     uint32_t batches = 0;
     bf_engine_enter(engine);
-    bool handed_on = drain(engine, &engines, &batches);
+    bool handed_on = engine_drain(engine, &engines, &batches);
     bf_lock_release(&engine->lock);
     if (handed_on)
         bf_engines_pump(engine->scheduler, engines);

@@ -30,7 +30,7 @@ bool bf_queue_log_is_idle(const struct bf_queue *queue)
 }
 
 /* May the driver still be at what the queue has given it, of which no log knows? */
-static bool is_at_work(struct bf_queue *queue)
+static bool queue_may_be_at_work(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     if (queue->is_command_queue) {
@@ -48,7 +48,7 @@ static bool is_at_work(struct bf_queue *queue)
 }
 
 /* The mark of a new log: a submission of Belfry's own behind all that the engine has been given. */
-static VkResult submit_mark(struct bf_engine *engine, struct bf_log_change *change)
+static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_change *change)
 {
     change->epoch = atomic_load(&engine->base.accepted_epoch) + 1;
     const VkCommandBufferSubmitInfo commands = {
@@ -89,12 +89,12 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
     if (entries && !engine->base.epoch)
         result = bf_gpu_engine_create_epoch(&engine->base);
     if (result == VK_SUCCESS)
-        result =
-            bf_log_prepare(log, entries, entries && !log->writer && is_at_work(queue), &change);
+        result = bf_log_prepare(log, entries,
+                                entries && !log->writer && queue_may_be_at_work(queue), &change);
     if (result != VK_SUCCESS)
         return result;
     if (change.mark)
-        result = submit_mark(engine, &change);
+        result = engine_submit_log_mark(engine, &change);
     if (result == VK_SUCCESS)
         bf_log_commit(log, &change);
     else
@@ -104,8 +104,8 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
 
 /* --- Batches ----------------------------------------------------------------------------------*/
 
-static void operation_of_packet(const void *operations, enum bf_log_side side, uint32_t i,
-                                struct bf_log_sync *sync)
+static void packet_log_operation(const void *operations, enum bf_log_side side, uint32_t i,
+                                 struct bf_log_sync *sync)
 {
     const struct bf_packet *packet = operations;
     const struct bf_sync *s = side == BF_LOG_WAITS ? &packet->waits[i] : &packet->signals[i];
@@ -127,7 +127,7 @@ void bf_queue_log_describe_update(struct bf_log_batch *batch, const struct bf_up
     batch->fence_value = update->value;
 }
 
-static struct bf_log_batch batch_of(struct bf_packet *packet)
+static struct bf_log_batch packet_log_batch(struct bf_packet *packet)
 {
     struct bf_log_batch batch = {
         .submit = packet->kind == BF_PACKET_EXECUTE ? &packet->submit : NULL,
@@ -137,7 +137,7 @@ static struct bf_log_batch batch_of(struct bf_packet *packet)
         .called_ns = packet->called_ns,
         .wait_count = packet->wait_count,
         .signal_count = packet->signal_count,
-        .operation = operation_of_packet,
+        .operation = packet_log_operation,
         .operations = packet,
         .imported = (uintptr_t)packet->imported,
     };
@@ -147,7 +147,7 @@ static struct bf_log_batch batch_of(struct bf_packet *packet)
 
 /* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
  * where the host writes, their epoch is enough. */
-static bool takes_entries(const struct bf_log *log, const struct bf_packet *packet)
+static bool packet_takes_entries(const struct bf_log *log, const struct bf_packet *packet)
 {
     if (bf_log_is_by_host(log))
         return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
@@ -155,7 +155,7 @@ static bool takes_entries(const struct bf_log *log, const struct bf_packet *pack
            !bf_packet_counts_performance(packet);
 }
 
-static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet *packet)
+static uint32_t packet_log_room(const struct bf_log *log, const struct bf_packet *packet)
 {
     return packet->kind == BF_PACKET_EXECUTE
                ? bf_log_room(log, packet->submit.commandBufferInfoCount, packet->wait_count,
@@ -165,7 +165,7 @@ static uint32_t room_for_packet(const struct bf_log *log, const struct bf_packet
 
 /* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
  * one, which takes it along. */
-static void note_passed(struct bf_log *log, struct bf_packet *packet)
+static void packet_note_passed(struct bf_log *log, struct bf_packet *packet)
 {
     packet->log_noted = true;
     if (packet->kind == BF_PACKET_WAIT)
@@ -182,8 +182,8 @@ void bf_queue_log_add_batch(struct bf_engine *engine)
     uint64_t seen = atomic_load(&engine->base.seen_epoch);
     for (uint32_t i = 0; i < engine->batch_count; i++) {
         struct bf_log *log = engine->batch_queues[i]->log;
-        if (bf_log_is_enabled(log) && takes_entries(log, engine->batch[i]))
-            room += room_for_packet(log, engine->batch[i]);
+        if (bf_log_is_enabled(log) && packet_takes_entries(log, engine->batch[i]))
+            room += packet_log_room(log, engine->batch[i]);
     }
     bf_log_make_room(&engine->logs, room);
     for (uint32_t i = 0; i < engine->batch_count; i++) {
@@ -192,16 +192,16 @@ void bf_queue_log_add_batch(struct bf_engine *engine)
         if (!bf_log_is_enabled(log))
             continue;
         if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
-            note_passed(log, packet);
+            packet_note_passed(log, packet);
             continue;
         }
-        struct bf_log_batch batch = batch_of(packet);
-        if (!takes_entries(log, packet) ||
-            used + room_for_packet(log, packet) > engine->logs.room) {
+        struct bf_log_batch batch = packet_log_batch(packet);
+        if (!packet_takes_entries(log, packet) ||
+            used + packet_log_room(log, packet) > engine->logs.room) {
             bf_log_note_batch(log, &batch); /* or there is no memory for more */
             continue;
         }
-        uint32_t needs = room_for_packet(log, packet);
+        uint32_t needs = packet_log_room(log, packet);
         bf_log_put(log, &batch, needs ? engine->logs.infos + used : NULL);
         packet->log_slots = batch.slots;
         packet->log_notes = batch.notes;
@@ -215,7 +215,8 @@ void bf_queue_log_add_batch(struct bf_engine *engine)
 
 void bf_queue_log_accepted(struct bf_log *log, struct bf_packet *packet, uint64_t epoch)
 {
-    bf_log_accepted(log, packet->log_slots, packet->log_notes, takes_entries(log, packet), epoch);
+    bf_log_accepted(log, packet->log_slots, packet->log_notes, packet_takes_entries(log, packet),
+                    epoch);
 }
 
 void bf_queue_logs_finish(struct bf_engine *engine, uint64_t completed)

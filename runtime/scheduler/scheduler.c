@@ -20,8 +20,8 @@
 /* While held work may still produce a query's result, it is asked for at this interval. */
 #define QUERY_SLICE_NS UINT64_C(500000)
 
-static VkResult init_engine(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info,
-                            uint32_t number)
+static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
+                                      const struct bf_scheduler_info *info, uint32_t number)
 {
     const struct bf_engine_info *from = &info->engines[number];
     struct bf_engine *engine = &scheduler->engines[number];
@@ -80,7 +80,7 @@ static VkResult init_engine(struct bf_scheduler *scheduler, const struct bf_sche
     return bf_stamps_create(&stamps, &engine->base.stamps);
 }
 
-static const char *type_of(VkQueueFlags flags)
+static const char *queue_type_name(VkQueueFlags flags)
 {
     if (flags & VK_QUEUE_GRAPHICS_BIT)
         return "3D";
@@ -89,8 +89,8 @@ static const char *type_of(VkQueueFlags flags)
     return "copy";
 }
 
-static void init_queue(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info,
-                       uint32_t number)
+static void scheduler_init_queue(struct bf_scheduler *scheduler,
+                                 const struct bf_scheduler_info *info, uint32_t number)
 {
     const struct bf_queue_info *from = &info->queues[number];
     struct bf_queue *queue = &scheduler->queues[number];
@@ -103,22 +103,23 @@ static void init_queue(struct bf_scheduler *scheduler, const struct bf_scheduler
     queue->family_flags = from->family_flags;
     engine->queues[engine->queue_count++] = queue;
     char name[64];
-    snprintf(name, sizeof(name), "%s queue %u:%u", type_of(from->family_flags), queue->family,
-             queue->index);
+    snprintf(name, sizeof(name), "%s queue %u:%u", queue_type_name(from->family_flags),
+             queue->family, queue->index);
     queue->trace_id =
         info->gpu.trace ? bf_trace_add_queue(info->gpu.trace, engine->base.trace_id, name) : number;
 }
 
 /* The program's VkQueues, as it names them itself. */
-static void init_observer(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
+static void scheduler_init_observer(struct bf_scheduler *scheduler,
+                                    const struct bf_scheduler_info *info)
 {
     scheduler->observer = info->observer;
     bf_observer_list(scheduler->observer);
     for (uint32_t i = 0; scheduler->observer && i < scheduler->queue_count; i++) {
         struct bf_queue *queue = &scheduler->queues[i];
         char name[64];
-        snprintf(name, sizeof(name), "%s queue %u:%u", type_of(queue->family_flags), queue->family,
-                 queue->index);
+        snprintf(name, sizeof(name), "%s queue %u:%u", queue_type_name(queue->family_flags),
+                 queue->family, queue->index);
         bf_observe_vkqueue_add(scheduler->observer,
                                info->layer ? (VkQueue)queue : queue->engine->base.handle, name,
                                queue->family_flags);
@@ -126,7 +127,7 @@ static void init_observer(struct bf_scheduler *scheduler, const struct bf_schedu
 }
 
 /* The program's handles of queues are ours: the loader's dispatch pointer has to be there. */
-static VkResult set_loader_data(struct bf_scheduler *scheduler)
+static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
 {
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0;
@@ -153,27 +154,27 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     scheduler->label_calls = bf_label_calls_of(info->gpu.handle, info->gpu.get_proc_addr);
     for (uint32_t i = 0; i < info->engine_count && result == VK_SUCCESS; i++) {
         scheduler->engine_count = i + 1;
-        result = init_engine(scheduler, info, i);
+        result = scheduler_init_engine(scheduler, info, i);
     }
     if (result != VK_SUCCESS)
         return result;
     scheduler->queue_count = info->queue_count;
     for (uint32_t i = 0; i < info->queue_count; i++)
-        init_queue(scheduler, info, i);
-    result = set_loader_data(scheduler);
+        scheduler_init_queue(scheduler, info, i);
+    result = scheduler_set_loader_data(scheduler);
     if (result != VK_SUCCESS)
         return result;
-    init_observer(scheduler, info);
+    scheduler_init_observer(scheduler, info);
     return bf_pending_init(&scheduler->pending, scheduler);
 }
 
-static void free_semaphore(void *value, void *context)
+static void semaphores_release_one(void *value, void *context)
 {
     (void)context;
     bf_semaphore_release(value);
 }
 
-static void free_fence(void *value, void *context)
+static void vkfences_release_one(void *value, void *context)
 {
     (void)context;
     bf_vkfence_release(value);
@@ -190,7 +191,7 @@ void bf_scheduler_stop(struct bf_scheduler *scheduler)
     bf_effects_run(scheduler, &effects);
 }
 
-static void finish_engine(struct bf_engine *engine)
+static void engine_finish(struct bf_engine *engine)
 {
     struct bf_gpu *gpu = engine->base.gpu;
     uint64_t completed = 0;
@@ -217,9 +218,9 @@ void bf_scheduler_finish(struct bf_scheduler *scheduler)
     for (uint32_t i = 0; i < scheduler->queue_count; i++)
         bf_queue_free_packets(&scheduler->queues[i]);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        finish_engine(&scheduler->engines[i]);
-    bf_map_finish(&scheduler->semaphores, free_semaphore, NULL);
-    bf_map_finish(&scheduler->vkfences, free_fence, NULL);
+        engine_finish(&scheduler->engines[i]);
+    bf_map_finish(&scheduler->semaphores, semaphores_release_one, NULL);
+    bf_map_finish(&scheduler->vkfences, vkfences_release_one, NULL);
     bf_observer_unlist(scheduler->observer);
     bf_gpu_finish(&scheduler->gpu);
     free(scheduler->queues);

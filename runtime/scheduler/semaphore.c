@@ -99,7 +99,7 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
 
 /* Releases every waiter whose target has been reached, or just every one; its queue may be scanned
  * again. */
-static uint64_t release_waiters(struct bf_semaphore *sem, bool all)
+static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
 {
     if (atomic_load(&sem->waiter_count) == 0)
         return 0;
@@ -129,7 +129,7 @@ uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value)
     uint64_t known = atomic_load(&sem->reached[BF_FOR_WAIT]);
     while (known < value) {
         if (atomic_compare_exchange_weak(&sem->reached[BF_FOR_WAIT], &known, value))
-            return release_waiters(sem, false);
+            return semaphore_release_waiters(sem, false);
     }
     return 0;
 }
@@ -137,12 +137,12 @@ uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value)
 uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side)
 {
     atomic_fetch_add(&sem->reached[side], 1);
-    return release_waiters(sem, false);
+    return semaphore_release_waiters(sem, false);
 }
 
 uint64_t bf_semaphore_look_again(struct bf_semaphore *sem)
 {
-    return release_waiters(sem, true);
+    return semaphore_release_waiters(sem, true);
 }
 
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,

@@ -39,7 +39,7 @@ struct bf_sleeper {
 };
 
 /* The least value that anybody needs, or NOTHING; and how far it has come. The lock is held. */
-static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
+static uint64_t sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *completed)
 {
     struct bf_pending *pending = &sleeper->scheduler->pending;
     if (sleeper->fence) {
@@ -60,10 +60,10 @@ static uint64_t needed(struct bf_sleeper *sleeper, uint64_t *completed)
 }
 
 /* Under the lock: what the thread waits for next; NOTHING to park. */
-static uint64_t next_target(struct sleeper_thread *thread)
+static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
 {
     struct bf_sleeper *sleeper = thread->sleeper;
-    uint64_t completed, least = needed(sleeper, &completed);
+    uint64_t completed, least = sleeper_needed_value(sleeper, &completed);
     if (thread == &sleeper->threads[FIRST])
         return least;
     uint64_t first = sleeper->threads[FIRST].target;
@@ -72,7 +72,7 @@ static uint64_t next_target(struct sleeper_thread *thread)
     return least > completed ? completed + 1 : least; /* which has come: it wants a look alone */
 }
 
-static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
+static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
 {
     struct bf_scheduler *scheduler = sleeper->scheduler;
     VkSemaphore semaphore =
@@ -87,7 +87,7 @@ static VkResult wait_for(struct bf_sleeper *sleeper, uint64_t value)
                                           sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
 }
 
-static VkResult look(struct bf_sleeper *sleeper)
+static VkResult sleeper_look(struct bf_sleeper *sleeper)
 {
     struct bf_scheduler *scheduler = sleeper->scheduler;
     struct bf_effects effects = {0};
@@ -98,7 +98,7 @@ static VkResult look(struct bf_sleeper *sleeper)
     return result;
 }
 
-static void *sleep_and_look(void *argument)
+static void *sleeper_thread_run(void *argument)
 {
     struct sleeper_thread *thread = argument;
     struct bf_sleeper *sleeper = thread->sleeper;
@@ -108,7 +108,7 @@ static void *sleep_and_look(void *argument)
         bf_lock_acquire(&pending->lock);
         bool stop = sleeper->stop;
         /* A lost device has satisfied everybody. */
-        uint64_t target = stop || pending->lost ? NOTHING : next_target(thread);
+        uint64_t target = stop || pending->lost ? NOTHING : sleeper_thread_next_target(thread);
         thread->target = target;
         uint32_t turn = atomic_load(&thread->turn);
         bf_lock_release(&pending->lock);
@@ -120,11 +120,11 @@ static void *sleep_and_look(void *argument)
             atomic_store(&thread->parked, false);
             continue;
         }
-        VkResult result = wait_for(sleeper, target);
+        VkResult result = sleeper_wait_for(sleeper, target);
         if (result == VK_SUCCESS) {
             atomic_fetch_add_explicit(&scheduler->gpu.counters.sleeper_wakeups, 1,
                                       memory_order_relaxed);
-            result = look(sleeper);
+            result = sleeper_look(sleeper);
         }
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
             struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
@@ -136,7 +136,7 @@ static void *sleep_and_look(void *argument)
 }
 
 /* sleeper_lock is held. */
-static bool start(struct sleeper_thread *thread)
+static bool sleeper_thread_start(struct sleeper_thread *thread)
 {
     if (atomic_load(&thread->started))
         return true;
@@ -144,7 +144,7 @@ static bool start(struct sleeper_thread *thread)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread->id, NULL, sleep_and_look, thread) == 0;
+    bool started = pthread_create(&thread->id, NULL, sleeper_thread_run, thread) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
         atomic_store(&thread->started, true);
@@ -153,8 +153,8 @@ static bool start(struct sleeper_thread *thread)
     return started;
 }
 
-static struct bf_sleeper *create(struct bf_scheduler *scheduler, struct bf_engine *engine,
-                                 struct bf_fence *fence)
+static struct bf_sleeper *sleeper_create(struct bf_scheduler *scheduler, struct bf_engine *engine,
+                                         struct bf_fence *fence)
 {
     struct bf_sleeper *sleeper = calloc(1, sizeof(*sleeper));
     if (!sleeper)
@@ -166,19 +166,19 @@ static struct bf_sleeper *create(struct bf_scheduler *scheduler, struct bf_engin
         sleeper->threads[i].sleeper = sleeper;
         sleeper->threads[i].target = NOTHING;
     }
-    if (!start(&sleeper->threads[FIRST])) {
+    if (!sleeper_thread_start(&sleeper->threads[FIRST])) {
         free(sleeper);
         return NULL;
     }
     return sleeper;
 }
 
-static VkResult ensure(struct bf_scheduler *scheduler, uint32_t engine)
+static VkResult sleeper_ensure_for_engine(struct bf_scheduler *scheduler, uint32_t engine)
 {
     struct bf_pending *pending = &scheduler->pending;
     if (!atomic_load(&scheduler->engines[engine].takes_queues) || pending->engines[engine].sleeper)
         return VK_SUCCESS;
-    struct bf_sleeper *sleeper = create(scheduler, &scheduler->engines[engine], NULL);
+    struct bf_sleeper *sleeper = sleeper_create(scheduler, &scheduler->engines[engine], NULL);
     if (!sleeper)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_lock_acquire(&pending->lock); /* who kicks it looks under the lock, or after it */
@@ -195,7 +195,7 @@ VkResult bf_sleepers_ensure(struct bf_scheduler *scheduler)
     VkResult result = VK_SUCCESS;
     bf_lock_acquire(&pending->sleeper_lock);
     for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
-        result = ensure(scheduler, i);
+        result = sleeper_ensure_for_engine(scheduler, i);
     if (result == VK_SUCCESS)
         atomic_store(&pending->cpu_waits, true);
     bf_lock_release(&pending->sleeper_lock);
@@ -206,7 +206,9 @@ VkResult bf_sleepers_ensure_engine(struct bf_scheduler *scheduler, uint32_t engi
 {
     struct bf_pending *pending = &scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
-    VkResult result = atomic_load(&pending->cpu_waits) ? ensure(scheduler, engine) : VK_SUCCESS;
+    VkResult result = atomic_load(&pending->cpu_waits)
+                          ? sleeper_ensure_for_engine(scheduler, engine)
+                          : VK_SUCCESS;
     bf_lock_release(&pending->sleeper_lock);
     return result;
 }
@@ -215,9 +217,9 @@ struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
-    struct bf_sleeper *sleeper = create(fence->scheduler, NULL, fence);
+    struct bf_sleeper *sleeper = sleeper_create(fence->scheduler, NULL, fence);
     /* Both threads, so that kicking it needs none to be made. */
-    bool complete = sleeper && start(&sleeper->threads[EXPRESS]);
+    bool complete = sleeper && sleeper_thread_start(&sleeper->threads[EXPRESS]);
     bf_lock_release(&pending->sleeper_lock);
     if (complete)
         return sleeper;
@@ -225,7 +227,7 @@ struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
     return NULL;
 }
 
-static void kick(struct sleeper_thread *thread)
+static void sleeper_thread_kick(struct sleeper_thread *thread)
 {
     atomic_fetch_add(&thread->turn, 1);
     if (atomic_load(&thread->parked))
@@ -237,23 +239,23 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
     if (!sleeper)
         return;
     struct bf_pending *pending = &sleeper->scheduler->pending;
-    kick(&sleeper->threads[FIRST]);
+    sleeper_thread_kick(&sleeper->threads[FIRST]);
     bf_lock_acquire(&pending->lock);
-    bool inverted = next_target(&sleeper->threads[EXPRESS]) != NOTHING;
+    bool inverted = sleeper_thread_next_target(&sleeper->threads[EXPRESS]) != NOTHING;
     bf_lock_release(&pending->lock);
     if (!inverted)
         return;
     bf_lock_acquire(&pending->sleeper_lock);
-    if (!sleeper->stop && !start(&sleeper->threads[EXPRESS]))
+    if (!sleeper->stop && !sleeper_thread_start(&sleeper->threads[EXPRESS]))
         bf_message(BF_MESSAGE_WARNING, "no thread for an earlier wait: it will be late");
     bf_lock_release(&pending->sleeper_lock);
-    kick(&sleeper->threads[EXPRESS]);
+    sleeper_thread_kick(&sleeper->threads[EXPRESS]);
 }
 
 void bf_sleeper_kick_locked(struct bf_sleeper *sleeper)
 {
     for (int i = 0; sleeper && i < THREADS; i++)
-        kick(&sleeper->threads[i]);
+        sleeper_thread_kick(&sleeper->threads[i]);
 }
 
 void bf_sleeper_destroy(struct bf_sleeper *sleeper)
@@ -269,7 +271,7 @@ void bf_sleeper_destroy(struct bf_sleeper *sleeper)
     for (int i = 0; i < THREADS; i++) {
         if (!atomic_load(&sleeper->threads[i].started))
             continue;
-        kick(&sleeper->threads[i]);
+        sleeper_thread_kick(&sleeper->threads[i]);
         pthread_join(sleeper->threads[i].id, NULL);
     }
     free(sleeper);

@@ -9,7 +9,7 @@
  * looked at in turn. */
 #define SLICE_NS UINT64_C(500000)
 
-static struct bf_vkfence *record_of(struct bf_scheduler *scheduler, VkFence handle)
+static struct bf_vkfence *vkfence_record_of(struct bf_scheduler *scheduler, VkFence handle)
 {
     struct bf_vkfence *fence = bf_map_find(&scheduler->vkfences, (uint64_t)handle);
     if (fence)
@@ -28,7 +28,7 @@ static struct bf_vkfence *record_of(struct bf_scheduler *scheduler, VkFence hand
 
 VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle)
 {
-    struct bf_vkfence *fence = record_of(scheduler, handle);
+    struct bf_vkfence *fence = vkfence_record_of(scheduler, handle);
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store(&fence->external, true);
@@ -46,7 +46,7 @@ bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle)
 
 struct bf_vkfence *bf_vkfence_defer(struct bf_scheduler *scheduler, VkFence handle)
 {
-    struct bf_vkfence *fence = record_of(scheduler, handle);
+    struct bf_vkfence *fence = vkfence_record_of(scheduler, handle);
     if (!fence)
         return NULL;
     atomic_fetch_add(&fence->references, 1);
@@ -68,7 +68,7 @@ void bf_vkfence_release(struct bf_vkfence *fence)
         free(fence);
 }
 
-static bool is_deferred(struct bf_scheduler *scheduler, VkFence handle)
+static bool vkfence_is_deferred(struct bf_scheduler *scheduler, VkFence handle)
 {
     if (atomic_load(&scheduler->deferred_fences) == 0)
         return false;
@@ -77,8 +77,8 @@ static bool is_deferred(struct bf_scheduler *scheduler, VkFence handle)
 }
 
 /* Sleeps until none of the fences is deferred ('all'), or not all of them are. */
-static VkResult wait_handed_over(struct bf_scheduler *scheduler, uint32_t count,
-                                 const VkFence *fences, bool all, uint64_t deadline_ns)
+static VkResult vkfences_wait_handed_over(struct bf_scheduler *scheduler, uint32_t count,
+                                          const VkFence *fences, bool all, uint64_t deadline_ns)
 {
     VkResult result = VK_SUCCESS;
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
@@ -87,7 +87,7 @@ static VkResult wait_handed_over(struct bf_scheduler *scheduler, uint32_t count,
     for (;;) {
         uint32_t deferred = 0;
         for (uint32_t i = 0; i < count; i++)
-            deferred += is_deferred(scheduler, fences[i]);
+            deferred += vkfence_is_deferred(scheduler, fences[i]);
         if (bf_scheduler_is_lost(scheduler)) {
             result = VK_ERROR_DEVICE_LOST;
             break;
@@ -107,20 +107,20 @@ static VkResult wait_handed_over(struct bf_scheduler *scheduler, uint32_t count,
 
 /* Waits for any of those the driver has, leaving out the deferred ones: at most one slice if there
  * are such. */
-static VkResult wait_any(struct bf_scheduler *scheduler, uint32_t count, const VkFence *fences,
-                         uint64_t deadline_ns)
+static VkResult vkfences_wait_any(struct bf_scheduler *scheduler, uint32_t count,
+                                  const VkFence *fences, uint64_t deadline_ns)
 {
     VkFence stack[32], *known = count <= 32 ? stack : malloc(count * sizeof(*known));
     if (!known)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result;
     do {
-        result = wait_handed_over(scheduler, count, fences, false, deadline_ns);
+        result = vkfences_wait_handed_over(scheduler, count, fences, false, deadline_ns);
         if (result != VK_SUCCESS)
             break;
         uint32_t n = 0;
         for (uint32_t i = 0; i < count; i++) {
-            if (!is_deferred(scheduler, fences[i]))
+            if (!vkfence_is_deferred(scheduler, fences[i]))
                 known[n++] = fences[i];
         }
         uint64_t timeout = bf_remaining_ns(deadline_ns);
@@ -141,7 +141,7 @@ VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const V
 {
     bool any_deferred = false;
     for (uint32_t i = 0; i < count && !any_deferred; i++)
-        any_deferred = is_deferred(scheduler, fences[i]);
+        any_deferred = vkfence_is_deferred(scheduler, fences[i]);
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
     VkResult result;
@@ -151,12 +151,12 @@ VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const V
     } else {
         uint64_t deadline = bf_deadline_ns(timeout_ns);
         if (all || count == 1) {
-            result = wait_handed_over(scheduler, count, fences, true, deadline);
+            result = vkfences_wait_handed_over(scheduler, count, fences, true, deadline);
             if (result == VK_SUCCESS)
                 result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, count, fences,
                                                            all, bf_remaining_ns(deadline));
         } else {
-            result = wait_any(scheduler, count, fences, deadline);
+            result = vkfences_wait_any(scheduler, count, fences, deadline);
         }
     }
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkWaitForFences")
@@ -165,7 +165,7 @@ VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const V
 
 VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle)
 {
-    if (is_deferred(scheduler, handle))
+    if (vkfence_is_deferred(scheduler, handle))
         return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_NOT_READY;
     VkResult result = scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, handle);
     if (result == VK_ERROR_DEVICE_LOST)
@@ -182,7 +182,7 @@ void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle)
 
 VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle)
 {
-    return is_deferred(scheduler, handle)
-               ? wait_handed_over(scheduler, 1, &handle, true, UINT64_MAX)
+    return vkfence_is_deferred(scheduler, handle)
+               ? vkfences_wait_handed_over(scheduler, 1, &handle, true, UINT64_MAX)
                : VK_SUCCESS;
 }

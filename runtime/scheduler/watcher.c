@@ -20,7 +20,7 @@ struct bf_watcher {
 };
 
 /* The least value that a held packet waits for; false when none does. */
-static bool wanted_value(struct bf_semaphore *sem, uint64_t *value)
+static bool semaphore_wanted_value(struct bf_semaphore *sem, uint64_t *value)
 {
     bool any = false;
     bf_lock_acquire(&sem->lock);
@@ -36,13 +36,13 @@ static bool wanted_value(struct bf_semaphore *sem, uint64_t *value)
     return any;
 }
 
-static void *watch(void *argument)
+static void *watcher_run(void *argument)
 {
     struct bf_watcher *watcher = argument;
     struct bf_scheduler *scheduler = watcher->scheduler;
     struct bf_semaphore *sem = watcher->sem;
     uint64_t value = 0;
-    while (!atomic_load(&watcher->stop) && wanted_value(sem, &value)) {
+    while (!atomic_load(&watcher->stop) && semaphore_wanted_value(sem, &value)) {
         VkResult result = scheduler->gpu.wait_semaphores(
             scheduler->gpu.handle,
             &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -62,7 +62,8 @@ static void *watch(void *argument)
 
 /* Takes the semaphore's watchers (all with NULL) off the list; an ended one may still be there when
  * its successor runs. */
-static struct bf_watcher *take(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
+static struct bf_watcher *watcher_list_take(struct bf_scheduler *scheduler,
+                                            struct bf_semaphore *sem)
 {
     struct bf_watcher *taken = NULL;
     bf_lock_acquire(&scheduler->watch_lock);
@@ -81,7 +82,7 @@ static struct bf_watcher *take(struct bf_scheduler *scheduler, struct bf_semapho
     return taken;
 }
 
-static void join(struct bf_watcher *watcher)
+static void watcher_list_join(struct bf_watcher *watcher)
 {
     for (struct bf_watcher *w = watcher; w; w = w->next)
         atomic_store(&w->stop, true);
@@ -98,7 +99,8 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     if (atomic_exchange(&sem->watched, true))
         return;
-    join(take(scheduler, sem)); /* one that has nothing more to wait for is about to return */
+    watcher_list_join(watcher_list_take(
+        scheduler, sem)); /* one that has nothing more to wait for is about to return */
     struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
     if (!watcher)
         goto fail;
@@ -109,7 +111,7 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&watcher->thread, NULL, watch, watcher);
+    int error = pthread_create(&watcher->thread, NULL, watcher_run, watcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
         bf_lock_release(&scheduler->watch_lock);
@@ -132,13 +134,13 @@ fail:
 
 void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    join(take(scheduler, sem));
+    watcher_list_join(watcher_list_take(scheduler, sem));
     atomic_store(&sem->watched, false);
 }
 
 void bf_watchers_finish(struct bf_scheduler *scheduler)
 {
     /* One that pumps may start another. */
-    for (struct bf_watcher *w; (w = take(scheduler, NULL)) != NULL;)
-        join(w);
+    for (struct bf_watcher *w; (w = watcher_list_take(scheduler, NULL)) != NULL;)
+        watcher_list_join(w);
 }
